@@ -1,0 +1,103 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const imports = (...patterns) => ({ '@typescript-eslint/no-restricted-imports': ['error', { patterns }] });
+const syntax = (...rules) => ({ 'no-restricted-syntax': ['error', ...rules] });
+
+const noDefaultExport = { selector: 'ExportDefaultDeclaration', message: 'Use a named export.' };
+const noAmbientTime = [
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: 'Take `now` as an argument, or use Clock.',
+  },
+  {
+    selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/]',
+    message: 'Use Clock.sleep or loop().',
+  },
+  {
+    selector: "MemberExpression[object.name='Date'][property.name='now']",
+    message: 'Take `now` as an argument, or use Clock.',
+  },
+];
+const noAmbientEnvironment = {
+  selector: "MemberExpression[object.name='process'][property.name='env']",
+  message: 'Only src/cli/config.ts reads the environment.',
+};
+const decisionsArePure = [
+  { selector: ':function[async=true]', message: 'Only controller.ts and manager.ts may wait.' },
+  {
+    selector: 'ImportDeclaration[importKind!="type"][source.value=/(logger|clock|loop)/]',
+    message: 'Decisions return facts; the caller logs and waits.',
+  },
+];
+
+const typesOnly = {
+  group: ['**/kube/**', '**/cri/**', '**/node/**', '@kubernetes/client-node', '@grpc/*', 'node:*'],
+  allowTypeImports: true,
+  message: 'Units take their I/O as a dependency.',
+};
+const topLayer = { group: ['**/cli/**'], message: 'Nothing imports cli/: it is the wiring.' };
+const siblingUnit = { regex: '^\\.\\./[^.]', message: 'Units do not import each other.' };
+
+export default defineConfig(
+  { ignores: ['dist', 'coverage', '.cache', 'eslint.config.js', 'scripts/*.mjs', '**/gen/**', '**/*.gen.ts'] },
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  { languageOptions: { parserOptions: { projectService: true } } },
+  {
+    rules: {
+      complexity: ['error', 10],
+      'max-depth': ['error', 3],
+      'max-params': ['error', 3],
+      'max-lines': ['error', { max: 300, skipBlankLines: false }],
+      'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
+      'no-console': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // @kubernetes/client-node declares API objects as classes but hands out plain JSON.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      ...syntax(noDefaultExport),
+    },
+  },
+  {
+    files: ['src/**'],
+    ignores: ['src/runtime/clock.ts'],
+    rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment),
+  },
+  { files: ['src/cli/config.ts'], rules: syntax(noDefaultExport, ...noAmbientTime) },
+
+  // Dependency direction: runtime < api < adapters < units < cli.
+  { files: ['src/runtime/**'], rules: imports({ regex: '^\\.\\./', message: 'runtime/ is leaf code.' }) },
+  {
+    files: ['src/api/**'],
+    rules: imports({ regex: '^\\.\\./(?!runtime/)', message: 'api/ may import only runtime/.' }),
+  },
+  {
+    files: ['src/{kube,cri,node}/**'],
+    rules: imports({
+      group: ['**/controllers/**', '**/agent/**', '**/cli/**'],
+      message: 'Adapters do not know the units or the CLI.',
+    }),
+  },
+  { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, topLayer, siblingUnit) },
+  {
+    files: ['src/{controllers,agent}/*/**'],
+    ignores: ['**/{controller,manager}.ts'],
+    rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment, ...decisionsArePure),
+  },
+  { files: ['**/metrics.ts'], rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' } },
+  { files: ['vitest.config.ts'], rules: syntax() },
+  {
+    files: ['test/**'],
+    rules: {
+      'max-lines-per-function': 'off',
+      'no-restricted-properties': [
+        'error',
+        { object: 'vi', property: 'mock', message: 'Pass a fake instead.' },
+        { object: 'vi', property: 'spyOn', message: 'Pass a fake instead.' },
+      ],
+    },
+  },
+);

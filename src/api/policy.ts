@@ -1,0 +1,62 @@
+/** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
+export interface Policy {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly mode: 'DryRun' | 'Enforce';
+  readonly priority: number;
+  readonly pods: PodsPolicy | undefined;
+}
+
+export interface PodsPolicy {
+  readonly namespaceSelector: LabelSelector;
+  readonly excludeNamespaces: ReadonlySet<string>;
+  readonly podSelector: LabelSelector;
+  readonly terminated: TerminatedPolicy | undefined;
+  readonly orphaned: { readonly quarantineMs: number } | undefined;
+  readonly unscheduledTerminating: boolean;
+  readonly outOfService: boolean;
+  readonly safety: { readonly maxDeletesPerPass: number; readonly maxOrphanedNodesPercent: number };
+}
+
+export interface TerminatedPolicy {
+  /** Governed terminated pods kept in the whole cluster; 0 or less = off, as upstream. */
+  readonly threshold: number;
+  readonly perNamespaceThreshold: number | undefined;
+  readonly ttlAfterFinishedMs: number | undefined;
+  readonly ttlByReason: readonly TtlRule[];
+  /** Newest finished pods of each controller owner that ttl and perNamespaceThreshold leave alone; 0 = none. */
+  readonly keepPerOwner: number;
+  readonly protectUnfinishedJobs: boolean;
+}
+
+/** Each matcher is optional; `messagePattern` is a glob over the whole message (`*` any text, `?` one character). */
+export interface TtlRule {
+  readonly phase: string | undefined;
+  readonly reason: string | undefined;
+  readonly messagePattern: string | undefined;
+  readonly ttlMs: number;
+}
+
+/** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */
+export interface LabelSelector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchExpressions: readonly LabelExpression[];
+}
+
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values: readonly string[];
+}
+
+/** A stored policy that cannot be followed: it governs whatever it might have governed, and keeps all of it. */
+export interface InvalidPolicy {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** undefined when even the priority is unreadable: it then stands before every other policy. */
+  readonly priority: number | undefined;
+  /** One line each: `spec.pods.terminated.threshold: must be an integer, is "x"`. Never empty. */
+  readonly problems: readonly string[];
+}

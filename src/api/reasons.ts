@@ -1,0 +1,34 @@
+/** Why a pod goes. One word, used unchanged in logs, metrics, Events, `plan` and `why`. */
+export const podDeleteReasons = [
+  'Terminated',
+  'TerminatedInNamespace',
+  'Expired',
+  'OutOfService',
+  'Orphaned',
+  'Unscheduled',
+] as const;
+export type PodDeleteReason = (typeof podDeleteReasons)[number];
+
+/** Why a pod stays. */
+export const podKeepReasons = [
+  'NotTerminated',
+  'UnderThreshold',
+  'RuleOff',
+  'TooYoung',
+  'KeepMarked',
+  'JobUncounted',
+  'JobUnfinished',
+  'KeptForOwner',
+  'FinalizerHeld',
+  'Quarantined',
+  'NodeExists',
+  'NodeUnknown',
+  'NodeRecovered',
+  'Tripped',
+  'PacingLimit',
+  'NoPolicy',
+  'InvalidPolicy',
+] as const;
+export type PodKeepReason = (typeof podKeepReasons)[number];
+
+export type Reason = PodDeleteReason | PodKeepReason;

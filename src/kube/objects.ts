@@ -1,0 +1,65 @@
+/** What dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
+export interface PodFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly resourceVersion: string;
+  readonly createdAtMs: number;
+  /** metadata.deletionTimestamp; undefined = not terminating. */
+  readonly deletionAtMs: number | undefined;
+  readonly deletionGracePeriodSeconds: number | undefined;
+  /** Only the labels that a selector or rule reads (`LabelKeys`); shared when empty. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly controller: OwnerRef | undefined;
+  readonly finalizers: readonly string[];
+  /** undefined = not bound to a node. */
+  readonly nodeName: string | undefined;
+  /** As stored; '' when the server gives none. */
+  readonly phase: string;
+  readonly reason: string;
+  /** status.message, cut to 256 characters; kept of terminated pods only. */
+  readonly message: string;
+  /** When the last container finished; else the last condition change; else the creation. Kept of terminated pods only, else undefined. */
+  readonly finishedAtMs: number | undefined;
+}
+
+export interface OwnerRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface NodeFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Condition Ready is True. No such condition, False and Unknown are all not ready, as upstream. */
+  readonly ready: boolean;
+  readonly taintKeys: readonly string[];
+}
+
+export interface NamespaceFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface JobFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly resourceVersion: string;
+  /** A condition Complete or Failed is True. */
+  readonly finished: boolean;
+}
+
+export interface ReplicaSetFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly resourceVersion: string;
+  readonly controller: OwnerRef | undefined;
+}

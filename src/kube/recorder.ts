@@ -1,0 +1,25 @@
+/** One thing that happened to one object, to be shown as an events.k8s.io/v1 Event. */
+export interface EventSpec {
+  readonly regarding: ObjectRef;
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, constant, low cardinality. */
+  readonly reason: string;
+  /** What was done, CamelCase, constant. */
+  readonly action: string;
+  /** A sentence; cut to 1024 bytes. Not part of a series' identity. */
+  readonly note: string;
+}
+
+export interface ObjectRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** undefined for cluster-scoped objects: their Events live in `default`. */
+  readonly namespace?: string | undefined;
+  readonly uid: string;
+}
+
+/** Never waits and never throws: an Event is a courtesy, collection goes on without it. */
+export interface Recorder {
+  record(event: EventSpec): void;
+}

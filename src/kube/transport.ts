@@ -1,0 +1,58 @@
+/** One request to the API server. */
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Escaped path, e.g. `/api/v1/namespaces/a/pods/b`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Of the body; default `application/json`. PATCH needs one of the patch types. */
+  readonly contentType?: string;
+  /** Accept header; default `application/json`. */
+  readonly accept?: string;
+  /** Deadline of one attempt, default 30 000. */
+  readonly timeoutMs?: number;
+  /** How often a 429, 5xx or a broken connection is tried again; default 4 for GET, 0 for others (but a 429 never acted: see class). */
+  readonly retries?: number;
+}
+
+export interface KubeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** HTTP to one API server: authentication, keep-alive, deadline, retry, rate limit. */
+export interface KubeTransport {
+  /** Rejects with `ApiError` for a status of 400 or more, with the signal's reason when aborted, else with the I/O error. */
+  send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
+  /** A streamed answer (watch): chunks as they come; ends when the server ends, throws as `send` does. No deadline but the signal. */
+  stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
+}
+
+/** What the API server said no with (metav1.Status). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** HTTP status, e.g. 404. */
+  readonly status: number;
+  /** metav1.StatusReason, e.g. `NotFound`; '' when the answer is no Status. */
+  readonly reason: string;
+  /** status.details.causes[].reason, e.g. `DisruptionBudget`. */
+  readonly causes: readonly string[];
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    message: string,
+    facts: { status: number; reason?: string; causes?: readonly string[]; retryAfterMs?: number | undefined },
+  ) {
+    super(message);
+    this.status = facts.status;
+    this.reason = facts.reason ?? '';
+    this.causes = facts.causes ?? [];
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
+export const isConflict = (err: unknown): boolean => err instanceof ApiError && err.status === 409;
+export const isThrottled = (err: unknown): boolean => err instanceof ApiError && err.status === 429;

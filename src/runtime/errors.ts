@@ -1,0 +1,8 @@
+/** True for a shutdown in progress. A timeout is not an abort: it is a failure worth reporting. */
+export const isAbort = (err: unknown): boolean => err instanceof Error && err.name === 'AbortError';
+
+/** The message of an error and of its causes, outermost first, in one line: `listing pods: connect ECONNREFUSED …`. */
+export function errorLine(err: unknown): string {
+  if (!(err instanceof Error)) return String(err);
+  return err.cause === undefined ? err.message : `${err.message}: ${errorLine(err.cause)}`;
+}

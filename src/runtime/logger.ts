@@ -1,0 +1,9 @@
+/** Facts go into fields, the message is constant and lowercase. Levels: style guide, "Logs". */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** A logger whose lines carry `name` in the field `logger`. */
+  named(name: string): Logger;
+}

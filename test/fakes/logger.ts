@@ -1,0 +1,9 @@
+import type { Logger } from '../../src/runtime/logger.ts';
+
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  named: () => silentLogger,
+};
