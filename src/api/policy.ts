@@ -6,6 +6,7 @@ export interface Policy {
   readonly mode: 'DryRun' | 'Enforce';
   readonly priority: number;
   readonly pods: PodsPolicy | undefined;
+  readonly nodes: NodesPolicy | undefined;
 }
 
 export interface PodsPolicy {
@@ -36,6 +37,65 @@ export interface TtlRule {
   readonly reason: string | undefined;
   readonly messagePattern: string | undefined;
   readonly ttlMs: number;
+}
+
+/** What the agents do on the nodes that `nodeSelector` selects. */
+export interface NodesPolicy {
+  readonly nodeSelector: LabelSelector;
+  readonly imageGC: ImageGcPolicy | undefined;
+  readonly containerGC: ContainerGcPolicy | undefined;
+  readonly localStorageEviction: LocalStoragePolicy | undefined;
+}
+
+export interface ImageGcPolicy {
+  /** 100 = the space step is off. */
+  readonly highThresholdPercent: number;
+  readonly lowThresholdPercent: number;
+  readonly minimumAgeMs: number;
+  /** undefined = no image is too old. */
+  readonly maximumAgeMs: number | undefined;
+  readonly keep: readonly string[];
+  readonly kubeletHighThresholdPercent: number;
+  /** undefined = unlimited. */
+  readonly maxImagesPerPass: number | undefined;
+  readonly repullBackoff: boolean;
+}
+
+export interface ContainerGcPolicy {
+  readonly minimumAgeMs: number;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxPerPodContainer: number | undefined;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxContainers: number | undefined;
+  readonly sandboxes: boolean;
+  readonly logs: LogsPolicy | undefined;
+}
+
+export interface LogsPolicy {
+  readonly orphanedDirectories: boolean;
+  readonly brokenLinks: boolean;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxRotatedPerContainer: number | undefined;
+  /** undefined = unlimited. */
+  readonly maxBytesPerPod: number | undefined;
+}
+
+export interface LocalStoragePolicy {
+  /** Ascending. */
+  readonly warnAtPercent: readonly number[];
+  readonly evictAtPercent: number;
+  readonly respectPodDisruptionBudgets: boolean;
+  /** undefined = the pod's own. */
+  readonly gracePeriodSeconds: number | undefined;
+  /** For pods that declare none; undefined = none. */
+  readonly defaultLimits: DefaultLimits;
+  readonly usageSource: 'Kubelet' | 'Filesystem';
+}
+
+export interface DefaultLimits {
+  readonly emptyDirBytes: number | undefined;
+  readonly podBytes: number | undefined;
+  readonly containerBytes: number | undefined;
 }
 
 /** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */

@@ -26,6 +26,7 @@ export const podKeepReasons = [
   'NodeRecovered',
   'Tripped',
   'PacingLimit',
+  'NamespaceUnknown',
   'NoPolicy',
   'InvalidPolicy',
 ] as const;

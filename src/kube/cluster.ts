@@ -1,4 +1,14 @@
 import type { NodeFacts, PodFacts } from './objects.ts';
+import { asObject, asText } from './decode-json.ts';
+import { parseJson } from './decode-status.ts';
+import { nodeCodec } from './resources.ts';
+import {
+  isConflict,
+  isNotFound,
+  type KubeRequest,
+  type KubeResponse,
+  type KubeTransport,
+} from './transport.ts';
 
 /** The acts on the cluster that the units do, each one request, each with its precondition. */
 export interface ClusterActions {
@@ -27,4 +37,92 @@ export interface DisruptionTarget {
   readonly reason: 'DeletionByPodGC';
   readonly message: string;
   readonly at: Date;
+}
+
+/** The acts as requests to an API server. */
+export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterActions {
+  return {
+    getNode: (name, signal) => getNode(transport, name, signal),
+    deletePod: async (pod, signal) => {
+      const answer = await unlessMoved(transport.send(deleteRequest(pod), signal));
+      return typeof answer === 'string' ? answer : 'deleted';
+    },
+    markPodFailed: async (pod, condition, signal) => {
+      const answer = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
+      return typeof answer === 'string' ? answer : { resourceVersion: resourceVersionOf(answer) };
+    },
+  };
+}
+
+async function getNode(
+  transport: Pick<KubeTransport, 'send'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<NodeFacts | undefined> {
+  try {
+    const { body } = await transport.send(
+      { method: 'GET', path: `/api/v1/nodes/${encodeURIComponent(name)}` },
+      signal,
+    );
+    return nodeCodec().fromJson(parseJson(body));
+  } catch (err) {
+    if (isNotFound(err)) return undefined;
+    throw err;
+  }
+}
+
+/** NotFound and Conflict are answers: the world has moved on since the decision. */
+async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse | 'gone' | 'changed'> {
+  try {
+    return await answer;
+  } catch (err) {
+    if (isNotFound(err)) return 'gone';
+    if (isConflict(err)) return 'changed';
+    throw err;
+  }
+}
+
+function deleteRequest(pod: PodRef): KubeRequest {
+  const { uid, resourceVersion } = pod;
+  return {
+    method: 'DELETE',
+    path: podPath(pod),
+    accept: metadataOnly,
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      gracePeriodSeconds: 0,
+      preconditions: { uid, resourceVersion },
+    },
+  };
+}
+
+function markFailedRequest(pod: PodRef, condition: DisruptionTarget | undefined): KubeRequest {
+  const { uid, resourceVersion } = pod;
+  const conditions = condition === undefined ? {} : { conditions: [disruptionTarget(condition)] };
+  return {
+    method: 'PATCH',
+    path: `${podPath(pod)}/status`,
+    query: { fieldManager: 'dustpan' },
+    contentType: 'application/strategic-merge-patch+json',
+    accept: metadataOnly,
+    body: { metadata: { uid, resourceVersion }, status: { phase: 'Failed', ...conditions } },
+  };
+}
+
+function disruptionTarget({ reason, message, at }: DisruptionTarget): object {
+  return { type: 'DisruptionTarget', status: 'True', reason, message, lastTransitionTime: seconds(at) };
+}
+
+/** metav1.Time as the API server itself writes it. */
+const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+
+const podPath = ({ namespace, name }: PodRef): string =>
+  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+
+/** A pod is 5 to 60 KB; of the answer only the metadata is wanted. */
+const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+
+function resourceVersionOf({ body }: KubeResponse): string {
+  return asText(asObject(asObject(parseJson(body))['metadata'])['resourceVersion']);
 }

@@ -1,3 +1,15 @@
+/** What a Store keys and a Reflector compares by; every kind of facts has these. */
+export interface Identified {
+  readonly uid: string;
+  readonly name: string;
+  /** Absent on cluster-scoped kinds. */
+  readonly namespace?: string | undefined;
+  readonly resourceVersion: string;
+}
+
+/** The label keys that are kept of an object; the others are dropped while decoding. */
+export type LabelKeys = ReadonlySet<string> | 'all';
+
 /** What dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
 export interface PodFacts {
   readonly uid: string;
@@ -62,4 +74,13 @@ export interface ReplicaSetFacts {
   readonly namespace: string;
   readonly resourceVersion: string;
   readonly controller: OwnerRef | undefined;
+}
+
+/** A custom resource, whole: its own adapter reads it. */
+export interface RawFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly resourceVersion: string;
+  readonly object: Readonly<Record<string, unknown>>;
 }

@@ -1,9 +1,9 @@
 /** How many requests may be in flight, and what that was concluded from. Replaced whole after each round. */
 export interface Pace {
   readonly window: number;
-  /** Best rate seen so far, per second; decays, so that a server that got slower is believed. */
+  /** Best rate seen lately, per second. */
   readonly bestPerSecond: number;
-  /** Smallest latency seen with one request at a time, or the lowest mean since; milliseconds. */
+  /** Lowest mean latency seen lately, milliseconds. */
   readonly baseLatencyMs: number;
 }
 
@@ -19,37 +19,41 @@ export const initialPace: Pace = { window: 8, bestPerSecond: 0, baseLatencyMs: I
 
 /** Twice the knee measured on real API servers (64 in flight); more only lengthens the queue inside the server. */
 const maxWindow = 128;
-/** A queue inside the server shows as latency beyond what the window itself explains; see `queueing`. */
-const latencyTolerance = 2;
-/** Growth that buys less than this is noise, and the window stays. */
+/** Below this the latency counts as flat: the server has room. */
+const flatUpTo = 1.4;
+/** Above this times what the window itself explains, requests queue up inside the server. */
+const queueingFrom = 2;
+/** Growth that buys less than this is noise. */
 const worthwhileGain = 1.03;
-const decay = 0.97;
+/** What was once the best rate fades by this a round, so that a server that became slower is believed. */
+const rateFading = 0.97;
+/** The base fades more slowly: else a queue that lasts would pass for the server's own latency. */
+const latencyFading = 0.998;
 
 /**
- * Decides the next window: halved at once by a 429, cut by a quarter when latency rises without more throughput,
- * grown by half while throughput follows, else left.
+ * Decides the next window: halved at once by a 429, cut by a quarter when requests queue up inside the server,
+ * grown by half while latency is flat or the rate still follows, else left.
  */
 export function adjustPace(pace: Pace, round: Round): Pace {
   const perSecond = round.elapsedMs > 0 ? (1000 * round.done) / round.elapsedMs : 0;
-  const learned = {
-    bestPerSecond: Math.max(perSecond, pace.bestPerSecond * decay),
-    baseLatencyMs: Math.min(pace.baseLatencyMs, round.meanLatencyMs),
+  return {
+    bestPerSecond: Math.max(perSecond, pace.bestPerSecond * rateFading),
+    baseLatencyMs: Math.min(round.meanLatencyMs, pace.baseLatencyMs / latencyFading),
+    window: nextWindow(pace, round, perSecond),
   };
-  return { ...learned, window: nextWindow(pace, round, perSecond) };
 }
 
 function nextWindow(pace: Pace, round: Round, perSecond: number): number {
   if (round.throttled > 0) return Math.max(1, Math.floor(pace.window / 2));
-  if (perSecond > pace.bestPerSecond * worthwhileGain) return grown(pace.window);
-  if (queueing(pace, round, perSecond)) return Math.max(1, Math.floor(pace.window * 0.75));
-  return pace.window;
+  if (isQueueing(pace, round, perSecond)) return Math.max(1, Math.floor(pace.window * 0.75));
+  const flat = round.meanLatencyMs <= flatUpTo * pace.baseLatencyMs;
+  const follows = perSecond > pace.bestPerSecond * worthwhileGain;
+  return flat || follows ? Math.min(maxWindow, Math.ceil(pace.window * 1.5)) : pace.window;
 }
 
-const grown = (window: number): number => Math.min(maxWindow, Math.ceil(window * 1.5));
-
-/** Latency is over twice what the best throughput would give this window (Little's law), and over twice the base. */
-function queueing(pace: Pace, round: Round, perSecond: number): boolean {
-  const expectedMs = pace.bestPerSecond > 0 ? (1000 * pace.window) / pace.bestPerSecond : Infinity;
-  const tolerated = latencyTolerance * Math.max(expectedMs, pace.baseLatencyMs);
-  return perSecond < pace.bestPerSecond && round.meanLatencyMs > tolerated;
+/** Latency is over twice what the best rate would give this window (Little's law) and over twice the base. */
+function isQueueing(pace: Pace, round: Round, perSecond: number): boolean {
+  if (pace.bestPerSecond === 0 || perSecond >= pace.bestPerSecond) return false;
+  const explainedMs = (1000 * pace.window) / pace.bestPerSecond;
+  return round.meanLatencyMs > queueingFrom * Math.max(explainedMs, pace.baseLatencyMs);
 }

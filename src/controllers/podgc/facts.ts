@@ -1,0 +1,82 @@
+import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/objects.ts';
+
+/** Everything a plan is made from. Maps that are undefined were not observed: nothing is decided from them. */
+export interface PodGcFacts {
+  readonly pods: Iterable<PodFacts>;
+  /** By name. */
+  readonly nodes: ReadonlyMap<string, NodeFacts> | undefined;
+  /** Labels by namespace name. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Whether each Job, by UID, has a condition Complete or Failed. */
+  readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
+  /** The controller of each ReplicaSet, by the ReplicaSet's UID. */
+  readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
+  /** How long each node name that pods refer to has been missing, milliseconds of a clock that only grows. */
+  readonly missingForMs: ReadonlyMap<string, number>;
+}
+
+export interface Given {
+  /** Highest priority first (`rankPolicies`). */
+  readonly policies: readonly (Policy | InvalidPolicy)[];
+  readonly now: Date;
+}
+
+export interface PodDeletion {
+  readonly verdict: 'Delete';
+  readonly pod: PodFacts;
+  readonly reason: PodDeleteReason;
+  readonly policy: Policy;
+  /** The phase is patched to Failed first, because it is neither Succeeded nor Failed (upstream.md 1.7). */
+  readonly markFailed: boolean;
+}
+
+export interface PodKept {
+  readonly verdict: 'Keep';
+  readonly pod: PodFacts;
+  readonly reason: PodKeepReason;
+  /** undefined: no policy governs the pod, or an invalid one does. */
+  readonly policy: Policy | undefined;
+  /** When time alone would change the verdict. */
+  readonly eligibleAt: Date | undefined;
+}
+
+/** The decisions of one pass. */
+export interface PodGcPlan {
+  /** In the order of execution, policies of mode DryRun included. */
+  readonly deletions: readonly PodDeletion[];
+  readonly policies: readonly PolicyVerdicts[];
+  /** Every pod that stays, and why. Made on demand: a pass over 100 000 pods needs only the counts. */
+  kept(): Iterable<PodKept>;
+}
+
+/** What a pass finds under one policy. */
+export interface PolicyVerdicts {
+  readonly policy: Policy;
+  readonly governed: number;
+  readonly terminated: number;
+  readonly due: number;
+  readonly missingNodes: number;
+  readonly trippedPercent: number | undefined;
+}
+
+/** The governed, unmarked pods of one policy, with the rules' verdicts as they come in. */
+export interface Group {
+  readonly policy: Policy;
+  readonly pods: readonly PodFacts[];
+  readonly terminated: readonly PodFacts[];
+}
+
+/** Every phase but Pending, Running and Unknown, the empty one too (upstream.md 1.3). */
+export const isTerminated = (pod: PodFacts): boolean =>
+  pod.phase !== 'Running' && pod.phase !== 'Pending' && pod.phase !== 'Unknown';
+
+export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== undefined;
+
+/** A finished pod that was already deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
+export const isFinalizerHeld = (pod: PodFacts): boolean =>
+  isTerminating(pod) &&
+  pod.deletionGracePeriodSeconds === 0 &&
+  pod.finalizers.length > 0 &&
+  (pod.phase === 'Succeeded' || pod.phase === 'Failed');

@@ -1,0 +1,105 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import {
+  podDeleteReasons,
+  podKeepReasons,
+  type PodDeleteReason,
+  type PodKeepReason,
+} from '../../api/reasons.ts';
+import type { PodGcPlan } from './facts.ts';
+import type { Census } from './report.ts';
+
+export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
+
+type Registers = [Registry];
+
+/** Our reasons in the words of upstream's pod_gc_collector metrics; what upstream does not have keeps our own. */
+export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
+  Terminated: 'terminated',
+  TerminatedInNamespace: 'terminated-in-namespace',
+  Expired: 'expired',
+  OutOfService: 'out-of-service',
+  Orphaned: 'orphaned',
+  Unscheduled: 'unscheduled',
+};
+
+/** The metrics of podgc, counted from 0. */
+export function podGcMetrics(registry: Registry) {
+  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  for (const reason of podKeepReasons) metrics.kept.set({ reason }, 0);
+  for (const reason of ['NodeExists', 'NodeUnknown', 'NodeRecovered'] satisfies PodKeepReason[])
+    metrics.skipped.inc({ reason }, 0);
+  return metrics;
+}
+
+function actMetrics(registers: Registers) {
+  return {
+    deletes: new Counter({
+      name: 'dustpan_pod_gc_force_delete_pods_total',
+      help: '[ALPHA] Pods that podgc tried to delete, failed tries included (as pod_gc_collector_force_delete_pods_total).',
+      labelNames: ['namespace', 'reason'],
+      registers,
+    }),
+    deleteErrors: new Counter({
+      name: 'dustpan_pod_gc_force_delete_pod_errors_total',
+      help: '[ALPHA] Tries to delete a pod that failed (as pod_gc_collector_force_delete_pod_errors_total).',
+      labelNames: ['namespace', 'reason'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'dustpan_pod_gc_skipped_pods_total',
+      help: '[ALPHA] Planned deletions that the live re-check right before them called off, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    window: new Gauge({
+      name: 'dustpan_pod_gc_delete_window',
+      help: '[ALPHA] Deletes that may be in flight at a time; adapts to the API server.',
+      registers,
+    }),
+  };
+}
+
+function planMetrics(registers: Registers) {
+  return {
+    due: new Gauge({
+      name: 'dustpan_pod_gc_due_pods',
+      help: '[ALPHA] Pods that the last plan would delete, by reason and the mode of their policy.',
+      labelNames: ['reason', 'mode'],
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'dustpan_pod_gc_kept_pods',
+      help: '[ALPHA] Pods that the last plan keeps, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    missingNodes: new Gauge({
+      name: 'dustpan_pod_gc_missing_nodes',
+      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist.',
+      registers,
+    }),
+    tripped: new Gauge({
+      name: 'dustpan_pod_gc_tripped',
+      help: '[ALPHA] 1 while more nodes are missing than the policy allows, and no orphan is deleted.',
+      labelNames: ['policy'],
+      registers,
+    }),
+    planSeconds: new Histogram({
+      name: 'dustpan_pod_gc_plan_duration_seconds',
+      help: '[ALPHA] Time that the decisions of one pass took; the event loop stands still meanwhile.',
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1],
+      registers,
+    }),
+  };
+}
+
+/** Shows one plan: what is due and what is kept, by reason. */
+export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census): void {
+  for (const reason of podDeleteReasons)
+    for (const mode of ['DryRun', 'Enforce']) metrics.due.set({ reason, mode }, 0);
+  for (const { reason, policy } of plan.deletions) metrics.due.inc({ reason, mode: policy.mode });
+  for (const [reason, count] of census.byReason) metrics.kept.set({ reason }, count);
+  metrics.tripped.reset();
+  for (const { policy, trippedPercent } of plan.policies)
+    metrics.tripped.set({ policy: policy.name }, trippedPercent === undefined ? 0 : 1);
+}

@@ -1,0 +1,90 @@
+import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
+import { isTerminating, type Group, type PodGcFacts } from './facts.ts';
+import { firstToGo } from './order.ts';
+
+const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
+
+/** Terminating pods on a node that is not ready and marked out of service; the node is read live again before the act (upstream.md 1.4). */
+export function outOfService(group: Group, nodes: ReadonlyMap<string, NodeFacts> | undefined): PodFacts[] {
+  if (group.policy.pods?.outOfService !== true || nodes === undefined) return [];
+  return firstToGo(
+    group.pods.filter((pod) => {
+      const node = pod.nodeName === undefined ? undefined : nodes.get(pod.nodeName);
+      return node !== undefined && isTerminating(pod) && isOutOfService(node);
+    }),
+  );
+}
+
+export const isOutOfService = (node: NodeFacts): boolean =>
+  !node.ready && node.taintKeys.includes(outOfServiceTaint);
+
+/** Terminating pods that no node was ever chosen for (upstream.md 1.6). */
+export const unscheduled = (group: Group): PodFacts[] =>
+  group.policy.pods?.unscheduledTerminating === true
+    ? firstToGo(group.pods.filter((pod) => isTerminating(pod) && pod.nodeName === undefined))
+    : [];
+
+export interface OrphanVerdicts {
+  readonly due: readonly PodFacts[];
+  readonly missingNodes: number;
+  /** Set when more of the nodes are missing than the policy allows: then nothing is due. */
+  readonly trippedPercent: number | undefined;
+  /** undefined: the pod is no orphan. */
+  keepReason(
+    pod: PodFacts,
+  ): { readonly reason: 'Quarantined' | 'Tripped'; readonly waitMs: number | undefined } | undefined;
+}
+
+const noOrphans: OrphanVerdicts = {
+  due: [],
+  missingNodes: 0,
+  trippedPercent: undefined,
+  keepReason: () => undefined,
+};
+
+/** Pods on nodes that do not exist, past the quarantine (upstream.md 1.5); the breaker is ours. */
+export function judgeOrphans(group: Group, facts: PodGcFacts): OrphanVerdicts {
+  const quarantineMs = group.policy.pods?.orphaned?.quarantineMs;
+  const { nodes } = facts;
+  if (quarantineMs === undefined || nodes === undefined) return noOrphans;
+
+  const isOrphan = (pod: PodFacts): boolean => pod.nodeName !== undefined && !nodes.has(pod.nodeName);
+  const orphans = group.pods.filter(isOrphan);
+  const missingNodes = new Set(orphans.map((pod) => pod.nodeName)).size;
+  const trippedPercent = overPercent(missingNodes, nodes.size, group);
+  const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(pod.nodeName ?? '') ?? 0);
+  return {
+    due: trippedPercent === undefined ? firstToGo(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
+    missingNodes,
+    trippedPercent,
+    keepReason: (pod) => {
+      if (!isOrphan(pod)) return undefined;
+      if (trippedPercent !== undefined) return { reason: 'Tripped', waitMs: undefined };
+      return { reason: 'Quarantined', waitMs: waitMs(pod) };
+    },
+  };
+}
+
+/** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
+function overPercent(missing: number, existing: number, { policy }: Group): number | undefined {
+  const percent = missing === 0 ? 0 : (100 * missing) / (missing + existing);
+  return percent > (policy.pods?.safety.maxOrphanedNodesPercent ?? 0) ? percent : undefined;
+}
+
+/**
+ * Folds this pass's sight of missing nodes into the earlier ones: since when each has been missing, in a clock that only grows.
+ * A node that is back loses its entry, so that its quarantine starts anew.
+ */
+export function observeMissing(
+  since: ReadonlyMap<string, number>,
+  { pods, nodes }: Pick<PodGcFacts, 'pods' | 'nodes'>,
+  monotonicMs: number,
+): ReadonlyMap<string, number> {
+  const missing = new Map<string, number>();
+  if (nodes === undefined) return missing;
+  for (const { nodeName } of pods) {
+    if (nodeName === undefined || nodes.has(nodeName) || missing.has(nodeName)) continue;
+    missing.set(nodeName, since.get(nodeName) ?? monotonicMs);
+  }
+  return missing;
+}

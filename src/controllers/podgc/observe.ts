@@ -1,0 +1,59 @@
+import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy.ts';
+import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../../kube/objects.ts';
+import type { Store } from '../../kube/reflector.ts';
+import type { PodGcFacts } from './facts.ts';
+import { observeMissing } from './nodes.ts';
+
+/** The caches a pass reads, all at one moment. */
+export interface Caches {
+  readonly pods: Store<PodFacts>;
+  readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
+  /** Watched from the first question on: only some policies need them, and not every installation may read them. */
+  readonly jobs: () => Store<JobFacts>;
+  readonly replicaSets: () => Store<ReplicaSetFacts>;
+}
+
+export interface Observed {
+  readonly facts: PodGcFacts;
+  /** Since when each node name has been missing; to be handed in at the next pass. */
+  readonly missingSince: ReadonlyMap<string, number>;
+}
+
+/** Reads the caches into the facts of one pass, and folds what has to be remembered between passes. */
+export function observe(
+  caches: Caches,
+  policies: readonly (Policy | InvalidPolicy)[],
+  memory: { readonly missingSince: ReadonlyMap<string, number>; readonly monotonicMs: number },
+): Observed {
+  const pods = [...caches.pods.items.values()];
+  const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
+  const missingSince = observeMissing(memory.missingSince, { pods, nodes }, memory.monotonicMs);
+  const rules = terminatedRules(policies);
+  const facts: PodGcFacts = {
+    pods,
+    nodes,
+    namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
+    jobsFinished: rules.some((rule) => rule.protectUnfinishedJobs) ? jobsFinished(caches.jobs()) : undefined,
+    replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
+    missingForMs: new Map([...missingSince].map(([name, since]) => [name, memory.monotonicMs - since])),
+  };
+  return { facts, missingSince };
+}
+
+const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>
+  policies.flatMap((policy) => ('problems' in policy ? [] : (policy.pods?.terminated ?? [])));
+
+function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {
+  return jobs.synced
+    ? new Map([...jobs.items.values()].map(({ uid, finished }) => [uid, finished]))
+    : undefined;
+}
+
+/** Not synced means fewer owners known, so more groups and more pods kept: the safe side. */
+const owners = (replicaSets: Store<ReplicaSetFacts>): PodGcFacts['replicaSetOwners'] =>
+  new Map(
+    [...replicaSets.items.values()].flatMap(({ uid, controller }) =>
+      controller === undefined ? [] : [[uid, controller] as const],
+    ),
+  );

@@ -1,0 +1,44 @@
+import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import type { DisruptionTarget } from '../../kube/cluster.ts';
+import type { NodeFacts } from '../../kube/objects.ts';
+import { isOutOfService } from './nodes.ts';
+
+/** What a live read of a node gave: the node, its absence, or no answer. */
+export type LiveNode = { readonly node: NodeFacts | undefined } | 'unreadable';
+
+/** Whether a deletion depends on a node, which is then read live right before. */
+export const dependsOnNode = (reason: PodDeleteReason): boolean =>
+  reason === 'Orphaned' || reason === 'OutOfService';
+
+/** Decides by the live node whether the deletion still stands; a reason means: keep. */
+export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepReason | undefined {
+  if (!dependsOnNode(reason)) return undefined;
+  if (live === 'unreadable') return 'NodeUnknown';
+  if (reason === 'Orphaned') return live.node === undefined ? undefined : 'NodeExists';
+  if (live.node === undefined) return 'NodeUnknown';
+  return isOutOfService(live.node) ? undefined : 'NodeRecovered';
+}
+
+/** The condition upstream writes on an orphan, and on nothing else (upstream.md 1.7). */
+export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionTarget | undefined =>
+  reason === 'Orphaned'
+    ? { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists', at }
+    : undefined;
+
+/** When the API server throttles without saying for how long. */
+const defaultPauseMs = 1_000;
+
+/** How long to wait when the answer was 429: the act did not happen. undefined: it was something else. */
+export const throttledForMs = (err: unknown): number | undefined =>
+  statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
+
+/** Unauthorized or forbidden: no retry within this pass can help. */
+export const isHopeless = (err: unknown): boolean => [401, 403].includes(statusOf(err) ?? 0);
+
+// Structural, because a unit takes types alone from an adapter.
+const statusOf = (err: unknown): number | undefined =>
+  err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
+const retryAfterOf = (err: unknown): number | undefined =>
+  err instanceof Error && 'retryAfterMs' in err && typeof err.retryAfterMs === 'number'
+    ? err.retryAfterMs
+    : undefined;

@@ -1,0 +1,107 @@
+import type { PolicyPassReport } from '../../api/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { Recorder } from '../../kube/recorder.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { invalidPolicy } from './events.ts';
+import { differs, isUrgent, planStatus, type PolicyStatus } from './plan.ts';
+
+export interface PolicyStatusDeps {
+  readonly policies: {
+    readonly ranked: readonly (Policy | InvalidPolicy)[];
+    /** The status as last seen on the server. */
+    storedStatus(uid: string): PolicyStatus | undefined;
+  };
+  readonly writeStatus: (name: string, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
+  readonly fenced: () => boolean;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Every agent watches the policies: a status is written this often at most, unless a condition turns. */
+const minIntervalMs = 30_000;
+
+/** Keeps the status of each policy true to its last pass. */
+export class PolicyStatusController {
+  readonly #deps: PolicyStatusDeps;
+  readonly #memory = new Map<string, Memory>();
+
+  constructor(deps: PolicyStatusDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes over what a pass did; the next `reconcile` writes it. */
+  observe(reports: ReadonlyMap<string, PolicyPassReport>): void {
+    for (const [uid, report] of reports) {
+      const known = this.#memory.get(uid);
+      this.#memory.set(uid, { ...known, report, deletedSince: (known?.deletedSince ?? 0) + report.deleted });
+    }
+  }
+
+  /** Writes each status that differs; a failed write is tried again at the next pass. */
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const { ranked } = this.#deps.policies;
+    const uids = new Set(ranked.map(({ uid }) => uid));
+    for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
+    for (const policy of ranked) {
+      if (!this.#deps.fenced()) return;
+      this.#reportInvalid(policy);
+      await this.#reconcileOne(policy, signal);
+    }
+  }
+
+  async #reconcileOne(policy: Policy | InvalidPolicy, signal: AbortSignal): Promise<void> {
+    const { policies, clock, log, writeStatus } = this.#deps;
+    const memory = this.#memory.get(policy.uid) ?? emptyMemory;
+    // The cache may not show our own last write yet; counting its deletions twice would be a lie.
+    const stored = newer(memory.written, policies.storedStatus(policy.uid));
+    const { report, deletedSince } = memory;
+    const wanted = planStatus({ policy, stored, report, deletedSince }, clock.now());
+    const waited = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity) >= minIntervalMs;
+    if (!differs(wanted, stored) || !(waited || isUrgent(wanted, stored))) return;
+    try {
+      await writeStatus(policy.name, wanted, signal);
+    } catch (err) {
+      signal.throwIfAborted();
+      log.warn({ policy: policy.name, err }, 'writing policy status failed');
+      return;
+    }
+    const now = this.#memory.get(policy.uid) ?? emptyMemory;
+    this.#memory.set(policy.uid, {
+      ...now,
+      deletedSince: now.deletedSince - deletedSince,
+      written: wanted,
+      writtenAtMs: clock.monotonicMs(),
+    });
+  }
+
+  #reportInvalid(policy: Policy | InvalidPolicy): void {
+    if (!('problems' in policy)) return;
+    const memory = this.#memory.get(policy.uid) ?? emptyMemory;
+    if (memory.invalidGeneration === policy.generation) return;
+    this.#memory.set(policy.uid, { ...memory, invalidGeneration: policy.generation });
+    this.#deps.log.error({ policy: policy.name, problems: policy.problems }, 'policy cannot be followed');
+    this.#deps.recorder.record(invalidPolicy(policy));
+  }
+}
+
+interface Memory {
+  readonly report?: PolicyPassReport;
+  readonly deletedSince: number;
+  readonly written?: PolicyStatus;
+  readonly writtenAtMs?: number;
+  readonly invalidGeneration?: number;
+}
+
+const emptyMemory: Memory = { deletedSince: 0 };
+
+/** Of our own last write and what the cache shows, the one with more deletions counted. */
+function newer(
+  written: PolicyStatus | undefined,
+  cached: PolicyStatus | undefined,
+): PolicyStatus | undefined {
+  if (written === undefined || cached === undefined) return written ?? cached;
+  const total = (status: PolicyStatus): number => status.pods?.deletedTotal ?? 0;
+  return total(cached) > total(written) ? cached : written;
+}

@@ -1,0 +1,16 @@
+import type { InvalidPolicy } from '../../api/policy.ts';
+import type { EventSpec } from '../../kube/recorder.ts';
+
+/** A stored policy that cannot be followed; what it may govern is kept. */
+export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
+  regarding: {
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'GCPolicy',
+    name: policy.name,
+    uid: policy.uid,
+  },
+  type: 'Warning',
+  reason: 'InvalidPolicy',
+  action: 'KeepAll',
+  note: `The policy cannot be followed, all it may govern is kept: ${policy.problems.join('; ')}`,
+});

@@ -1,0 +1,171 @@
+import type { ContainerStatus, Node, Namespace, Pod } from './gen/core.ts';
+import type { Job } from './gen/batch.ts';
+import type { ReplicaSet } from './gen/apps.ts';
+import type { ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
+import type { Interner } from './decode-intern.ts';
+import { MalformedError } from './frames.ts';
+import type {
+  JobFacts,
+  LabelKeys,
+  NamespaceFacts,
+  NodeFacts,
+  OwnerRef,
+  PodFacts,
+  ReplicaSetFacts,
+} from './objects.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type ContainerStatuses = readonly ContainerStatus[];
+
+const noLabels: Labels = Object.freeze({});
+const noStrings: readonly string[] = Object.freeze([]);
+const maxMessageLength = 256;
+const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
+
+/** What shapes the facts of one resource: the labels to keep, and the table of shared values. */
+export interface Keep {
+  readonly labelKeys: () => LabelKeys;
+  readonly intern: Interner;
+}
+
+/** One literal for every pod, so that all share one hidden class. */
+export function podFacts(pod: Pod, keep: Keep): PodFacts {
+  const { intern } = keep;
+  const meta = metadata(pod.metadata);
+  const status = pod.status;
+  const phase = status?.phase ?? '';
+  const isTerminated = !unfinishedPhases.has(phase);
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    namespace: intern.string(meta.namespace),
+    resourceVersion: meta.resourceVersion,
+    createdAtMs: timeMs(meta.creationTimestamp) ?? 0,
+    deletionAtMs: timeMs(meta.deletionTimestamp),
+    deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+    labels: keptLabels(meta.labels, keep),
+    controller: controllerOf(meta.ownerReferences, intern),
+    finalizers: sharedStrings(meta.finalizers, intern),
+    nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
+    phase: intern.string(phase),
+    reason: intern.string(status?.reason ?? ''),
+    message: isTerminated ? shortened(status?.message ?? '') : '',
+    finishedAtMs: isTerminated ? finishedAtMs(pod) : undefined,
+  };
+}
+
+export function nodeFacts(node: Node, keep: Keep): NodeFacts {
+  const meta = metadata(node.metadata);
+  const taints = node.spec?.taints ?? [];
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    resourceVersion: meta.resourceVersion,
+    labels: keptLabels(meta.labels, keep),
+    ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
+    taintKeys: sharedStrings(
+      taints.map((t) => t.key),
+      keep.intern,
+    ),
+  };
+}
+
+export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
+  const { uid, name, resourceVersion, labels } = metadata(namespace.metadata);
+  return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
+}
+
+export function jobFacts(job: Job, { intern }: Keep): JobFacts {
+  const { uid, name, namespace, resourceVersion } = metadata(job.metadata);
+  const finished = (job.status?.conditions ?? []).some(
+    (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
+  );
+  return { uid, name, namespace: intern.string(namespace), resourceVersion, finished };
+}
+
+export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): ReplicaSetFacts {
+  const meta = metadata(replicaSet.metadata);
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    namespace: intern.string(meta.namespace),
+    resourceVersion: meta.resourceVersion,
+    controller: controllerOf(meta.ownerReferences, intern),
+  };
+}
+
+function metadata(meta: ObjectMeta | undefined): ObjectMeta {
+  if (meta === undefined || meta.uid === '' || meta.name === '') {
+    throw new MalformedError('object without metadata.uid and metadata.name');
+  }
+  return meta;
+}
+
+function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
+  const keys = labelKeys();
+  const kept = Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key));
+  if (kept.length === 0) return noLabels;
+  const identity = `labels\n${kept.map((pair) => pair.join('=')).join('\n')}`;
+  return intern.value(identity, () =>
+    Object.fromEntries(kept.map(([key, value]) => [intern.string(key), intern.string(value)])),
+  );
+}
+
+function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
+  const owner = owners.find((o) => o.controller === true);
+  if (owner === undefined) return undefined;
+  const { apiVersion, kind, name, uid } = owner;
+  return intern.value(`owner\n${apiVersion}\n${kind}\n${name}\n${uid}`, () => ({
+    apiVersion: intern.string(apiVersion),
+    kind: intern.string(kind),
+    name,
+    uid,
+  }));
+}
+
+function sharedStrings(strings: readonly string[], intern: Interner): readonly string[] {
+  if (strings.length === 0) return noStrings;
+  return intern.value(`strings\n${strings.join('\n')}`, () => strings.map((s) => intern.string(s)));
+}
+
+/** The last container to finish; else the last condition change; else the creation. */
+function finishedAtMs({ metadata: meta, status }: Pod): number | undefined {
+  const containers = [
+    ...finishTimes(status?.initContainerStatuses ?? []),
+    ...finishTimes(status?.containerStatuses ?? []),
+    ...finishTimes(status?.ephemeralContainerStatuses ?? []),
+  ];
+  return (
+    latest(containers) ??
+    latest((status?.conditions ?? []).map((c) => timeMs(c.lastTransitionTime))) ??
+    timeMs(meta?.creationTimestamp)
+  );
+}
+
+function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {
+  return statuses.map((s) => timeMs(s.state?.terminated?.finishedAt));
+}
+
+function latest(times: readonly (number | undefined)[]): number | undefined {
+  let last: number | undefined;
+  for (const ms of times) {
+    if (ms !== undefined && (last === undefined || ms > last)) last = ms;
+  }
+  return last;
+}
+
+/** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
+function timeMs(time: Time | undefined): number | undefined {
+  return time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
+}
+
+function emptyToUndefined(text: string): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+/** Through a Buffer: a slice would keep the whole message in memory. */
+function shortened(message: string): string {
+  return message.length <= maxMessageLength
+    ? message
+    : Buffer.from(message.slice(0, maxMessageLength)).toString();
+}

@@ -1,0 +1,125 @@
+import type { ReplicaSet } from './gen/apps.ts';
+import type { Job } from './gen/batch.ts';
+import type { ContainerStatus, Namespace, Node, Pod, PodStatus } from './gen/core.ts';
+import type { ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const nothing: JsonObject = Object.freeze({});
+
+/** The JSON form of a pod as the message its protobuf form decodes to, so that one function makes the facts of both. */
+export function podFromJson(json: unknown): Pod {
+  const pod = asObject(json);
+  return {
+    metadata: metaFromJson(pod),
+    spec: { nodeName: asText(asObject(pod['spec'])['nodeName']) },
+    status: podStatusFromJson(asObject(pod['status'])),
+  };
+}
+
+export function nodeFromJson(json: unknown): Node {
+  const node = asObject(json);
+  return {
+    metadata: metaFromJson(node),
+    spec: { taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key', 'value', 'effect'])) },
+    status: { conditions: conditionsFromJson(node) },
+  };
+}
+
+export function namespaceFromJson(json: unknown): Namespace {
+  return { metadata: metaFromJson(asObject(json)) };
+}
+
+export function jobFromJson(json: unknown): Job {
+  const job = asObject(json);
+  return { metadata: metaFromJson(job), status: { conditions: conditionsFromJson(job) } };
+}
+
+export function replicaSetFromJson(json: unknown): ReplicaSet {
+  return { metadata: metaFromJson(asObject(json)) };
+}
+
+/** `value` when it is a JSON object, else an empty one. */
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : nothing;
+}
+
+/** `value` when it is a string, else the empty one. */
+export function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** `value` when it is an array, else an empty one. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function podStatusFromJson(status: JsonObject): PodStatus {
+  const conditions = objectsOf(status['conditions']).map((c) => ({
+    ...texts(c, ['type', 'status']),
+    lastTransitionTime: asTime(c['lastTransitionTime']),
+  }));
+  return {
+    ...texts(status, ['phase', 'reason', 'message']),
+    conditions,
+    containerStatuses: containersFromJson(status['containerStatuses']),
+    initContainerStatuses: containersFromJson(status['initContainerStatuses']),
+    ephemeralContainerStatuses: containersFromJson(status['ephemeralContainerStatuses']),
+  };
+}
+
+function containersFromJson(json: unknown): ContainerStatus[] {
+  return objectsOf(json).map((status) => {
+    const terminated = asObject(asObject(status['state'])['terminated']);
+    return { state: { terminated: { finishedAt: asTime(terminated['finishedAt']) } } };
+  });
+}
+
+function conditionsFromJson(object: JsonObject): { type: string; status: string }[] {
+  return objectsOf(asObject(object['status'])['conditions']).map((c) => texts(c, ['type', 'status']));
+}
+
+function metaFromJson(object: JsonObject): ObjectMeta {
+  const meta = asObject(object['metadata']);
+  const grace = meta['deletionGracePeriodSeconds'];
+  return {
+    ...texts(meta, ['name', 'namespace', 'uid', 'resourceVersion']),
+    creationTimestamp: asTime(meta['creationTimestamp']),
+    deletionTimestamp: asTime(meta['deletionTimestamp']),
+    deletionGracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
+    labels: labelsFromJson(meta['labels']),
+    ownerReferences: objectsOf(meta['ownerReferences']).map(ownerFromJson),
+    finalizers: asList(meta['finalizers']).filter((f) => typeof f === 'string'),
+  };
+}
+
+function labelsFromJson(json: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(asObject(json)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
+}
+
+function ownerFromJson(owner: JsonObject): OwnerReference {
+  return {
+    ...texts(owner, ['apiVersion', 'kind', 'name', 'uid']),
+    controller: owner['controller'] === true,
+  };
+}
+
+function objectsOf(json: unknown): readonly JsonObject[] {
+  return asList(json).map(asObject);
+}
+
+function texts<K extends string>(object: JsonObject, keys: readonly K[]): Record<K, string> {
+  // fromEntries forgets the keys it was given.
+  return Object.fromEntries(keys.map((key) => [key, asText(object[key])])) as Record<K, string>;
+}
+
+function asTime(value: unknown): Time | undefined {
+  const ms = Date.parse(asText(value));
+  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: (ms % 1000) * 1_000_000 };
+}

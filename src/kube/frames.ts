@@ -1,0 +1,49 @@
+/** The server broke the wire format; nothing after this point of the stream can be trusted. */
+export class MalformedError extends Error {
+  override readonly name = 'MalformedError';
+}
+
+/** Far above etcd's limit for one object (1.5 MiB), far below what would hurt. */
+const maxFrameBytes = 64 * 1024 * 1024;
+const headerBytes = 4;
+const openBrace = 0x7b;
+const newline = 0x0a;
+const nothing: Buffer = Buffer.alloc(0);
+
+/** Cuts a watch stream into frames, however the chunks fall: protobuf by its length prefix, JSON by line, told apart by the first byte. */
+export class FrameSplitter {
+  #rest = nothing;
+  #json: boolean | undefined;
+
+  /** The frames that `chunk` completes. They share its memory: decode them before the next chunk. */
+  push(chunk: Buffer): readonly Buffer[] {
+    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#json ??= bytes.length === 0 ? undefined : bytes[0] === openBrace;
+    const frames: Buffer[] = [];
+    for (let frame = this.#next(bytes); frame !== undefined; frame = this.#next(bytes)) {
+      bytes = bytes.subarray(frame.end);
+      if (frame.body.length > 0) frames.push(frame.body);
+    }
+    if (bytes.length > maxFrameBytes) throw new MalformedError('watch frame is longer than 64 MiB');
+    // A copy, so that a few bytes do not hold the whole chunk.
+    this.#rest = bytes.length === 0 ? nothing : Buffer.from(bytes);
+    return frames;
+  }
+
+  #next(bytes: Buffer): { readonly body: Buffer; readonly end: number } | undefined {
+    return this.#json === true ? nextLine(bytes) : nextPrefixed(bytes);
+  }
+}
+
+function nextLine(bytes: Buffer): { readonly body: Buffer; readonly end: number } | undefined {
+  const end = bytes.indexOf(newline);
+  return end < 0 ? undefined : { body: bytes.subarray(0, end), end: end + 1 };
+}
+
+function nextPrefixed(bytes: Buffer): { readonly body: Buffer; readonly end: number } | undefined {
+  if (bytes.length < headerBytes) return undefined;
+  const length = bytes.readUInt32BE(0);
+  if (length > maxFrameBytes) throw new MalformedError(`watch frame of ${length} bytes`);
+  const end = headerBytes + length;
+  return bytes.length < end ? undefined : { body: bytes.subarray(headerBytes, end), end };
+}

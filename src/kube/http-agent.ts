@@ -1,0 +1,55 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { Endpoint, TlsMaterial } from './credentials.ts';
+
+/** Idle connections of a burst are given back after this; Go's API server closes them itself after about 90 s. */
+const idleMs = 60_000;
+
+/** The keep-alive connections to one endpoint; a change of its TLS material means new ones. */
+export class Connections {
+  readonly #endpoint: Endpoint;
+  readonly #maxSockets: number;
+  #tls: TlsMaterial | undefined;
+  #agent: http.Agent | undefined;
+
+  constructor(endpoint: Endpoint, maxSockets: number) {
+    this.#endpoint = endpoint;
+    this.#maxSockets = maxSockets;
+  }
+
+  /** The agent for the next request. */
+  agent(): http.Agent {
+    const { tls } = this.#endpoint;
+    if (this.#agent && this.#tls === tls) return this.#agent;
+    // What is under way on the old connections may end there.
+    this.dropIdle();
+    this.#tls = tls;
+    this.#agent = this.#createAgent(tls ?? {});
+    return this.#agent;
+  }
+
+  /** After one idle connection turned out to be dead the others most likely are, too. */
+  dropIdle(): void {
+    for (const sockets of Object.values(this.#agent?.freeSockets ?? {})) {
+      for (const socket of sockets ?? []) socket.destroy();
+    }
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+  }
+
+  #createAgent({ ca, cert, key, servername, insecure }: TlsMaterial): http.Agent {
+    const options = { keepAlive: true, timeout: idleMs, maxSockets: this.#maxSockets };
+    if (!this.#endpoint.server.startsWith('https:')) return new http.Agent(options);
+    return new https.Agent({
+      ...options,
+      // Made once: else every new connection parses the CA again.
+      secureContext: createSecureContext({ ca, cert, key }),
+      rejectUnauthorized: insecure !== true,
+      ...(servername === undefined ? {} : { servername }),
+    });
+  }
+}

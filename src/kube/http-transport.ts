@@ -1,0 +1,203 @@
+import type { Clock } from '../runtime/clock.ts';
+import { untilAborted } from './abort.ts';
+import { ConnectionError } from './connection-errors.ts';
+import type { Credentials, Endpoint } from './credentials.ts';
+import { Connections } from './http-agent.ts';
+import { describe, openExchange, readBody, type Exchange } from './http-exchange.ts';
+import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { refusal } from './status-errors.ts';
+import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
+
+export interface TransportOptions {
+  readonly endpoint: Endpoint;
+  readonly auth: Credentials;
+  readonly clock: Clock;
+  readonly userAgent?: string;
+  /** `--kube-api-qps`; 0 or less, the default, = no limit. */
+  readonly qps?: number;
+  /** `--kube-api-burst`. */
+  readonly burst?: number;
+  /** Default: as many as there are requests under way. */
+  readonly maxSockets?: number;
+  /** Told of every attempt. */
+  readonly metrics?: (call: ApiCall) => void;
+  /** In [0, 1), for the jitter of retries. */
+  readonly random?: () => number;
+}
+
+/** One request on the wire, as client-go's `rest_client_*` metrics count it. */
+export interface ApiCall {
+  readonly verb: KubeRequest['method'];
+  readonly host: string;
+  /** HTTP status, or `<error>`. */
+  readonly code: string;
+  /** Until the headers of the answer have come. */
+  readonly seconds: number;
+}
+
+export interface HttpTransport extends KubeTransport {
+  /** Breaks all connections. */
+  close(): void;
+}
+
+/** A transport on node:http(s) that keeps its connections. */
+export function createTransport(options: TransportOptions): HttpTransport {
+  return new KeepAliveTransport(options);
+}
+
+/** A DELETE has preconditions or finds nothing, a PUT has a resourceVersion: sent twice they do no more than once. */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
+const defaultTimeoutMs = 30_000;
+
+class KeepAliveTransport implements HttpTransport {
+  readonly #options: TransportOptions;
+  readonly #connections: Connections;
+  readonly #rateLimit: RateLimit;
+  readonly #host: string;
+  /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
+  readonly #refused = new WeakSet();
+
+  constructor(options: TransportOptions) {
+    const { endpoint, clock, qps = 0, burst = 1, maxSockets = Infinity } = options;
+    this.#options = options;
+    this.#connections = new Connections(endpoint, maxSockets);
+    this.#rateLimit = createRateLimit({ qps, burst, clock });
+    this.#host = new URL(endpoint.server).host;
+  }
+
+  send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const timed = { timeoutMs: defaultTimeoutMs, retries: request.method === 'GET' ? 4 : 0, ...request };
+    return this.#retrying(timed.retries, () => this.#sendOnce(timed, signal), signal);
+  }
+
+  async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
+    try {
+      yield* exchange.response as AsyncIterable<Buffer>;
+    } catch (err) {
+      throw exchange.explain(err);
+    } finally {
+      exchange.close();
+    }
+  }
+
+  close(): void {
+    this.#connections.close();
+  }
+
+  async #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await once();
+      } catch (err) {
+        signal.throwIfAborted();
+        if (attempt >= retries || !isTransient(err)) throw err;
+        await this.#pause(err, attempt, signal);
+      }
+    }
+  }
+
+  async #pause(err: unknown, attempt: number, signal: AbortSignal): Promise<void> {
+    const { clock, random = Math.random } = this.#options;
+    const askedMs = err instanceof ApiError ? err.retryAfterMs : undefined;
+    if (askedMs !== undefined && askedMs > maxRetryAfterMs) throw err;
+    await clock.sleep(askedMs ?? backoffMs(attempt, random()), signal);
+    signal.throwIfAborted();
+  }
+
+  async #sendOnce(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const exchange = await this.#open(request, signal);
+    return readResponse(exchange, request);
+  }
+
+  /** Opens with the credentials at hand and, should the server not accept them, once more with fresh ones. */
+  async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
+    const headers = await this.#headers(signal);
+    try {
+      return await this.#openAs(request, headers, signal);
+    } catch (err) {
+      if (!isMistrust(err)) throw err;
+      this.#refuse(headers);
+      return this.#openAs(request, await this.#headers(signal), signal);
+    }
+  }
+
+  #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    return untilAborted(this.#options.auth.headers(signal), signal);
+  }
+
+  #refuse(headers: object): void {
+    if (this.#refused.has(headers)) return;
+    this.#refused.add(headers);
+    this.#options.auth.refresh();
+  }
+
+  async #openAs(
+    request: KubeRequest,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
+    await this.#rateLimit.take(signal);
+    const exchange = await this.#dial(request, headers, signal);
+    if ((exchange.response.statusCode ?? 0) < 400) return exchange;
+    throw refusal(request, await readResponse(exchange, request));
+  }
+
+  async #dial(
+    request: KubeRequest,
+    auth: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Exchange> {
+    const headers = { 'user-agent': this.#options.userAgent ?? 'dustpan', ...auth };
+    const attempt = { request, headers, server: this.#options.endpoint.server };
+    const open = (): Promise<Exchange> =>
+      this.#measured(request, openExchange({ ...attempt, agent: this.#connections.agent() }, signal));
+    try {
+      return await open();
+    } catch (err) {
+      if (!(err instanceof ConnectionError && err.stale && idempotent.has(request.method))) throw err;
+      this.#connections.dropIdle();
+      return open();
+    }
+  }
+
+  async #measured(request: KubeRequest, opening: Promise<Exchange>): Promise<Exchange> {
+    const { clock, metrics } = this.#options;
+    const startMs = clock.monotonicMs();
+    const report = (code: string): void =>
+      metrics?.({
+        verb: request.method,
+        host: this.#host,
+        code,
+        seconds: (clock.monotonicMs() - startMs) / 1000,
+      });
+    try {
+      const exchange = await opening;
+      report(String(exchange.response.statusCode));
+      return exchange;
+    } catch (err) {
+      report('<error>');
+      throw err;
+    }
+  }
+}
+
+async function readResponse(exchange: Exchange, request: KubeRequest): Promise<KubeResponse> {
+  const { response } = exchange;
+  try {
+    const body = await readBody(response, describe(request));
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  } catch (err) {
+    throw exchange.explain(err);
+  } finally {
+    exchange.close();
+  }
+}
+
+/** The server does not know us, or we do not know it: tokens, certificates and CAs rotate. */
+function isMistrust(err: unknown): boolean {
+  if (err instanceof ApiError) return err.status === 401;
+  return err instanceof ConnectionError && err.untrusted;
+}

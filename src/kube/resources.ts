@@ -1,0 +1,154 @@
+import type { BinaryReader } from '@bufbuild/protobuf/wire';
+import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
+import type { Keep } from './decode-facts.ts';
+import { Interner } from './decode-intern.ts';
+import {
+  asObject,
+  asText,
+  jobFromJson,
+  namespaceFromJson,
+  nodeFromJson,
+  podFromJson,
+  replicaSetFromJson,
+} from './decode-json.ts';
+import type { Codec } from './decode.ts';
+import { MalformedError } from './frames.ts';
+import { ReplicaSet } from './gen/apps.ts';
+import { Job } from './gen/batch.ts';
+import { Namespace, Node, Pod } from './gen/core.ts';
+import type {
+  JobFacts,
+  LabelKeys,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  RawFacts,
+  ReplicaSetFacts,
+} from './objects.ts';
+
+/** One collection of the API and how its objects are read. */
+export interface Resource<T> {
+  /** For logs and metrics: the plural, e.g. `pods`. */
+  readonly name: string;
+  readonly path: string;
+  /** Selectors; the reflector adds its own parameters. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly accept: string;
+  /** The kind may be missing from the server (a CRD not installed): 404 then means "no objects". */
+  readonly optional: boolean;
+  readonly codec: Codec<T>;
+}
+
+/** JSON second, for a server that has no protobuf. */
+const acceptProtobuf = 'application/vnd.kubernetes.protobuf,application/json';
+const acceptJson = 'application/json';
+const allLabels = (): LabelKeys => 'all';
+
+/** The pods of the cluster, or of one node. */
+export function podsResource(options: {
+  /** Asked anew for each object: after a change, relist. */
+  readonly labelKeys: () => LabelKeys;
+  readonly nodeName?: string;
+}): Resource<PodFacts> {
+  const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
+  return builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys));
+}
+
+/** All nodes, or the one named `name`, with all their labels. */
+export function nodesResource(options: { readonly name?: string } = {}): Resource<NodeFacts> {
+  const query = options.name === undefined ? {} : fieldSelector('metadata.name', options.name);
+  return builtIn({ name: 'nodes', path: '/api/v1/nodes', query }, nodeCodec());
+}
+
+/** All namespaces, with all their labels. */
+export function namespacesResource(): Resource<NamespaceFacts> {
+  return builtIn({ name: 'namespaces', path: '/api/v1/namespaces', query: {} }, namespaceCodec());
+}
+
+/** All Jobs. */
+export function jobsResource(): Resource<JobFacts> {
+  return builtIn({ name: 'jobs', path: '/apis/batch/v1/jobs', query: {} }, jobCodec());
+}
+
+/** All ReplicaSets. */
+export function replicaSetsResource(): Resource<ReplicaSetFacts> {
+  return builtIn({ name: 'replicasets', path: '/apis/apps/v1/replicasets', query: {} }, replicaSetCodec());
+}
+
+/** A custom resource, kept whole. */
+export function jsonResource(options: {
+  readonly name: string;
+  /** E.g. `/apis/gc.dustpan.dev/v1alpha1/gcpolicies`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+}): Resource<RawFacts> {
+  const { name, path, query = {} } = options;
+  return { name, path, query, accept: acceptJson, optional: true, codec: rawCodec };
+}
+
+/** Reads pods, keeping the labels in `labelKeys`. */
+export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
+  return codec({ message: Pod, fromJson: podFromJson, toFacts: podFacts }, labelKeys);
+}
+
+export function nodeCodec(): Codec<NodeFacts> {
+  return codec({ message: Node, fromJson: nodeFromJson, toFacts: nodeFacts }, allLabels);
+}
+
+export function namespaceCodec(): Codec<NamespaceFacts> {
+  return codec({ message: Namespace, fromJson: namespaceFromJson, toFacts: namespaceFacts }, allLabels);
+}
+
+export function jobCodec(): Codec<JobFacts> {
+  return codec({ message: Job, fromJson: jobFromJson, toFacts: jobFacts }, allLabels);
+}
+
+export function replicaSetCodec(): Codec<ReplicaSetFacts> {
+  return codec({ message: ReplicaSet, fromJson: replicaSetFromJson, toFacts: replicaSetFacts }, allLabels);
+}
+
+/** One kind: its generated message, its JSON form as that message, and what is kept of it. */
+interface Kind<M, T> {
+  readonly message: { decode(reader: BinaryReader, length: number): M };
+  fromJson(json: unknown): M;
+  toFacts(message: M, keep: Keep): T;
+}
+
+function codec<M, T>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {
+  const keep = { labelKeys, intern: new Interner() };
+  return {
+    fromProtobuf: (reader, length) => kind.toFacts(kind.message.decode(reader, length), keep),
+    fromJson: (json) => kind.toFacts(kind.fromJson(json), keep),
+  };
+}
+
+const rawCodec: Codec<RawFacts> = {
+  fromProtobuf: () => {
+    throw new MalformedError('custom resources have no protobuf form');
+  },
+  fromJson: (json) => {
+    const object = asObject(json);
+    const meta = asObject(object['metadata']);
+    const uid = asText(meta['uid']);
+    if (uid === '') throw new MalformedError('object without metadata.uid');
+    const namespace = asText(meta['namespace']) || undefined;
+    return {
+      uid,
+      name: asText(meta['name']),
+      namespace,
+      resourceVersion: asText(meta['resourceVersion']),
+      object,
+    };
+  },
+};
+
+function builtIn<T>(
+  where: Pick<Resource<T>, 'name' | 'path' | 'query'>,
+  itemCodec: Codec<T>,
+): Resource<T> {
+  return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };
+}
+
+function fieldSelector(field: string, value: string): Readonly<Record<string, string>> {
+  return { fieldSelector: `${field}=${value}` };
+}

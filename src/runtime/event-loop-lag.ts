@@ -1,0 +1,48 @@
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import type { Check } from './health.ts';
+
+// Each sample is a wake-up of an otherwise idle process: ten a second find every lag worth telling.
+const resolutionMs = 100;
+const nanosecondsPerSecond = 1e9;
+
+/** How late the event loop ran its timers since the last look. One instance for each that looks. */
+export class EventLoopLag {
+  readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: resolutionMs });
+
+  start(): void {
+    this.#histogram.enable();
+  }
+
+  stop(): void {
+    this.#histogram.disable();
+  }
+
+  /** The 99th percentile; starts a new window. */
+  takeP99Seconds(): number {
+    return this.#take(this.#histogram.percentile(99));
+  }
+
+  /** The longest lag; starts a new window. */
+  takeMaxSeconds(): number {
+    return this.#take(this.#histogram.max);
+  }
+
+  #take(nanoseconds: number): number {
+    // The histogram holds times between two ticks; an empty one answers with the extremes of its range.
+    const seconds =
+      this.#histogram.count === 0 ? 0 : nanoseconds / nanosecondsPerSecond - resolutionMs / 1_000;
+    this.#histogram.reset();
+    return Math.max(0, seconds);
+  }
+}
+
+/** Live unless the event loop stood still for more than `limitMs` since the last probe. */
+export function eventLoopCheck(lag: Pick<EventLoopLag, 'takeMaxSeconds'>, limitMs: number): Check {
+  return {
+    name: 'event-loop',
+    check: () => {
+      const seconds = lag.takeMaxSeconds();
+      return seconds * 1_000 > limitMs ? `blocked for ${seconds.toFixed(1)} s` : undefined;
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { LabelSelector, Policy, PodsPolicy, TerminatedPolicy } from '../src/api/policy.ts';
+import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/objects.ts';
+
+/** The moment the tables live in; ages are told backwards from it. */
+export const now = new Date('2026-01-15T12:00:00Z');
+export const minutesAgo = (minutes: number): number => now.getTime() - minutes * 60_000;
+
+/** A finished pod, made an hour ago; state only what matters. `name` may be `namespace/name`. */
+export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
+  const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
+  return {
+    uid: `uid-${name}`,
+    name: own ?? name,
+    namespace: namespace ?? 'default',
+    resourceVersion: '1',
+    createdAtMs: minutesAgo(60),
+    deletionAtMs: undefined,
+    deletionGracePeriodSeconds: undefined,
+    labels: {},
+    controller: undefined,
+    finalizers: [],
+    nodeName: 'node-1',
+    phase: 'Succeeded',
+    reason: '',
+    message: '',
+    finishedAtMs: undefined,
+    ...over,
+  };
+}
+
+export const terminating = { deletionAtMs: minutesAgo(10), deletionGracePeriodSeconds: 30 } as const;
+/** Deleted with grace 0, held by a finalizer. */
+export const finalizerHeld = {
+  deletionAtMs: minutesAgo(10),
+  deletionGracePeriodSeconds: 0,
+  finalizers: ['example.com/backup'],
+} as const;
+
+export const owner = (kind: string, name: string): OwnerRef => ({
+  apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+  kind,
+  name,
+  uid: `uid-${kind}-${name}`,
+});
+
+export const node = (name: string, over: Partial<NodeFacts> = {}): NodeFacts => ({
+  uid: `uid-${name}`,
+  name,
+  resourceVersion: '1',
+  labels: {},
+  ready: true,
+  taintKeys: [],
+  ...over,
+});
+
+export const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
+export const labelled = (key: string, value: string): LabelSelector => ({
+  matchLabels: { [key]: value },
+  matchExpressions: [],
+});
+
+export const terminatedRule = (over: Partial<TerminatedPolicy> = {}): TerminatedPolicy => ({
+  threshold: 12500,
+  perNamespaceThreshold: undefined,
+  ttlAfterFinishedMs: undefined,
+  ttlByReason: [],
+  keepPerOwner: 0,
+  protectUnfinishedJobs: false,
+  ...over,
+});
+
+export const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
+  namespaceSelector: everything,
+  excludeNamespaces: new Set(),
+  podSelector: everything,
+  terminated: undefined,
+  orphaned: undefined,
+  unscheduledTerminating: false,
+  outOfService: false,
+  safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 100 },
+  ...over,
+});
+
+/** An enforcing policy that governs every pod. */
+export const policy = (
+  over: Partial<Omit<Policy, 'pods'>> & { pods?: Partial<PodsPolicy> | undefined } = {},
+): Policy => {
+  const name = over.name ?? 'default';
+  return {
+    uid: `uid-${name}`,
+    generation: 1,
+    mode: 'Enforce',
+    priority: 0,
+    nodes: undefined,
+    ...over,
+    name,
+    pods: 'pods' in over && over.pods === undefined ? undefined : podsPolicy(over.pods),
+  };
+};

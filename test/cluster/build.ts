@@ -1,0 +1,115 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
+import { buildFlags, type Group, type Program } from './parts.ts';
+
+export interface BuildOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly progress: (line: string) => void;
+}
+
+/** Builds programs of one group into its cache folder; of several runs at once, one builds and the others wait for it. */
+export async function build(
+  group: Group,
+  programs: readonly Program[],
+  { env, progress }: BuildOptions,
+): Promise<void> {
+  const cache = cacheFolder(group, env);
+  const bin = join(cache, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const release = await lock(join(cache, 'lock'), () => {
+    progress(`waiting for another run that builds ${group}`);
+  });
+  try {
+    const missing = programs.filter(({ name }) => !existsSync(join(bin, name)));
+    if (missing.length > 0) await buildInto(bin, missing, { group, env, progress });
+  } finally {
+    release();
+  }
+}
+
+interface Work extends BuildOptions {
+  readonly group: Group;
+}
+
+async function buildInto(bin: string, programs: readonly Program[], work: Work): Promise<void> {
+  const { group, progress } = work;
+  const names = programs.map(({ name }) => name).join(', ');
+  const start = Date.now();
+  // Half a build is never taken for a whole one: built aside, moved when complete.
+  const aside = join(bin, '..', 'building');
+  rmSync(aside, { recursive: true, force: true });
+  progress(`building ${names} (once; kept in ${bin})`);
+  await goInstall(aside, programs, work);
+  for (const { name, package: path } of programs) renameSync(join(aside, builtName(path)), join(bin, name));
+  rmSync(aside, { recursive: true, force: true });
+  progress(`built ${names} of ${group} in ${seconds(start)} s`);
+}
+
+/** `go install` names a program after the last part of its path that is no major version: etcd's is called server. */
+function builtName(path: string): string {
+  return basename(path.replace(/\/v\d+$/, ''));
+}
+
+async function goInstall(into: string, programs: readonly Program[], work: Work): Promise<void> {
+  const { tags, ldflags } = buildFlags(work.group, (module) => pinnedVersion(work.group, module));
+  const packages = programs.map((program) => program.package);
+  const go = ['go', 'install', '-v', '-tags', tags, '-ldflags', ldflags, ...packages];
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...go], {
+    cwd: moduleFolder(work.group),
+    env: { ...work.env, GOWORK: 'off', GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0', GOBIN: into },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const complaints = follow(child, work);
+  await once(child, 'close');
+  if (child.exitCode !== 0)
+    throw new Error(`building ${work.group} by Go failed:\n${complaints.slice(-20).join('\n')}`);
+}
+
+/** Reports every five seconds how far Go is; returns the lines that are no package names, as they come. */
+function follow(child: ChildProcess, { group, progress }: Work): readonly string[] {
+  const complaints: string[] = [];
+  const start = Date.now();
+  let packages = 0;
+  let last = 'reading modules';
+  const timer = setInterval(() => {
+    progress(`  ${group}: ${seconds(start)} s, ${packages} packages, ${last}`);
+  }, 5_000);
+  child.once('close', () => {
+    clearInterval(timer);
+  });
+  if (child.stderr) {
+    createInterface(child.stderr).on('line', (line) => {
+      last = line;
+      if (!line.includes(' ')) packages += 1;
+      else if (!line.startsWith('go: downloading')) complaints.push(line);
+    });
+  }
+  return complaints;
+}
+
+function seconds(since: number): string {
+  return ((Date.now() - since) / 1000).toFixed(0);
+}
+
+/** The lock is held by a child that ends with its input, so it is free again however this process ends. */
+async function lock(file: string, onWait: () => void): Promise<() => void> {
+  const holder = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const timer = setTimeout(onWait, 1_000);
+  try {
+    await Promise.race([once(holder.stdout, 'data'), failure(holder)]);
+  } finally {
+    clearTimeout(timer);
+  }
+  return () => holder.stdin.end();
+}
+
+async function failure(holder: ChildProcess): Promise<never> {
+  await once(holder, 'exit');
+  throw new Error('the lock of the test bed could not be taken');
+}

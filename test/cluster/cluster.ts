@@ -1,0 +1,207 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { auditEvents, auditPolicy, type AuditEvent, type AuditFilter } from './audit.ts';
+import { runCommand, type CommandResult } from './command.ts';
+import { kubeconfigFile, tokenOf, writeIdentities, writePki, type Identity } from './credentials.ts';
+import { PartProcess } from './part-process.ts';
+import { makesServiceAccounts, partSpec, type Bed } from './part-spec.ts';
+import type { Part } from './parts.ts';
+import { freePorts } from './ports.ts';
+import { statusOf } from './probe.ts';
+import { installCrds, grant, type Rule } from './resources.ts';
+
+/** The parts that `startCluster` knows how to start so far. */
+export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm'>;
+
+export interface User {
+  /** Also names the token and the kubeconfig, so it has no slash. */
+  readonly name: string;
+  readonly groups?: readonly string[];
+  /** Granted in the whole cluster, by a ClusterRole of the user's name. */
+  readonly rules?: readonly Rule[];
+}
+
+export interface ClusterOptions {
+  readonly parts: readonly Startable[];
+  /** `args` come last, so they win; `audit: false` saves its cost in benchmarks. */
+  readonly api?: { readonly args?: readonly string[]; readonly audit?: boolean };
+  /** `controllers` is the flag's value; by default all but the pod garbage collector. */
+  readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
+  readonly users?: readonly User[];
+  /** Installs crds/ and waits until they are served. */
+  readonly crds?: boolean;
+  /** For each part; 60 s by default. */
+  readonly timeoutMs?: number;
+}
+
+/** A running cluster of real servers, with a folder and ports of its own. */
+export interface Cluster extends AsyncDisposable {
+  readonly dir: string;
+  readonly url: string;
+  readonly etcdUrl: string;
+  readonly caFile: string;
+  /** `admin`, `kcm`, or the name of one of the option `users`. */
+  token(user: string): string;
+  kubeconfig(user: string): string;
+  /** Runs a program of the bed as admin. */
+  run(command: 'kubectl', args: readonly string[], input?: string): Promise<CommandResult>;
+  logs(part: Startable, lastLines?: number): Promise<string>;
+  audit(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
+  /** The pid, as long as it runs: for measurements. */
+  pid(part: Startable): number | undefined;
+  kill(part: Startable, signal?: NodeJS.Signals): Promise<void>;
+  /** Starts a part again that was killed, with the same data and address, and waits until it is ready. */
+  start(part: Startable): Promise<void>;
+  /** Ends every part; the logs stay until the jail ends. */
+  stop(): Promise<void>;
+}
+
+const order: readonly Startable[] = ['etcd', 'api', 'kcm'];
+const defaultTimeoutMs = 60_000;
+
+/** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const bed = await prepare(options);
+  const cluster = new LocalCluster(bed);
+  try {
+    for (const part of order.filter((name) => options.parts.includes(name))) await cluster.start(part);
+    await settle(cluster, bed);
+    return cluster;
+  } catch (err) {
+    await cluster.stop();
+    throw err;
+  }
+}
+
+async function prepare(options: ClusterOptions): Promise<Bed> {
+  const { BED_DIR: beds, DUSTPAN_BED_BIN: bin } = process.env;
+  if (!beds || !bin) throw new Error('a cluster starts only inside a jail: npm run test:cluster');
+  const dir = mkdtempSync(join(beds, 'cluster-'));
+  mkdirSync(join(dir, 'log'));
+  writeFileSync(join(dir, 'audit.yaml'), auditPolicy);
+  const [etcd = 0, peer = 0, api = 0, kcm = 0] = await freePorts(4);
+  await writePki(dir);
+  await writeIdentities(dir, `https://127.0.0.1:${api}`, identities(options.users ?? []));
+  return {
+    dir,
+    bin,
+    ca: readFileSync(join(dir, 'pki/ca.crt'), 'utf8'),
+    ports: { etcd, peer, api, kcm },
+    options,
+  };
+}
+
+function identities(users: readonly User[]): readonly Identity[] {
+  return [
+    { key: 'admin', user: 'admin', groups: ['system:masters'] },
+    // Its real name, so that RBAC's own roles apply to it.
+    { key: 'kcm', user: 'system:kube-controller-manager', groups: [] },
+    ...users.map(({ name, groups = [] }) => ({ key: name, user: name, groups })),
+  ];
+}
+
+async function settle(cluster: Cluster, { options, ca }: Bed): Promise<void> {
+  if (!options.parts.includes('api')) return;
+  const isServed = async (path: string): Promise<boolean> => {
+    return (await statusOf(`${cluster.url}${path}`, { ca, token: cluster.token('admin') })) === 200;
+  };
+  const paths = options.crds ? await installCrds(cluster) : [];
+  if (makesServiceAccounts(options)) paths.push('/api/v1/namespaces/default/serviceaccounts/default');
+  const deadline = Date.now() + defaultTimeoutMs;
+  for (const path of paths) {
+    while (!(await isServed(path))) {
+      if (Date.now() > deadline)
+        throw new Error(`${path} is not there; api:\n${await cluster.logs('api', 20)}`);
+      await sleep(50);
+    }
+  }
+  for (const { name, rules } of options.users ?? []) if (rules) await grant(cluster, name, rules);
+}
+
+class LocalCluster implements Cluster {
+  readonly #bed: Bed;
+  readonly #parts = new Map<Startable, PartProcess>();
+
+  constructor(bed: Bed) {
+    this.#bed = bed;
+    for (const part of bed.options.parts) this.#parts.set(part, new PartProcess(partSpec(part, bed)));
+  }
+
+  get dir(): string {
+    return this.#bed.dir;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#bed.ports.api}`;
+  }
+
+  get etcdUrl(): string {
+    return `http://127.0.0.1:${this.#bed.ports.etcd}`;
+  }
+
+  get caFile(): string {
+    return join(this.dir, 'pki/ca.crt');
+  }
+
+  token(user: string): string {
+    this.#checkUser(user);
+    return tokenOf(user);
+  }
+
+  kubeconfig(user: string): string {
+    this.#checkUser(user);
+    return kubeconfigFile(this.dir, user);
+  }
+
+  #checkUser(user: string): void {
+    const known = identities(this.#bed.options.users ?? []).map(({ key }) => key);
+    if (!known.includes(user)) throw new Error(`no user ${user} in this cluster, only ${known.join(', ')}`);
+  }
+
+  async run(command: 'kubectl', args: readonly string[], input = ''): Promise<CommandResult> {
+    const env = {
+      ...process.env,
+      KUBECONFIG: this.kubeconfig('admin'),
+      KUBECACHEDIR: join(this.dir, 'cache'),
+    };
+    return await runCommand([join(this.#bed.bin, command), ...args], { env, cwd: this.dir, input });
+  }
+
+  async logs(part: Startable, lastLines = 100): Promise<string> {
+    return await this.#part(part).logTail(lastLines);
+  }
+
+  async audit(filter: AuditFilter = {}): Promise<readonly AuditEvent[]> {
+    return await auditEvents(join(this.dir, 'log/audit.log'), filter);
+  }
+
+  pid(part: Startable): number | undefined {
+    return this.#part(part).pid;
+  }
+
+  async kill(part: Startable, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await this.#part(part).kill(signal);
+  }
+
+  async start(part: Startable): Promise<void> {
+    await this.#part(part).start(this.#bed.options.timeoutMs ?? defaultTimeoutMs);
+  }
+
+  #part(part: Startable): PartProcess {
+    const process = this.#parts.get(part);
+    if (!process) throw new Error(`this cluster has no part ${part}`);
+    return process;
+  }
+
+  async stop(): Promise<void> {
+    // Nothing in here is worth a graceful end.
+    await Promise.all([...this.#parts.values()].map((part) => part.kill()));
+    await rm(join(this.dir, 'etcd'), { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,120 @@
+#!/bin/bash
+# jail.sh DIR COMMAND...: runs COMMAND in a machine of its own: network, mounts, processes, host name, IPC and cgroup.
+# Its loopback device carries 10.96.0.1 (the service address of an API server) and 10.97.0.1 (the node's address).
+# With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, and kernel settings stay untouched.
+# When COMMAND ends, or this script in any way, the kernel ends what was started inside. What the kernel does not own
+# are the cgroup folders: removed on the way out, or by the next jail if this script was killed by KILL.
+# While it runs, `nsenter --target "$(cat DIR/jail.pid)" --all bash` opens a shell inside.
+set -euo pipefail
+self=$(realpath "${BASH_SOURCE[0]}")
+node_ip=10.97.0.1 service_ip=10.96.0.1
+
+hierarchies() { # one in cgroup v2, one for each controller in v1
+  if [ -f /sys/fs/cgroup/cgroup.controllers ]; then echo /sys/fs/cgroup; return; fi
+  local h; for h in /sys/fs/cgroup/*/; do [ ! -f "$h/cgroup.procs" ] || echo "${h%/}"; done
+}
+
+# The lock on a bed's folder in the first hierarchy says that its script lives; pids would say nothing across namespaces.
+first=; read -r first < <(hierarchies) || true
+
+remove_cgroup() { # rmdir refuses where a process is left; the first hierarchy goes last, because it holds the lock
+  local h try
+  for ((try = 0; try < 50; try++)); do
+    for h in $(hierarchies | tac); do
+      [ ! -d "$h/$1" ] || find "$h/$1" -depth -type d -exec rmdir {} + 2>/dev/null || { sleep 0.1; continue 2; }
+    done
+    return 0
+  done
+}
+
+sweep() { # what killed scripts have left
+  local bed; for bed in "$first"/dustpan-jail-*; do
+    if [ -d "$bed" ] && flock --nonblock "$bed" true 2>/dev/null; then remove_cgroup "${bed##*/}"; fi
+  done
+}
+
+claim_cgroup() { # best effort: only the kubelet cannot do without
+  local bed; until [ -n "${BED_CGROUP:-}" ]; do
+    bed=$(mktemp -d "$first/dustpan-jail-XXXXXX" 2>/dev/null) || return 0
+    # another jail's sweep may come before the lock
+    if { exec 9<"$bed"; } 2>/dev/null && flock 9 && [ -d "$bed" ]; then BED_CGROUP=${bed##*/}; fi
+  done
+  local h; for h in $(hierarchies); do prepare_cgroup "$h" 2>/dev/null || true; done
+}
+
+prepare_cgroup() {
+  mkdir -p "$1/$BED_CGROUP"
+  if [ -f "$1/cpuset.cpus" ]; then # v1: takes no process before its sets are given
+    cat "$1/cpuset.cpus" >"$1/$BED_CGROUP/cpuset.cpus"; cat "$1/cpuset.mems" >"$1/$BED_CGROUP/cpuset.mems"
+    echo 1 >"$1/$BED_CGROUP/cgroup.clone_children"
+  fi
+  if [ -f "$1/cgroup.controllers" ]; then # v2: controllers on the way down, processes in the leaf
+    local c; for c in $(cat "$1/cgroup.controllers"); do
+      echo "+$c" >"$1/cgroup.subtree_control" || true; echo "+$c" >"$1/$BED_CGROUP/cgroup.subtree_control" || true
+    done
+  fi
+  mkdir -p "$1/$BED_CGROUP/bed"
+}
+
+outside() {
+  local rc; dir=$(realpath -m "$1"); shift; mkdir -p "$dir"
+  BED_CGROUP=
+  if [ -n "$first" ]; then sweep; claim_cgroup; fi
+  export BED_CGROUP
+  jailed=
+  leave() { # unshare ignores TERM; KILL takes its child along
+    set +e; [ -z "$jailed" ] || { kill -KILL "$jailed"; wait "$jailed"; } 2>/dev/null
+    rm -f "$dir/jail.pid"; [ -z "$BED_CGROUP" ] || remove_cgroup "$BED_CGROUP"
+  }
+  trap leave EXIT; trap 'exit 143' TERM; trap 'exit 130' INT; trap 'exit 129' HUP
+  setpriv --pdeathsig KILL unshare --net --mount --pid --uts --ipc --fork --kill-child --mount-proc \
+    bash "$self" --inside "$dir" "$@" <&0 9<&- & jailed=$!
+  for _ in {1..100}; do
+    read -r -d ' ' pid <"/proc/$jailed/task/$jailed/children" 2>/dev/null && { echo "$pid" >"$dir/jail.pid"; break; }
+    sleep 0.01
+  done
+  wait "$jailed" && rc=0 || rc=$?
+  exit "$rc"
+}
+
+become_node() { # $1: DIR
+  local file
+  echo "$BED_NODE" >/proc/sys/kernel/hostname
+  echo 1 >/proc/sys/net/ipv4/ip_forward
+  # the kubelet wants exactly these kernel-wide values and would write them: let it read them
+  mkdir -p "$1"/node/{containerd,kubelet,log,sysctl}
+  while read -r key value; do
+    file=$1/node/sysctl/${key//\//.}; echo "$value" >"$file"; mount --bind "$file" "/proc/sys/$key"
+  done <<'SETTINGS'
+vm/overcommit_memory 1
+vm/panic_on_oom 0
+kernel/panic 10
+kernel/panic_on_oops 1
+kernel/keys/root_maxkeys 1000000
+kernel/keys/root_maxbytes 25000000
+SETTINGS
+  mount -t tmpfs tmpfs /run; mkdir -p /run/lock /run/netns /run/containerd /run/bed/{upper,work}
+  mount -t overlay overlay -o lowerdir=/var/lib,upperdir=/run/bed/upper,workdir=/run/bed/work /var/lib
+  mkdir -p /var/lib/{containerd,kubelet,cni}
+  if [ "$BED_IMAGEFS_MB" -gt 0 ]; then
+    truncate -s "${BED_IMAGEFS_MB}M" "$1/node/imagefs.img"; mkfs.ext4 -q -F -m 0 "$1/node/imagefs.img"
+    mount -o loop "$1/node/imagefs.img" /var/lib/containerd
+  else # its root must not lie on an overlay
+    mount --bind "$1/node/containerd" /var/lib/containerd
+  fi
+  mount --bind "$1/node/kubelet" /var/lib/kubelet; mount --bind "$1/node/log" /var/log
+  mount --make-rshared / # as on a real node, and no further than this jail
+}
+
+inside() {
+  local h child rc; export BED_DIR=$1 BED_NODE=node-a BED_NODE_IP=$node_ip BED_SERVICE_IP=$service_ip; shift
+  for h in $(hierarchies); do
+    [ -z "$BED_CGROUP" ] || [ ! -d "$h/$BED_CGROUP/bed" ] || echo 0 >"$h/$BED_CGROUP/bed/cgroup.procs"
+  done
+  ip link set lo up; ip address add "$service_ip/32" dev lo; ip address add "$node_ip/32" dev lo
+  [ -z "${BED_IMAGEFS_MB:-}" ] || become_node "$BED_DIR"
+  "$@" <&0 & child=$! # not exec: pid 1 must reap orphans
+  while :; do wait "$child" && rc=0 || rc=$?; kill -0 "$child" 2>/dev/null || exit "$rc"; done
+}
+
+if [ "$1" = --inside ]; then shift; inside "$@"; else outside "$@"; fi

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface PartSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly logFile: string;
+  /** One look at whether it serves. */
+  isReady(): Promise<boolean>;
+}
+
+/** One server of a cluster: may be killed and started again; its log goes on in the same file. */
+export class PartProcess {
+  readonly #spec: PartSpec;
+  #child: ChildProcess | undefined;
+
+  constructor(spec: PartSpec) {
+    this.#spec = spec;
+  }
+
+  /** A method, not a field: it changes between two looks. */
+  #isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  get pid(): number | undefined {
+    return this.#isRunning() ? this.#child?.pid : undefined;
+  }
+
+  /** Starts it and waits until it serves; if it does not, the error has the last lines of its log. */
+  async start(timeoutMs: number): Promise<void> {
+    if (this.#isRunning()) throw new Error(`${this.#spec.name} runs already`);
+    this.#spawn();
+    const deadline = Date.now() + timeoutMs;
+    while (!(await this.#spec.isReady())) {
+      if (!this.#isRunning()) throw await this.#failure('ended before it was ready');
+      if (Date.now() > deadline) throw await this.#failure(`was not ready after ${timeoutMs} ms`);
+      await sleep(50);
+    }
+  }
+
+  #spawn(): void {
+    const { command, args, cwd, logFile } = this.#spec;
+    // A file, not a pipe: a full pipe would stop it. It dies with the process that started it, and hears no Ctrl-C of a terminal.
+    const log = openSync(logFile, 'a');
+    const run = ['--pdeathsig', 'KILL', command, ...args];
+    this.#child = spawn('setpriv', run, { cwd, detached: true, stdio: ['ignore', log, log] });
+    closeSync(log);
+  }
+
+  async #failure(what: string): Promise<Error> {
+    return new Error(`${this.#spec.name} ${what}; its last lines:\n${await this.logTail(20)}`);
+  }
+
+  /** Sends a signal; after one that ends a process, waits for its end. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#child;
+    if (!child || !this.#isRunning()) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    if (endings.has(signal)) await ended;
+  }
+
+  async logTail(lines: number): Promise<string> {
+    const log = await readFile(this.#spec.logFile, 'utf8').catch(() => '');
+    return log.trimEnd().split('\n').slice(-lines).join('\n');
+  }
+}
+
+const endings: ReadonlySet<NodeJS.Signals> = new Set<NodeJS.Signals>(['SIGKILL', 'SIGTERM', 'SIGINT']);

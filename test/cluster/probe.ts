@@ -1,0 +1,23 @@
+import { get as getHttp } from 'node:http';
+import { get as getHttps } from 'node:https';
+
+export interface Access {
+  readonly ca?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** The status of one GET; undefined when nobody answers. */
+export async function statusOf(url: string, { ca, token }: Access = {}): Promise<number | undefined> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const options = { headers, agent: false, timeout: 2_000, ...(ca === undefined ? {} : { ca }) };
+  return await new Promise((resolve) => {
+    const request = (url.startsWith('https:') ? getHttps : getHttp)(url, options, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => {
+      resolve(undefined);
+    });
+  });
+}

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of package.json, whether this runs from its source or bundled by scripts/run.mjs. */
+export function repositoryRoot(): string {
+  let dir = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(dir, 'package.json'))) {
+    if (dir === dirname(dir)) throw new Error('no package.json above the test bed');
+    dir = dirname(dir);
+  }
+  return dir;
+}

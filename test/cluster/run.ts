@@ -1,0 +1,62 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { binaries, type Found } from './binaries.ts';
+import { jail, type JailOptions } from './jail.ts';
+import type { Part } from './parts.ts';
+import { repositoryRoot } from './repository.ts';
+import { cannotRun } from './requirements.ts';
+
+export interface InJailOptions extends JailOptions {
+  /** What the command will start: its programs are found or built before the network is gone. */
+  readonly parts?: readonly Part[];
+}
+
+const controlPlane: readonly Part[] = ['etcd', 'api', 'kcm'];
+
+/** Runs a command in a fresh jail, where `startCluster` works; its folder is kept, and named, only when the command fails. */
+export async function inJail(command: readonly string[], options: InJailOptions = {}): Promise<number> {
+  const found = await binaries(options.parts ?? controlPlane, say);
+  const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-'));
+  const bin = linkPrograms(join(dir, 'bin'), found);
+  const code = await jail(dir, command, { ...options, env: { ...options.env, ...bedEnvironment(dir, bin) } });
+  if (isFailure(code)) say(`test bed: logs and data are kept in ${dir}`);
+  else rmSync(dir, { recursive: true, force: true });
+  return code;
+}
+
+function linkPrograms(bin: string, found: Found): string {
+  mkdirSync(bin);
+  for (const [name, path] of Object.entries(found.bin)) symlinkSync(path, join(bin, name));
+  return bin;
+}
+
+function bedEnvironment(dir: string, bin: string): NodeJS.ProcessEnv {
+  const commands = join(repositoryRoot(), 'node_modules/.bin');
+  const temporary = join(dir, 'tmp'); // goes with the bed
+  mkdirSync(temporary);
+  const path = [bin, commands, process.env['PATH']].join(delimiter);
+  return { DUSTPAN_BED_BIN: bin, TMPDIR: temporary, PATH: path };
+}
+
+/** Someone who ended the run does not want its remains: 129, 130 and 143 stand for HUP, INT and TERM. */
+function isFailure(code: number): boolean {
+  return ![0, 129, 130, 143].includes(code);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+async function main(command: readonly string[]): Promise<number> {
+  const reason = cannotRun(controlPlane);
+  if (reason === undefined) return await inJail(command);
+  const required = process.env['DUSTPAN_REQUIRE_CLUSTER'] === '1';
+  say(`skipped: cluster tests (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
+  return required ? 1 : 0;
+}
+
+// Also a library: only as the program that was asked for does it run anything.
+if (process.argv[1] === join(repositoryRoot(), 'test/cluster/run.ts')) {
+  process.exitCode = await main(process.argv.slice(2));
+}

@@ -1,0 +1,87 @@
+import type { ClusterActions, PodRef } from '../../src/kube/cluster.ts';
+import type { NodeFacts, PodFacts } from '../../src/kube/objects.ts';
+import type { EventSpec, Recorder } from '../../src/kube/recorder.ts';
+import type { Store } from '../../src/kube/reflector.ts';
+
+/** A cluster in memory: set pods and nodes, run a pass, look at what is left. What it shows the caches is what it holds. */
+export class FakeCluster implements ClusterActions {
+  readonly pods = new Map<string, PodFacts>();
+  readonly nodes = new Map<string, NodeFacts>();
+  /** Nodes the API server knows although the cache does not. */
+  readonly unseenNodes = new Map<string, NodeFacts>();
+  readonly requests: string[] = [];
+  readonly failed = new Map<string, string | undefined>();
+  #faults: ((verb: string, name: string) => Error | undefined)[] = [];
+
+  constructor(pods: readonly PodFacts[] = [], nodes: readonly NodeFacts[] = []) {
+    for (const pod of pods) this.pods.set(pod.uid, pod);
+    for (const node of nodes) this.nodes.set(node.uid, node);
+  }
+
+  /** Asked before each request; an error is what the request then rejects with. */
+  fault(fault: (verb: string, name: string) => Error | undefined): void {
+    this.#faults.push(fault);
+  }
+
+  get podNames(): string[] {
+    return [...this.pods.values()].map(({ name }) => name).sort();
+  }
+
+  async getNode(name: string): Promise<NodeFacts | undefined> {
+    await this.#request('get', name);
+    return [...this.nodes.values(), ...this.unseenNodes.values()].find((node) => node.name === name);
+  }
+
+  async deletePod(pod: PodRef): Promise<'deleted' | 'gone' | 'changed'> {
+    await this.#request('delete', pod.name);
+    const found = this.#find(pod);
+    if (typeof found === 'string') return found;
+    this.pods.delete(found.uid);
+    return 'deleted';
+  }
+
+  async markPodFailed(
+    pod: PodRef,
+    condition: { readonly reason: string } | undefined,
+  ): Promise<{ resourceVersion: string } | 'gone' | 'changed'> {
+    await this.#request('mark', pod.name);
+    const found = this.#find(pod);
+    if (typeof found === 'string') return found;
+    this.failed.set(pod.name, condition?.reason);
+    const resourceVersion = `${found.resourceVersion}1`;
+    this.pods.set(found.uid, { ...found, phase: 'Failed', resourceVersion });
+    return { resourceVersion };
+  }
+
+  #find(pod: PodRef): PodFacts | 'gone' | 'changed' {
+    const found = [...this.pods.values()].find(
+      ({ namespace, name }) => namespace === pod.namespace && name === pod.name,
+    );
+    if (found === undefined) return 'gone';
+    return found.uid === pod.uid && found.resourceVersion === pod.resourceVersion ? found : 'changed';
+  }
+
+  async #request(verb: string, name: string): Promise<void> {
+    this.requests.push(`${verb} ${name}`);
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const fault of this.#faults) {
+      const err = fault(verb, name);
+      if (err !== undefined) throw err;
+    }
+  }
+}
+
+/** A synced cache of these items. */
+export const storeOf = <T>(items: ReadonlyMap<string, T>, synced = true): Store<T> => ({ items, synced });
+
+export class FakeRecorder implements Recorder {
+  readonly events: EventSpec[] = [];
+
+  record(event: EventSpec): void {
+    this.events.push(event);
+  }
+
+  get reasons(): string[] {
+    return this.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}/${regarding.name}`);
+  }
+}

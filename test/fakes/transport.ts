@@ -1,0 +1,39 @@
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
+
+export interface FakeAnswers {
+  /** What a request gets: a Buffer as it is, anything else as JSON; throw an ApiError for a refusal. */
+  readonly send?: (request: KubeRequest, signal: AbortSignal) => unknown;
+  /** The chunks of a streamed answer. */
+  readonly stream?: (
+    request: KubeRequest,
+    signal: AbortSignal,
+  ) => Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+}
+
+/** Answers from functions and remembers what it was asked. */
+export class FakeTransport implements KubeTransport {
+  readonly requests: KubeRequest[] = [];
+  readonly #answers: FakeAnswers;
+
+  constructor(answers: FakeAnswers) {
+    this.#answers = answers;
+  }
+
+  async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    signal.throwIfAborted();
+    this.requests.push(request);
+    const answer = await this.#answers.send?.(request, signal);
+    signal.throwIfAborted();
+    const body = Buffer.isBuffer(answer) ? answer : Buffer.from(JSON.stringify(answer ?? {}));
+    return { status: 200, headers: {}, body };
+  }
+
+  async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
+    signal.throwIfAborted();
+    this.requests.push(request);
+    for await (const chunk of this.#answers.stream?.(request, signal) ?? []) {
+      signal.throwIfAborted();
+      yield Buffer.from(chunk);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { afterEach } from 'vitest';
+import { tokenCredentials, type Credentials } from '../../../src/kube/credentials.ts';
+import { createTransport, type ApiCall, type HttpTransport } from '../../../src/kube/http-transport.ts';
+import type { KubeRequest } from '../../../src/kube/transport.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { FaultServer, type Answer } from './transport-fault-server.ts';
+
+export interface Bed {
+  readonly server: FaultServer;
+  readonly url: string;
+  readonly clock: FakeClock;
+  readonly transport: HttpTransport;
+  readonly calls: ApiCall[];
+}
+
+/** A transport and the server it talks to, which gives `answers`; both end with the test. */
+export async function bed(
+  answers: readonly Answer[],
+  auth: Credentials = tokenCredentials('t'),
+): Promise<Bed> {
+  const server = new FaultServer(...answers);
+  const url = await server.start();
+  const clock = new FakeClock();
+  const calls: ApiCall[] = [];
+  const transport = createTransport({
+    endpoint: { server: url },
+    auth,
+    clock,
+    random: () => 0.5,
+    metrics: (call) => calls.push(call),
+  });
+  endings.push(
+    () => server.stop(),
+    () => {
+      transport.close();
+    },
+  );
+  return { server, url, clock, transport, calls };
+}
+
+const endings: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+export const never = new AbortController().signal;
+export const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };

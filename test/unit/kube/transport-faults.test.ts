@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import { bed, get, never } from './transport-bed.ts';
+import { hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
+
+describe('retries', () => {
+  test('of a GET wait as long as a 429 asks', async () => {
+    const { server, transport, clock } = await bed([refuse(429, '', { 'retry-after': '7' }), ok()]);
+    await transport.send(get, never);
+    expect(server.seen).toHaveLength(2);
+    expect(clock.monotonicMs()).toBe(7000);
+  });
+
+  test('of a GET back off from 0.25 s, doubling, with jitter', async () => {
+    const { transport, clock, calls } = await bed([refuse(500), refuse(503), refuse(500), ok()]);
+    await transport.send(get, never);
+    expect(clock.monotonicMs()).toBe(0.75 * (250 + 500 + 1000));
+    expect(calls.map((call) => call.code)).toEqual(['500', '503', '500', '200']);
+  });
+
+  test('of a GET end after four', async () => {
+    const { server, transport } = await bed([refuse(500)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
+    expect(server.seen).toHaveLength(5);
+  });
+
+  test('cover a broken connection', async () => {
+    const { transport, calls } = await bed([reset, ok()]);
+    await transport.send(get, never);
+    expect(calls.map((call) => call.code)).toEqual(['<error>', '200']);
+  });
+
+  test.each([
+    { name: 'a 429', answer: refuse(429), error: { status: 429 } },
+    { name: 'a 500', answer: refuse(500), error: { status: 500 } },
+    { name: 'a broken connection', answer: reset, error: { code: 'ECONNRESET' } },
+  ])('do not repeat a DELETE after $name unless told to', async ({ answer, error }) => {
+    const { server, transport } = await bed([answer]);
+    await expect(transport.send({ ...get, method: 'DELETE' }, never)).rejects.toMatchObject(error);
+    expect(server.seen).toHaveLength(1);
+    await expect(transport.send({ ...get, method: 'DELETE', retries: 2 }, never)).rejects.toMatchObject(
+      error,
+    );
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test('leave a 404 alone', async () => {
+    const { server, transport } = await bed([refuse(404)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('do not wait an hour because the server says so', async () => {
+    const { transport, clock } = await bed([refuse(429, '', { 'retry-after': '3600' })]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
+    expect(clock.monotonicMs()).toBe(0);
+  });
+});
+
+describe('an idle connection that the server has closed', () => {
+  test('is replaced for a DELETE, which most likely was never seen', async () => {
+    const { server, transport, clock } = await bed([ok(), reset, ok()]);
+    await transport.send(get, never);
+    await transport.send({ ...get, method: 'DELETE' }, never);
+    expect(server.seen.map((r) => r.method)).toEqual(['GET', 'DELETE', 'DELETE']);
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
+  test('fails a POST, which may have been acted on', async () => {
+    const { transport } = await bed([ok(), reset, ok()]);
+    await transport.send(get, never);
+    await expect(transport.send({ ...get, method: 'POST' }, never)).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
+  });
+});
+
+describe('deadline and abort', () => {
+  const cut: Answer = (response) => response.writeHead(200, { 'content-length': '100' }).write('half');
+  const abortReason = new Error('stop it');
+
+  test.each([
+    { name: 'no answer', answer: hang },
+    { name: 'an answer without end', answer: cut },
+  ])('$name: the deadline ends it', async ({ answer }) => {
+    const { transport, url } = await bed([answer]);
+    await expect(transport.send({ ...get, timeoutMs: 50, retries: 0 }, never)).rejects.toThrow(
+      `the API server ${url} did not answer GET /api/v1/pods within 0.05 s`,
+    );
+  });
+
+  test.each([
+    { name: 'no answer', answer: hang },
+    { name: 'an answer without end', answer: cut },
+  ])('$name: an abort ends it with its reason', async ({ answer }) => {
+    const { transport } = await bed([answer]);
+    const controller = new AbortController();
+    const sending = transport.send(get, AbortSignal.any([controller.signal]));
+    setImmediate(() => {
+      controller.abort(abortReason);
+    });
+    await expect(sending).rejects.toBe(abortReason);
+  });
+
+  test('nothing is sent for a signal that is aborted already', async () => {
+    const { server, transport } = await bed([ok()]);
+    await expect(transport.send(get, AbortSignal.abort(abortReason))).rejects.toBe(abortReason);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test('an abort ends the wait for credentials', async () => {
+    const slow = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
+    const { transport } = await bed([ok()], slow);
+    const controller = new AbortController();
+    const sending = transport.send(get, controller.signal);
+    controller.abort(abortReason);
+    await expect(sending).rejects.toBe(abortReason);
+  });
+
+  test('many requests on one signal are no leak', async () => {
+    const { transport } = await bed([ok()]);
+    const warnings: Error[] = [];
+    const note = (warning: Error): number => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 40 }, () => transport.send(get, signal)));
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
+  test('an absurdly long answer is cut off', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024);
+    const flood: Answer = (response) => {
+      const pour = (): void => {
+        while (!response.destroyed && response.write(megabyte));
+      };
+      response.on('drain', pour);
+      pour();
+    };
+    const { transport } = await bed([flood]);
+    await expect(transport.send(get, never)).rejects.toThrow(
+      'the answer to GET /api/v1/pods is longer than 67108864 bytes',
+    );
+  });
+});

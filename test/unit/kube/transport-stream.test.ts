@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { bed, get, never } from './transport-bed.ts';
+import { refuse, statusJson } from './transport-fault-server.ts';
+
+describe('a stream', () => {
+  async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
+    let text = '';
+    for await (const chunk of stream) text += chunk.toString();
+    return text;
+  }
+
+  test('ends when the server ends it', async () => {
+    const { transport } = await bed([
+      (response) => {
+        response.write('one ');
+        setImmediate(() => response.end('two'));
+      },
+    ]);
+    expect(await collect(transport.stream(get, never))).toBe('one two');
+  });
+
+  test('throws what the server refuses with', async () => {
+    const { transport } = await bed([refuse(410, statusJson('too old', 'Expired'))]);
+    await expect(collect(transport.stream(get, never))).rejects.toMatchObject({
+      status: 410,
+      reason: 'Expired',
+    });
+  });
+
+  test('throws when it breaks in the middle', async () => {
+    const { transport, url } = await bed([
+      (response) => {
+        response.write('one', () => response.socket?.destroy());
+      },
+    ]);
+    await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
+  });
+
+  test('throws the reason of an abort', async () => {
+    const { transport } = await bed([(response) => response.write('one')]);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const reading = (async () => {
+      for await (const chunk of transport.stream(get, controller.signal)) {
+        expect(chunk.toString()).toBe('one');
+        controller.abort(reason);
+      }
+    })();
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  test('gives its connection up when nobody reads on', async () => {
+    let closed: Promise<unknown> | undefined;
+    const { transport } = await bed([
+      (response) => {
+        closed = once(response, 'close');
+        response.write('one');
+      },
+    ]);
+    for await (const chunk of transport.stream(get, never)) {
+      expect(chunk.toString()).toBe('one');
+      break;
+    }
+    await closed;
+  });
+
+  test('holds the server back while nobody reads', async () => {
+    const chunk = Buffer.alloc(256 * 1024);
+    let writtenBytes = 0;
+    const { transport } = await bed([
+      (response) => {
+        const pour = (): void => {
+          let more = true;
+          while (more && writtenBytes < 256 * 1024 * 1024) {
+            more = response.write(chunk);
+            writtenBytes += chunk.length;
+          }
+        };
+        response.on('drain', pour);
+        pour();
+      },
+    ]);
+    const stream = transport.stream(get, never)[Symbol.asyncIterator]();
+    await stream.next();
+    for (let before = -1; before !== writtenBytes;) {
+      before = writtenBytes;
+      for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    }
+    expect(writtenBytes).toBeLessThan(64 * 1024 * 1024);
+    await stream.return?.();
+  });
+});

@@ -1,0 +1,166 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { describe, expect, test } from 'vitest';
+import { tokenCredentials, type Credentials } from '../../../src/kube/credentials.ts';
+import { createTransport } from '../../../src/kube/http-transport.ts';
+import { bed, get, never } from './transport-bed.ts';
+import { ok, refuse, statusJson, type Answer } from './transport-fault-server.ts';
+
+describe('a request', () => {
+  test('carries who we are, what we want and what we send', async () => {
+    const { server, transport, calls } = await bed([ok({ a: 1 })]);
+    const answer = await transport.send(
+      { ...get, method: 'POST', query: { fieldSelector: 'spec.nodeName=a b' }, body: { b: 2 } },
+      never,
+    );
+    expect(JSON.parse(answer.body.toString())).toEqual({ a: 1 });
+    expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
+    expect(server.seen[0]).toMatchObject({
+      method: 'POST',
+      url: '/api/v1/pods?fieldSelector=spec.nodeName%3Da+b',
+      headers: {
+        authorization: 'Bearer t',
+        'user-agent': 'dustpan',
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'content-length': '7',
+      },
+    });
+    expect(calls).toEqual([expect.objectContaining({ verb: 'POST', code: '200' })]);
+  });
+
+  test('keeps the path of a server that stands behind one', async () => {
+    const { server, url, clock } = await bed([ok()]);
+    const transport = createTransport({
+      endpoint: { server: `${url}/k8s/c-1/` },
+      auth: tokenCredentials('t'),
+      clock,
+    });
+    await transport.send(get, never);
+    expect(server.seen[0]?.url).toBe('/k8s/c-1/api/v1/pods');
+    transport.close();
+  });
+
+  test('shares one connection with the next', async () => {
+    const { server, transport } = await bed([ok()]);
+    for (let i = 0; i < 10; i += 1) await transport.send(get, never);
+    expect(server.connections.size).toBe(1);
+  });
+});
+
+describe('a refusal', () => {
+  const forbidden = 'pods "a" is forbidden: User "u" cannot delete resource "pods" in API group ""';
+
+  test('keeps the sentence of the server and what it is made of', async () => {
+    const body = statusJson(forbidden, 'Forbidden', { causes: [{ reason: 'A' }, { reason: 'B' }] });
+    const { transport } = await bed([refuse(403, body)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({
+      name: 'ApiError',
+      message: forbidden,
+      status: 403,
+      reason: 'Forbidden',
+      causes: ['A', 'B'],
+      retryAfterMs: undefined,
+    });
+  });
+
+  test('may come as protobuf', async () => {
+    const { transport } = await bed([refuse(410, protobufStatus('too old', 'Expired'))]);
+    const accept = 'application/vnd.kubernetes.protobuf';
+    await expect(transport.send({ ...get, accept }, never)).rejects.toMatchObject({
+      message: 'too old',
+      status: 410,
+      reason: 'Expired',
+    });
+  });
+
+  test('gives how long to wait in its details, too', async () => {
+    const { transport } = await bed([refuse(429, statusJson('slow', '', { retryAfterSeconds: 3 }))]);
+    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toMatchObject({ retryAfterMs: 3000 });
+  });
+
+  test.each([
+    { name: 'no body', answer: refuse(503), message: 'GET /api/v1/pods: 503 Service Unavailable' },
+    {
+      name: 'a plain sentence',
+      answer: refuse(429, 'Too many requests, please try again later.\n'),
+      message: 'GET /api/v1/pods: 429 Too many requests, please try again later.',
+    },
+    {
+      name: 'a page of a proxy',
+      answer: refuse(502, '<html>\n<h1>no'),
+      message: 'GET /api/v1/pods: 502 Bad Gateway',
+    },
+    {
+      name: 'one word that says nothing',
+      answer: refuse(401, statusJson('Unauthorized', 'Unauthorized')),
+      message: 'GET /api/v1/pods: 401 Unauthorized',
+    },
+  ])('with $name names the request', async ({ answer, message }) => {
+    const { transport } = await bed([answer]);
+    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
+  });
+
+  test('for want of a server says so in one line', async () => {
+    const { server, transport, url } = await bed([ok()]);
+    await server.stop();
+    await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(
+      `cannot reach the API server ${url}: connection refused`,
+    );
+  });
+});
+
+describe('credentials that the server does not accept', () => {
+  /** Gives token 1 until refreshed, then token 2, … */
+  class Rotating implements Credentials {
+    refreshed = 0;
+    #headers = { authorization: 'Bearer 1' };
+
+    headers(): Promise<Record<string, string>> {
+      return Promise.resolve(this.#headers);
+    }
+
+    refresh(): void {
+      this.refreshed += 1;
+      this.#headers = { authorization: `Bearer ${this.refreshed + 1}` };
+    }
+  }
+  const onlyTwo: Answer = (response, request) => {
+    const accepted = request.headers.authorization === 'Bearer 2';
+    (accepted ? ok() : refuse(401, statusJson('Unauthorized', 'Unauthorized')))(response, request);
+  };
+
+  test('are read again, once, and the request repeated', async () => {
+    const auth = new Rotating();
+    const { server, transport } = await bed([onlyTwo], auth);
+    await transport.send({ ...get, method: 'DELETE' }, never);
+    expect(server.seen.map((r) => r.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2']);
+  });
+
+  test('are read again once for all that used them', async () => {
+    const auth = new Rotating();
+    const { transport } = await bed([onlyTwo], auth);
+    await Promise.all(Array.from({ length: 8 }, () => transport.send(get, never)));
+    expect(auth.refreshed).toBe(1);
+  });
+
+  test('end in the error when fresh ones fare no better', async () => {
+    const { server, transport } = await bed([refuse(401)], new Rotating());
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 401 });
+    expect(server.seen).toHaveLength(2);
+  });
+});
+
+/** The envelope and the few fields of a Status, as the API server writes them. */
+function protobufStatus(message: string, reason: string): Buffer {
+  const type = new BinaryWriter().uint32(10).string('v1').uint32(18).string('Status').finish();
+  const status = new BinaryWriter()
+    .uint32(18)
+    .string('Failure')
+    .uint32(26)
+    .string(message)
+    .uint32(34)
+    .string(reason)
+    .finish();
+  const envelope = new BinaryWriter().uint32(10).bytes(type).uint32(18).bytes(status).finish();
+  return Buffer.concat([Buffer.from('k8s\0'), envelope]);
+}

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDuration, parseDuration } from '../../../src/runtime/duration.ts';
+
+describe('parseDuration', () => {
+  test.each([
+    ['0s', 0],
+    ['40s', 40_000],
+    ['2m', 120_000],
+    ['1h30m', 5_400_000],
+    ['2m0s', 120_000],
+    ['1.5h', 5_400_000],
+    ['1.001s', 1001],
+    ['250ms', 250],
+    ['0.4ms', 0],
+    ['1m1m', 120_000],
+    ['30m1h', 5_400_000],
+    ['2562047h', 9_223_369_200_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(parseDuration(text)).toBe(ms);
+  });
+
+  test.each([
+    '',
+    '0',
+    '5',
+    's',
+    '1d',
+    '-1s',
+    '+1s',
+    ' 1s',
+    '1s ',
+    '1.s',
+    '.5s',
+    '1,5s',
+    '1S',
+    '1us',
+    '1h 30m',
+    '1e3s',
+    '2562048h',
+    '9'.repeat(99) + 'h',
+  ])('%j is refused', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
+
+test.each([
+  [0, '0s'],
+  [250, '250ms'],
+  [1000, '1s'],
+  [1500, '1.5s'],
+  [60_000, '1m'],
+  [61_500, '1m1.5s'],
+  [3_600_000, '1h'],
+  [5_400_000, '1h30m'],
+  [3_601_000, '1h1s'],
+  [86_400_000, '24h'],
+])('formatDuration: %d ms is %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test('what is formatted parses to the same', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 9_000_000_000_000 }), (ms) => parseDuration(formatDuration(ms)) === ms),
+  );
+});

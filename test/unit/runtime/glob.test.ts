@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { globMatcher } from '../../../src/runtime/glob.ts';
+
+test.each([
+  ['', ''],
+  ['abc', 'abc'],
+  ['*', ''],
+  ['*', 'anything\nat all'],
+  ['a*', 'a'],
+  ['*c', 'abc'],
+  ['a*c', 'ac'],
+  ['a*c', 'abcbc'],
+  ['*b*', 'abc'],
+  ['a?c', 'abc'],
+  ['??', 'ab'],
+  ['?*', 'abc'],
+  ['*?', 'a'],
+  ['a**b', 'ab'],
+  ['registry.example.com/base/*', 'registry.example.com/base/x/y:1'],
+  ['*@sha256:*', 'r/i@sha256:00'],
+  ['*', '*'],
+  ['a*', 'a*b'],
+  ['[a]', '[a]'],
+  ['a.c', 'a.c'],
+])('%j matches %j', (pattern, text) => {
+  expect(globMatcher(pattern)(text)).toBe(true);
+});
+
+test.each([
+  ['', 'a'],
+  ['abc', 'ab'],
+  ['abc', 'abcd'],
+  ['ABC', 'abc'],
+  ['a?c', 'ac'],
+  ['?', ''],
+  ['a*c', 'abcd'],
+  ['*b', 'abc'],
+  ['a.c', 'abc'],
+  ['[a]', 'a'],
+  ['a*b*c', 'acb'],
+])('%j does not match %j', (pattern, text) => {
+  expect(globMatcher(pattern)(text)).toBe(false);
+});
+
+test('says the same as a regular expression', () => {
+  const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 10 });
+  fc.assert(
+    fc.property(pattern, text, (p, t) => {
+      const regexp = new RegExp(`^${p.replaceAll('*', '[^]*').replaceAll('?', '[^]')}$`);
+      expect(globMatcher(p)(t)).toBe(regexp.test(t));
+    }),
+  );
+});
+
+test('a pattern that would hang a backtracking matcher is decided at once', () => {
+  expect(globMatcher('a*'.repeat(100) + 'b')('a'.repeat(10_000))).toBe(false);
+});

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventLoopCheck } from '../../../src/runtime/event-loop-lag.ts';
+import { startHealthServer, type Check } from '../../../src/runtime/health.ts';
+import type { ListeningServer } from '../../../src/runtime/http-server.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+
+const good: Check = { name: 'podgc', check: () => undefined };
+const bad: Check = { name: 'informers', check: () => 'pods not synced: secret detail' };
+const broken: Check = {
+  name: 'broken',
+  check: () => {
+    throw new Error('bug');
+  },
+};
+
+const servers: ListeningServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function started({ live = [good], ready = [bad] }: { live?: Check[]; ready?: Check[] } = {}) {
+  const log = new RecordingLogger();
+  const server = await startHealthServer({ bindAddress: '127.0.0.1:0', live, ready, log });
+  servers.push(server);
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://${server.address ?? ''}${path}`, { method });
+    return { status: response.status, body: await response.text() };
+  };
+  return { log, server, get };
+}
+
+describe('health probes', () => {
+  test.each([
+    { path: '/healthz', status: 200, body: 'ok' },
+    { path: '/healthz/', status: 200, body: 'ok' },
+    { path: '/healthz?verbose', status: 200, body: '[+]ping ok\n[+]podgc ok\nhealthz check passed\n' },
+    { path: '/healthz/podgc', status: 200, body: 'ok' },
+    { path: '/healthz/podgc?verbose', status: 200, body: '[+]podgc ok\nhealthz/podgc check passed\n' },
+    { path: '/healthz/nothing', status: 404, body: 'not found\n' },
+    { path: '/', status: 404, body: 'not found\n' },
+    {
+      path: '/readyz',
+      status: 500,
+      body: '[+]ping ok\n[-]informers failed: reason withheld\nreadyz check failed\n',
+    },
+    {
+      path: '/readyz/informers',
+      status: 500,
+      body: '[-]informers failed: reason withheld\nreadyz/informers check failed\n',
+    },
+    { path: '/readyz/ping', status: 200, body: 'ok' },
+    { path: '/readyz?exclude=informers', status: 200, body: 'ok' },
+    {
+      path: '/readyz?verbose&exclude=informers&exclude=x',
+      status: 200,
+      body:
+        '[+]ping ok\n[+]informers excluded: ok\n' +
+        'warn: some health checks cannot be excluded: no matches for "x"\nreadyz check passed\n',
+    },
+  ])('$path', async ({ path, status, body }) => {
+    const { get } = await started();
+    expect(await get(path)).toEqual({ status, body });
+  });
+
+  test('the reason of a failure is in the log, not in the answer', async () => {
+    const { get, log } = await started();
+    await get('/readyz');
+    expect(log.lines).toMatchObject([
+      {
+        level: 'warn',
+        fields: { probe: 'readyz', check: 'informers', reason: 'pods not synced: secret detail' },
+      },
+    ]);
+  });
+
+  test('a check that throws fails', async () => {
+    const { get } = await started({ live: [broken] });
+    expect((await get('/healthz')).status).toBe(500);
+  });
+
+  test('HEAD has no body, POST is refused', async () => {
+    const { get } = await started();
+    expect(await get('/healthz', 'HEAD')).toEqual({ status: 200, body: '' });
+    expect(await get('/healthz', 'POST')).toMatchObject({ status: 405 });
+  });
+});
+
+describe('event loop check', () => {
+  test.each([
+    { seconds: 0.2, expected: undefined },
+    { seconds: 12, expected: 'blocked for 12.0 s' },
+  ])('$seconds s', ({ seconds, expected }) => {
+    expect(eventLoopCheck({ takeMaxSeconds: () => seconds }, 10_000).check()).toBe(expected);
+  });
+});

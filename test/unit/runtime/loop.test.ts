@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { Heartbeat } from '../../../src/runtime/heartbeat.ts';
+import { loop, type LoopOptions, type PassResult } from '../../../src/runtime/loop.ts';
+import { Wake } from '../../../src/runtime/wake.ts';
+import { ManualClock, settled } from '../../fakes/manual-clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+
+type Task = (signal: AbortSignal) => Promise<void>;
+
+/** A running loop whose passes are counted; `passes` says when each began. */
+function running(
+  task: Task = () => Promise.resolve(),
+  { clock = new ManualClock(), ...options }: Partial<LoopOptions> & { clock?: ManualClock } = {},
+) {
+  const log = new RecordingLogger();
+  const wake = new Wake();
+  const results: PassResult[] = [];
+  const passes: number[] = [];
+  const stop = new AbortController();
+  const counted: Task = (signal) => {
+    passes.push(clock.monotonicMs());
+    return task(signal);
+  };
+  const onResult = (result: PassResult) => results.push(result);
+  const base = { name: 'test', intervalMs: 20_000, clock, log, wake, onResult };
+  const done = loop(counted, { ...base, ...options }, stop.signal);
+  return { clock, log, wake, results, passes, stop, done };
+}
+
+const failing: Task = () => Promise.reject(new Error('listing pods', { cause: new Error('refused') }));
+
+describe('loop', () => {
+  test('runs at once and then after each pause', async () => {
+    const { clock, passes } = running();
+    await settled();
+    await clock.advance(1_000);
+    await clock.advance(18_999);
+    expect(passes).toEqual([0]);
+    await clock.advance(1);
+    expect(passes).toEqual([0, 20_000]);
+  });
+
+  test('a slow pass delays the next one instead of overlapping it', async () => {
+    const clock = new ManualClock();
+    const { passes } = running((signal) => clock.sleep(60_000, signal), { clock });
+    await clock.advance(60_000);
+    await clock.advance(1_000);
+    expect(passes).toHaveLength(1);
+    await clock.advance(19_000);
+    expect(passes).toHaveLength(2);
+  });
+
+  test('ends when told, in the middle of a pause', async () => {
+    const { stop, done, passes } = running();
+    await settled();
+    stop.abort();
+    await done;
+    expect(passes).toEqual([0]);
+  });
+
+  test('a pass cut off by the shutdown is no failure and no result', async () => {
+    const untilAborted: Task = (signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(new DOMException('aborted', 'AbortError'));
+        });
+      });
+    const { stop, done, log, results } = running(untilAborted);
+    stop.abort();
+    await done;
+    expect(log.lines).toEqual([]);
+    expect(results).toEqual([]);
+  });
+
+  test('an abort that nobody asked for is a failure', async () => {
+    const { results } = running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
+    await settled();
+    expect(results).toEqual([{ ok: false, seconds: 0 }]);
+  });
+
+  test('a failure is logged and counted once, and the loop goes on', async () => {
+    const { clock, log, results, passes } = running(failing);
+    await settled();
+    expect(log.lines).toMatchObject([{ level: 'error', message: 'pass failed', fields: { loop: 'test' } }]);
+    expect(results).toEqual([{ ok: false, seconds: 0 }]);
+    await clock.advance(2_000);
+    await clock.advance(18_000);
+    expect(passes).toEqual([0, 20_000]);
+  });
+
+  test('tells how long a pass took', async () => {
+    const clock = new ManualClock();
+    const { results } = running((signal) => clock.sleep(2_500, signal), { clock });
+    await clock.advance(2_500);
+    expect(results).toEqual([{ ok: true, seconds: 2.5 }]);
+  });
+
+  test('jitter makes a pause longer, never shorter', async () => {
+    const { clock, passes } = running(undefined, { jitter: 0.5, random: () => 0.5 });
+    await settled();
+    await clock.advance(1_000);
+    await clock.advance(23_999);
+    expect(passes).toHaveLength(1);
+    await clock.advance(1);
+    expect(passes).toHaveLength(2);
+  });
+});
+
+describe('wake', () => {
+  test('cuts a pause short', async () => {
+    const { clock, wake, passes } = running();
+    await settled();
+    await clock.advance(5_000);
+    wake.trigger();
+    await settled();
+    expect(passes).toEqual([0, 5_000]);
+  });
+
+  test('waits for the least pause, and a storm makes one pass', async () => {
+    const { clock, wake, passes } = running();
+    await settled();
+    for (let event = 0; event < 100; event++) wake.trigger();
+    await clock.advance(999);
+    expect(passes).toEqual([0]);
+    await clock.advance(1);
+    expect(passes).toEqual([0, 1_000]);
+    await clock.advance(1_000);
+    expect(passes).toEqual([0, 1_000]);
+  });
+
+  test('during a pass makes another pass', async () => {
+    const clock = new ManualClock();
+    const { wake, passes } = running((signal) => clock.sleep(3_000, signal), { clock });
+    await clock.advance(1_000);
+    wake.trigger();
+    await clock.advance(2_000);
+    await clock.advance(1_000);
+    expect(passes).toEqual([0, 4_000]);
+  });
+
+  test('waits longer with every failure in a row, but never past the interval', async () => {
+    const clock = new ManualClock();
+    const { passes, wake } = running(failing, { clock });
+    await settled();
+    for (let second = 0; second < 60; second++) {
+      wake.trigger();
+      await clock.advance(1_000);
+    }
+    expect(passes).toEqual([0, 2_000, 6_000, 14_000, 30_000, 50_000]);
+  });
+});
+
+describe('heartbeat', () => {
+  test.each([
+    { name: 'before the loop runs all is well', beats: [], at: 100_000, expected: undefined },
+    { name: 'well within the limit', beats: [0], at: 60_000, expected: undefined },
+    { name: 'too long after the last pass', beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
+    { name: 'a later pass counts', beats: [0, 50_000], at: 61_000, expected: undefined },
+  ])('$name', async ({ beats, at, expected }) => {
+    const clock = new ManualClock();
+    const heartbeat = new Heartbeat('podgc', 60_000, clock);
+    for (const beat of beats) {
+      await clock.advance(beat - clock.monotonicMs());
+      heartbeat.beat();
+    }
+    await clock.advance(at - clock.monotonicMs());
+    expect(heartbeat.check()).toBe(expected);
+  });
+
+  test('a failing loop is alive, a hanging one is not, an ended one is not missed', async () => {
+    const clock = new ManualClock();
+    const heartbeat = new Heartbeat('podgc', 60_000, clock);
+    const tasks: Task[] = [failing, (signal) => clock.sleep(1e9, signal)];
+    const { stop, done } = running((signal) => tasks.shift()?.(signal) ?? Promise.resolve(), {
+      clock,
+      heartbeat,
+    });
+    await settled();
+    await clock.advance(2_000);
+    expect(heartbeat.check()).toBeUndefined();
+    await clock.advance(18_000);
+    await clock.advance(100_000);
+    expect(heartbeat.check()).toBe('no pass completed for 120 s');
+    stop.abort();
+    await done;
+    expect(heartbeat.check()).toBeUndefined();
+  });
+});

@@ -1,0 +1,131 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { Gauge, Registry } from 'prom-client';
+import { afterEach, describe, expect, test } from 'vitest';
+import { errorLine } from '../../../src/runtime/errors.ts';
+import { EventLoopLag } from '../../../src/runtime/event-loop-lag.ts';
+import type { ListeningServer } from '../../../src/runtime/http-server.ts';
+import { startMetricsServer } from '../../../src/runtime/metrics-server.ts';
+import { registerProcessMetrics } from '../../../src/runtime/process-metrics.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+
+const servers: ListeningServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+async function started(registry = new Registry(), bindAddress = '127.0.0.1:0') {
+  const log = new RecordingLogger();
+  const server = await startMetricsServer({ bindAddress, registry, log });
+  servers.push(server);
+  return { log, server, url: `http://${server.address ?? ''}` };
+}
+
+describe('metrics server', () => {
+  test('serves the text format 0.0.4', async () => {
+    const registry = new Registry();
+    new Gauge({ name: 'dustpan_x', help: 'X.', registers: [registry] }).set(3);
+    const { url } = await started(registry);
+    const response = await fetch(`${url}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await response.text()).toContain('dustpan_x 3\n');
+  });
+
+  test('says where the metrics are', async () => {
+    const { url } = await started();
+    const response = await fetch(url);
+    expect({ status: response.status, body: await response.text() }).toEqual({
+      status: 404,
+      body: 'not found, see /metrics\n',
+    });
+  });
+
+  test('a metric that cannot be collected is one error in the log', async () => {
+    const registry = new Registry();
+    new Gauge({
+      name: 'dustpan_bad',
+      help: 'Bad.',
+      registers: [registry],
+      collect: () => {
+        throw new Error('no');
+      },
+    });
+    const { url, log } = await started(registry);
+    expect((await fetch(`${url}/metrics`)).status).toBe(500);
+    expect(log.lines).toMatchObject([
+      { level: 'error', message: 'answering failed', fields: { server: 'metrics' } },
+    ]);
+  });
+
+  test.each(['0', ''])('bind address %j serves nothing', async (bindAddress) => {
+    const { server } = await started(new Registry(), bindAddress);
+    expect(server.address).toBeUndefined();
+    await server.close();
+  });
+
+  test('an address in use is one clear line', async () => {
+    const { server } = await started();
+    const second: unknown = await started(new Registry(), server.address).catch((err: unknown) => err);
+    expect(errorLine(second)).toMatch(
+      /^serving metrics on 127\.0\.0\.1:\d+: listen EADDRINUSE: address already in use 127\.0\.0\.1:\d+$/,
+    );
+  });
+
+  test('closing ends a kept-alive connection', async () => {
+    const { server } = await started();
+    const [host, port] = (server.address ?? '').split(':');
+    const socket = connect(Number(port), host);
+    socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'data');
+    const ended = once(socket, 'close');
+    await server.close();
+    await ended;
+  });
+});
+
+describe('process metrics', () => {
+  const registered = () => {
+    const registry = new Registry();
+    const build = { version: '1.2.3', revision: 'abc' };
+    registerProcessMetrics(registry, { build, lag: { takeP99Seconds: () => 0.25 } });
+    return registry;
+  };
+
+  test('are few', async () => {
+    const names = (await registered().getMetricsAsJSON()).map((metric) => metric.name);
+    expect(names.filter((name) => !name.endsWith('_fds'))).toEqual([
+      'process_cpu_user_seconds_total',
+      'process_cpu_system_seconds_total',
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_heap_size_used_bytes',
+      'nodejs_heap_size_total_bytes',
+      'nodejs_external_memory_bytes',
+      'process_start_time_seconds',
+      'nodejs_eventloop_lag_p99_seconds',
+      'dustpan_build_info',
+    ]);
+  });
+
+  test('tell the build and the lag', async () => {
+    const text = await registered().metrics();
+    const info = `dustpan_build_info{version="1.2.3",revision="abc",nodeversion="${process.version}"} 1`;
+    expect(text).toContain(info);
+    expect(text).toContain('nodejs_eventloop_lag_p99_seconds 0.25');
+  });
+
+  test('figures are of this process, and counters do not add up over scrapes', async () => {
+    const registry = registered();
+    await registry.metrics();
+    const text = await registry.metrics();
+    const figure = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+    expect(figure('process_cpu_seconds_total')).toBeLessThanOrEqual(
+      process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+    );
+    expect(figure('process_resident_memory_bytes')).toBeGreaterThan(1e7);
+    expect(figure('process_start_time_seconds')).toBeLessThanOrEqual(Math.ceil(Date.now() / 1_000));
+  });
+
+  test('a lag that nothing was measured of is none', () => {
+    const lag = new EventLoopLag();
+    expect([lag.takeP99Seconds(), lag.takeMaxSeconds()]).toEqual([0, 0]);
+  });
+});
