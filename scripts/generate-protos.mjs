@@ -36,7 +36,8 @@ try {
 }
 
 function compare() {
-  const read = (dir) => Object.fromEntries(readdirSync(dir).map((f) => [f, readFileSync(join(dir, f), 'utf8')]));
+  const read = (dir) =>
+    Object.fromEntries(readdirSync(dir).map((f) => [f, readFileSync(join(dir, f), 'utf8')]));
   const [now, then] = [read(out), read(committed)];
   const stale = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter((f) => now[f] !== then[f]);
   if (stale.length === 0) return;

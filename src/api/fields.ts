@@ -13,6 +13,11 @@ export interface TextForm {
   readonly called: string;
 }
 
+export interface ListLimits {
+  readonly maxItems: number;
+  readonly unique: boolean;
+}
+
 const int32: Range = { min: -2147483648, max: 2147483647 };
 /** The API server refuses longer ones (crds/). */
 const longestDurationMs = 87_600 * 3_600_000;
@@ -40,10 +45,21 @@ export class Fields {
     this.#problems.push(`${name === '' ? this.path : `${this.path}.${name}`}: ${text}`);
   }
 
+  required(...names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#take(name) === undefined) this.problem(name, 'must be given');
+    }
+  }
+
+  hasAny(...names: readonly string[]): boolean {
+    return names.some((name) => this.#take(name) !== undefined);
+  }
+
   integer<D extends number | undefined>(name: string, fallback: D, range: Range = int32): number | D {
     const value = this.#take(name);
     if (value === undefined) return fallback;
-    if (typeof value !== 'number' || !Number.isInteger(value)) return this.#wrong(name, 'an integer', fallback);
+    if (typeof value !== 'number' || !Number.isInteger(value))
+      return this.#wrong(name, 'an integer', fallback);
     if (value < range.min || value > range.max) {
       return this.#wrong(name, `between ${range.min} and ${range.max}`, fallback);
     }
@@ -59,7 +75,9 @@ export class Fields {
   oneOf<T extends string, D extends T | undefined>(name: string, allowed: readonly T[], fallback: D): T | D {
     const value = this.#take(name);
     if (value === undefined) return fallback;
-    return allowed.find((word) => word === value) ?? this.#wrong(name, `one of ${allowed.join(', ')}`, fallback);
+    return (
+      allowed.find((word) => word === value) ?? this.#wrong(name, `one of ${allowed.join(', ')}`, fallback)
+    );
   }
 
   text(name: string, form: TextForm): string | undefined {
@@ -86,23 +104,34 @@ export class Fields {
   }
 
   /** The entries of a list; undefined when there is none. */
-  list(name: string, maxItems: number): readonly unknown[] | undefined {
+  list(name: string, maxItems = Infinity): readonly unknown[] | undefined {
     const value = this.#take(name);
     if (value === undefined) return undefined;
     if (!Array.isArray(value)) return this.#wrong(name, 'a list', undefined);
-    if (value.length > maxItems) this.problem(name, `must have at most ${maxItems} entries, has ${value.length}`);
+    if (value.length > maxItems)
+      this.problem(name, `must have at most ${maxItems} entries, has ${value.length}`);
     return value;
   }
 
-  /** Texts in a list; with `unique`, none may be there twice. */
-  texts(name: string, form: TextForm, limits: { readonly maxItems: number; readonly unique: boolean }): readonly string[] {
-    const texts: string[] = [];
-    for (const [index, entry] of (this.list(name, limits.maxItems) ?? []).entries()) {
+  texts(name: string, form: TextForm, { maxItems, unique }: ListLimits): readonly string[] {
+    const entries = this.list(name, maxItems) ?? [];
+    if (unique) this.#distinct(name, entries);
+    return entries.filter((entry, index): entry is string => {
       if (!fits(entry, form)) this.problem(`${name}[${index}]`, `must be ${form.called}, is ${shown(entry)}`);
-      else if (limits.unique && texts.includes(entry)) this.problem(`${name}[${index}]`, `must not be given twice, is ${shown(entry)}`);
-      else texts.push(entry);
-    }
-    return texts;
+      return fits(entry, form);
+    });
+  }
+
+  /** Distinct integers; undefined when there is no list. */
+  integers(name: string, { min, max }: Range, maxItems: number): readonly number[] | undefined {
+    const entries = this.list(name, maxItems);
+    if (entries !== undefined) this.#distinct(name, entries);
+    return entries?.filter((entry, index): entry is number => {
+      const good = typeof entry === 'number' && Number.isInteger(entry) && entry >= min && entry <= max;
+      if (!good)
+        this.problem(`${name}[${index}]`, `must be an integer between ${min} and ${max}, is ${shown(entry)}`);
+      return good;
+    });
   }
 
   objects(name: string, maxItems: number): readonly Fields[] {
@@ -139,6 +168,13 @@ export class Fields {
     });
   }
 
+  #distinct(name: string, entries: readonly unknown[]): void {
+    for (const [index, entry] of entries.entries()) {
+      if (entries.indexOf(entry) < index)
+        this.problem(`${name}[${index}]`, `must not be given twice, is ${shown(entry)}`);
+    }
+  }
+
   #take(name: string): unknown {
     this.#read.add(name);
     return Object.hasOwn(this.#fields, name) ? (this.#fields[name] ?? undefined) : undefined;
@@ -155,8 +191,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fits(value: unknown, form: TextForm): value is string {
-  return typeof value === 'string' && value.length <= form.maxLength && form.pattern.test(value);
+/** Whether a stored value is a text of this form. */
+export function fits(value: unknown, form: TextForm): value is string {
+  if (typeof value !== 'string' || !form.pattern.test(value)) return false;
+  // The API server counts characters, not UTF-16 units.
+  return value.length <= form.maxLength || [...value].length <= form.maxLength;
 }
 
 /** A stored value for a message: short, in one line, and whatever it is. */

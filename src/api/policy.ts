@@ -1,3 +1,7 @@
+import { Fields, isObject } from './fields.ts';
+import { parseNodes } from './nodes-policy.ts';
+import { parsePods } from './pods-policy.ts';
+
 /** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
   readonly name: string;
@@ -120,3 +124,43 @@ export interface InvalidPolicy {
   /** One line each: `spec.pods.terminated.threshold: must be an integer, is "x"`. Never empty. */
   readonly problems: readonly string[];
 }
+
+export type ParsedPolicy =
+  | { readonly kind: 'valid'; readonly policy: Policy }
+  | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
+
+export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
+
+const priorities = { min: -1_000_000_000, max: 1_000_000_000 };
+
+/** Reads a stored GCPolicy, whatever is in it: what the API server's validation would refuse today makes it invalid. Never throws. */
+export function parsePolicy(raw: unknown): ParsedPolicy {
+  const object = isObject(raw) ? raw : {};
+  const identity = identityOf(object['metadata']);
+  const problems: string[] = [];
+  if (identity.name === '') problems.push('metadata.name: must be given');
+  const spec = new Fields(object['spec'], 'spec', problems).all(parseSpec);
+  if (problems.length === 0) return { kind: 'valid', policy: { ...identity, ...spec } };
+  const priority = isObject(object['spec']) && !problems.some(isAboutPriority) ? spec.priority : undefined;
+  return { kind: 'invalid', policy: { ...identity, priority, problems } };
+}
+
+function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
+  const { name, uid, generation } = isObject(metadata) ? metadata : {};
+  return {
+    name: typeof name === 'string' ? name : '',
+    uid: typeof uid === 'string' ? uid : '',
+    generation: typeof generation === 'number' ? generation : 0,
+  };
+}
+
+function parseSpec(fields: Fields): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
+  return {
+    mode: fields.oneOf('mode', ['DryRun', 'Enforce'], 'DryRun'),
+    priority: fields.integer('priority', 0, priorities),
+    pods: fields.block('pods', parsePods),
+    nodes: fields.block('nodes', parseNodes),
+  };
+}
+
+const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');

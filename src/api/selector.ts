@@ -1,5 +1,4 @@
-import type { Fields, TextForm } from './fields.ts';
-import { shown } from './fields.ts';
+import { type Fields, type TextForm, fits, shown } from './fields.ts';
 import type { LabelExpression, LabelSelector } from './policy.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -7,9 +6,14 @@ type Labels = Readonly<Record<string, string>>;
 /** Whether a selector selects an object with these labels. As upstream, NotIn and DoesNotExist also match where the label is absent. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
   for (const key in selector.matchLabels) {
-    if (labels[key] !== selector.matchLabels[key]) return false;
+    if (valueOf(labels, key) !== selector.matchLabels[key]) return false;
   }
-  return selector.matchExpressions.every((expression) => meets(expression, labels[expression.key]));
+  return selector.matchExpressions.every((expression) => meets(expression, valueOf(labels, expression.key)));
+}
+
+/** `constructor` is a fine label key, and no label of an object that does not carry it. */
+function valueOf(labels: Labels, key: string): string | undefined {
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
 }
 
 function meets({ operator, values }: LabelExpression, value: string | undefined): boolean {
@@ -69,11 +73,17 @@ function parseLabels(fields: Fields): Labels {
 }
 
 function parseExpression(fields: Fields): LabelExpression {
-  const key = fields.text('key', keyForm) ?? fields.missing('key', '');
-  const operator = fields.oneOf('operator', operators, undefined) ?? fields.missing('operator', 'In');
+  fields.required('key', 'operator');
+  const key = fields.text('key', keyForm) ?? '';
+  const operator = fields.oneOf('operator', operators, undefined);
   const values = fields.texts('values', valueForm, { maxItems: 64, unique: false });
-  const wantsValues = operator === 'In' || operator === 'NotIn';
-  if (wantsValues && values.length === 0) fields.problem('values', 'must be given with the operators In and NotIn');
-  if (!wantsValues && values.length > 0) fields.problem('values', 'must be empty with the operators Exists and DoesNotExist');
-  return { key, operator, values };
+  if (operator !== undefined) checkValues(fields, operator);
+  return { key, operator: operator ?? 'DoesNotExist', values };
+}
+
+function checkValues(fields: Fields, operator: LabelExpression['operator']): void {
+  const given = (fields.list('values') ?? []).length > 0;
+  const wanted = operator === 'In' || operator === 'NotIn';
+  if (wanted && !given) fields.problem('values', 'must be given with the operators In and NotIn');
+  if (given && !wanted) fields.problem('values', 'must be empty with the operators Exists and DoesNotExist');
 }

@@ -3,6 +3,7 @@ import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import { nodeCodec } from './resources.ts';
 import {
+  ApiError,
   isConflict,
   isNotFound,
   type KubeRequest,
@@ -48,8 +49,8 @@ export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterA
       return typeof answer === 'string' ? answer : 'deleted';
     },
     markPodFailed: async (pod, condition, signal) => {
-      const answer = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
-      return typeof answer === 'string' ? answer : { resourceVersion: resourceVersionOf(answer) };
+      const answer = await unlessMoved(patch(transport, { pod, condition }, signal));
+      return typeof answer === 'string' ? answer : { resourceVersion: metadataOf(answer, 'resourceVersion') };
     },
   };
 }
@@ -72,13 +73,31 @@ async function getNode(
 }
 
 /** NotFound and Conflict are answers: the world has moved on since the decision. */
-async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse | 'gone' | 'changed'> {
+async function unlessMoved(
+  answer: Promise<KubeResponse | 'changed'>,
+): Promise<KubeResponse | 'gone' | 'changed'> {
   try {
     return await answer;
   } catch (err) {
     if (isNotFound(err)) return 'gone';
     if (isConflict(err)) return 'changed';
     throw err;
+  }
+}
+
+/** A changed UID is what the API server calls Invalid, as it does a bad patch: whose pod it is now tells one from the other. */
+async function patch(
+  transport: Pick<KubeTransport, 'send'>,
+  { pod, condition }: { readonly pod: PodRef; readonly condition: DisruptionTarget | undefined },
+  signal: AbortSignal,
+): Promise<KubeResponse | 'changed'> {
+  try {
+    return await transport.send(markFailedRequest(pod, condition), signal);
+  } catch (err) {
+    if (!(err instanceof ApiError) || err.status !== 422) throw err;
+    const live = await transport.send({ method: 'GET', path: podPath(pod), accept: metadataOnly }, signal);
+    if (metadataOf(live, 'uid') === pod.uid) throw err;
+    return 'changed';
   }
 }
 
@@ -123,6 +142,6 @@ const podPath = ({ namespace, name }: PodRef): string =>
 /** A pod is 5 to 60 KB; of the answer only the metadata is wanted. */
 const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
 
-function resourceVersionOf({ body }: KubeResponse): string {
-  return asText(asObject(asObject(parseJson(body))['metadata'])['resourceVersion']);
+function metadataOf({ body }: KubeResponse, field: 'uid' | 'resourceVersion'): string {
+  return asText(asObject(asObject(parseJson(body))['metadata'])[field]);
 }

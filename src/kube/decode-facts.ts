@@ -1,4 +1,5 @@
-import type { ContainerStatus, Node, Namespace, Pod } from './gen/core.ts';
+import { PodStatus } from './gen/core.ts';
+import type { ContainerStatus, Namespace, Node, Pod } from './gen/core.ts';
 import type { Job } from './gen/batch.ts';
 import type { ReplicaSet } from './gen/apps.ts';
 import type { ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
@@ -20,6 +21,7 @@ type ContainerStatuses = readonly ContainerStatus[];
 const noLabels: Labels = Object.freeze({});
 const noStrings: readonly string[] = Object.freeze([]);
 const maxMessageLength = 256;
+const noStatus = PodStatus.fromPartial({});
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
 
 /** What shapes the facts of one resource: the labels to keep, and the table of shared values. */
@@ -32,15 +34,16 @@ export interface Keep {
 export function podFacts(pod: Pod, keep: Keep): PodFacts {
   const { intern } = keep;
   const meta = metadata(pod.metadata);
-  const status = pod.status;
-  const phase = status?.phase ?? '';
+  const status = pod.status ?? noStatus;
+  const { phase } = status;
+  const createdAtMs = timeMs(meta.creationTimestamp);
   const isTerminated = !unfinishedPhases.has(phase);
   return {
     uid: meta.uid,
     name: meta.name,
     namespace: intern.string(meta.namespace),
     resourceVersion: meta.resourceVersion,
-    createdAtMs: timeMs(meta.creationTimestamp) ?? 0,
+    createdAtMs: createdAtMs ?? 0,
     deletionAtMs: timeMs(meta.deletionTimestamp),
     deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
     labels: keptLabels(meta.labels, keep),
@@ -48,9 +51,9 @@ export function podFacts(pod: Pod, keep: Keep): PodFacts {
     finalizers: sharedStrings(meta.finalizers, intern),
     nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
     phase: intern.string(phase),
-    reason: intern.string(status?.reason ?? ''),
-    message: isTerminated ? shortened(status?.message ?? '') : '',
-    finishedAtMs: isTerminated ? finishedAtMs(pod) : undefined,
+    reason: intern.string(status.reason),
+    message: isTerminated ? shortened(status.message) : '',
+    finishedAtMs: isTerminated ? (finishedAtMs(status) ?? createdAtMs) : undefined,
   };
 }
 
@@ -128,18 +131,14 @@ function sharedStrings(strings: readonly string[], intern: Interner): readonly s
   return intern.value(`strings\n${strings.join('\n')}`, () => strings.map((s) => intern.string(s)));
 }
 
-/** The last container to finish; else the last condition change; else the creation. */
-function finishedAtMs({ metadata: meta, status }: Pod): number | undefined {
+/** The last container to finish; else the last condition change. */
+function finishedAtMs(status: PodStatus): number | undefined {
   const containers = [
-    ...finishTimes(status?.initContainerStatuses ?? []),
-    ...finishTimes(status?.containerStatuses ?? []),
-    ...finishTimes(status?.ephemeralContainerStatuses ?? []),
+    ...finishTimes(status.initContainerStatuses),
+    ...finishTimes(status.containerStatuses),
+    ...finishTimes(status.ephemeralContainerStatuses),
   ];
-  return (
-    latest(containers) ??
-    latest((status?.conditions ?? []).map((c) => timeMs(c.lastTransitionTime))) ??
-    timeMs(meta?.creationTimestamp)
-  );
+  return latest(containers) ?? latest(status.conditions.map((c) => timeMs(c.lastTransitionTime)));
 }
 
 function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {

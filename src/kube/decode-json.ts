@@ -21,7 +21,9 @@ export function nodeFromJson(json: unknown): Node {
   const node = asObject(json);
   return {
     metadata: metaFromJson(node),
-    spec: { taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key', 'value', 'effect'])) },
+    spec: {
+      taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key', 'value', 'effect'])),
+    },
     status: { conditions: conditionsFromJson(node) },
   };
 }

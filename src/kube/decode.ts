@@ -25,8 +25,8 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
   | { readonly type: 'ERROR'; readonly error: ApiError };
 
-const fieldListMeta = 10;
-const fieldListItem = 18;
+/** Field numbers, the same in every list of the API. */
+const listField = { metadata: 1, items: 2 };
 const initialEventsEndAnnotation = 'k8s.io/initial-events-end';
 
 /** Reads a list answer, protobuf or JSON as the server chose. */
@@ -41,7 +41,9 @@ export function decodeList<T>(body: Uint8Array, codec: Codec<T>): Page<T> {
 /** Reads one frame of a watch, protobuf or JSON as the server chose. */
 export function decodeWatchEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
   const isJson = frame[0] === 0x7b;
-  return guarded('watch frame', () => (isJson ? jsonEvent(parseJson(frame), codec) : protobufEvent(frame, codec)));
+  return guarded('watch frame', () =>
+    isJson ? jsonEvent(parseJson(frame), codec) : protobufEvent(frame, codec),
+  );
 }
 
 function guarded<R>(what: string, decode: () => R): R {
@@ -65,10 +67,10 @@ function protobufList<T>(raw: Uint8Array, codec: Codec<T>): Page<T> {
   const items: T[] = [];
   let meta: ListMeta | undefined;
   while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (tag === fieldListMeta) meta = ListMeta.decode(reader, reader.uint32());
-    else if (tag === fieldListItem) items.push(codec.fromProtobuf(reader, reader.uint32()));
-    else reader.skip(tag & 7);
+    const [field, wireType] = reader.tag();
+    if (field === listField.metadata) meta = ListMeta.decode(reader, reader.uint32());
+    else if (field === listField.items) items.push(codec.fromProtobuf(reader, reader.uint32()));
+    else reader.skip(wireType);
   }
   return { items, resourceVersion: meta?.resourceVersion ?? '', continueToken: meta?.continue ?? '' };
 }

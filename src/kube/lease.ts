@@ -1,10 +1,13 @@
 import type { Clock } from '../runtime/clock.ts';
-import { errorLine } from '../runtime/errors.ts';
+import { errorLine, isAbort } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { claimed, emptyLease, holderOf, isHeld, jitterFactor, observe, released } from './lease-record.ts';
+import { onAbort } from './abort.ts';
+import { LeaseClient } from './lease-client.ts';
+import type { LeaseName } from './lease-client.ts';
+import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './lease-record.ts';
 import type { Lease, Observation } from './lease-record.ts';
 import type { EventSpec } from './recorder.ts';
-import { isConflict, isNotFound } from './transport.ts';
+import { isConflict } from './transport.ts';
 import type { KubeTransport } from './transport.ts';
 
 export { leaseProblems } from './lease-record.ts';
@@ -16,7 +19,7 @@ export interface LeaseElectorDeps {
   readonly log: Logger;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  readonly lease: { readonly namespace: string; readonly name: string };
+  readonly lease: LeaseName;
   /** Unique to this process, e.g. host name and UUID. */
   readonly identity: string;
   readonly leaseDurationMs: number;
@@ -27,20 +30,25 @@ export interface LeaseElectorDeps {
   readonly onSlowPath?: () => void;
 }
 
-/** How long past the lease's term a leader may go on without a renewal before it counts as stuck. */
+/** How a leadership ended. `lost`: it went away under the work; end the process, for state may be half done. */
+export type LeaseOutcome = 'released' | 'lost';
+
+/** How long past the lease's term a leader may go on without a renewal before it counts as stuck; upstream's. */
 const healthGraceMs = 20_000;
 
 /** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `fenced`. */
 export class LeaseElector {
   readonly #deps: LeaseElectorDeps;
+  readonly #leases: LeaseClient;
   #observed: Observation | undefined;
-  /** When the last successful claim was sent. The answer came later, and meanwhile the term was already running. */
-  #renewedAtMs: number | undefined;
+  /** When the last successful claim was *sent*: by the time of the answer the term has been running for a while. */
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
   #leading = false;
   #complaint = '';
 
   constructor(deps: LeaseElectorDeps) {
     this.#deps = deps;
+    this.#leases = new LeaseClient(deps.transport, deps.lease, Math.max(1000, deps.renewDeadlineMs / 2));
   }
 
   get isLeader(): boolean {
@@ -60,26 +68,25 @@ export class LeaseElector {
     return `leading, but the lease was not renewed for ${Math.round(silentMs / 1000)} s`;
   }
 
-  /**
-   * Waits for the lease, runs `lead` while it is held, gives it back when `lead` has ended.
-   * `lost`: the lease went away under `lead`; the caller should end the process, for state may be half done.
-   */
-  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<'released' | 'lost'> {
+  /** Waits for the lease, runs `lead` while it is held, and gives it back only when `lead` has ended. */
+  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeaseOutcome> {
     if (!(await this.#acquire(signal))) return 'released';
-    this.#setLeading(true);
-    const lost = new AbortController();
+    const stop = new AbortController();
     const ended = new AbortController();
-    const work = lead(AbortSignal.any([signal, lost.signal])).finally(() => {
+    const forget = onAbort(signal, () => {
+      stop.abort();
+    });
+    this.#setLeading(true);
+    const work = settle(lead, stop.signal).finally(() => {
       ended.abort();
     });
     const outcome = await this.#keep(ended.signal);
-    lost.abort();
-    try {
-      await work;
-    } finally {
-      if (outcome === 'released') await this.#release();
-      this.#setLeading(false);
-    }
+    stop.abort();
+    const failure = await work;
+    forget();
+    if (outcome === 'released') await this.#release();
+    this.#setLeading(false);
+    if (failure !== undefined) throw failure;
     return outcome;
   }
 
@@ -92,27 +99,27 @@ export class LeaseElector {
     return false;
   }
 
-  /** Renews until `ended`, through the time `lead` needs to wind down; `lost` once the deadline passed or another holds the lease. */
-  async #keep(ended: AbortSignal): Promise<'released' | 'lost'> {
-    const over = new AbortController();
-    const stop = AbortSignal.any([ended, over.signal]);
-    const renewing = this.#renew(stop).finally(() => {
-      over.abort();
-    });
-    const watching = this.#watchDeadline(stop).finally(() => {
-      over.abort();
-    });
-    await Promise.all([renewing, watching]);
+  /** Renews until `ended`, so also while `lead` winds down; `lost` once the deadline passed or another took the lease. */
+  async #keep(ended: AbortSignal): Promise<LeaseOutcome> {
+    const stop = new AbortController();
+    const halt = (): void => {
+      stop.abort();
+    };
+    const forget = onAbort(ended, halt);
+    await Promise.all([
+      this.#renew(stop.signal).finally(halt),
+      this.#watchDeadline(stop.signal).finally(halt),
+    ]);
+    forget();
     return ended.aborted && this.fenced() ? 'released' : 'lost';
   }
 
   async #renew(stop: AbortSignal): Promise<void> {
-    const { clock, identity, retryPeriodMs } = this.#deps;
-    while (!stop.aborted) {
+    const { clock, retryPeriodMs } = this.#deps;
+    while (this.fenced()) {
       await clock.sleep(retryPeriodMs, stop);
       if (stop.aborted) return;
       await this.#claim(stop);
-      if (this.#observed !== undefined && holderOf(this.#observed.lease) !== identity) return;
     }
   }
 
@@ -121,14 +128,13 @@ export class LeaseElector {
   }
 
   #msToDeadline(): number {
-    const { clock, renewDeadlineMs } = this.#deps;
-    return (this.#renewedAtMs ?? -Infinity) + renewDeadlineMs - clock.monotonicMs();
+    return this.#renewedAtMs + this.#deps.renewDeadlineMs - this.#deps.clock.monotonicMs();
   }
 
   /** One try to get or keep the lease. A failure is reported here and is no error: the next round tries again. */
   async #claim(signal: AbortSignal): Promise<boolean> {
     try {
-      const won = (await this.#renewBlindly(signal)) || (await this.#readAndClaim(signal));
+      const won = (await this.#renewUnread(signal)) || (await this.#readAndClaim(signal));
       this.#complaint = '';
       return won;
     } catch (err) {
@@ -138,13 +144,13 @@ export class LeaseElector {
   }
 
   /** The leader's usual way: one PUT of what it wrote last; the resourceVersion in it makes that safe. */
-  async #renewBlindly(signal: AbortSignal): Promise<boolean> {
+  async #renewUnread(signal: AbortSignal): Promise<boolean> {
     const { clock, identity, leaseDurationMs, onSlowPath } = this.#deps;
     const known = this.#observed;
     if (known === undefined || holderOf(known.lease) !== identity) return false;
     if (!isHeld(known, leaseDurationMs, clock.monotonicMs())) return false;
     try {
-      await this.#write('PUT', known.lease, signal);
+      await this.#write(known.lease, signal);
       return true;
     } catch (err) {
       if (signal.aborted) throw err;
@@ -154,49 +160,33 @@ export class LeaseElector {
   }
 
   async #readAndClaim(signal: AbortSignal): Promise<boolean> {
-    const { clock, identity, lease, leaseDurationMs } = this.#deps;
-    const found = await this.#read(signal);
-    if (found === undefined) {
-      await this.#write('POST', emptyLease(lease.namespace, lease.name), signal);
-      return true;
-    }
-    this.#observed = observe(this.#observed, found, clock.monotonicMs());
-    const holder = holderOf(found);
-    if (holder !== identity && isHeld(this.#observed, leaseDurationMs, clock.monotonicMs())) return false;
-    // A leader that finds another name in its lease has lost it, even when that other is gone again.
-    if (holder !== identity && this.#leading) return false;
-    await this.#write('PUT', found, signal);
+    const found = await this.#leases.get(signal);
+    if (found !== undefined && !this.#isFree(found)) return false;
+    await this.#write(found ?? this.#leases.blank(), signal);
     return true;
   }
 
-  async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#send('GET', undefined, signal);
-    } catch (err) {
-      if (isNotFound(err)) return undefined;
-      throw err;
-    }
+  #isFree(found: Lease): boolean {
+    const { clock, identity, leaseDurationMs } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    this.#observed = observe(this.#observed, found, nowMs);
+    if (holderOf(found) === identity) return true;
+    // A leader that finds another name in its lease has lost it, even when that other is gone again.
+    if (this.#leading) this.#renewedAtMs = Number.NEGATIVE_INFINITY;
+    return !this.#leading && !isHeld(this.#observed, leaseDurationMs, nowMs);
   }
 
-  async #write(method: 'POST' | 'PUT', lease: Lease, signal: AbortSignal): Promise<void> {
+  async #write(lease: Lease, signal: AbortSignal): Promise<void> {
     const { clock, identity, leaseDurationMs } = this.#deps;
     const sentAtMs = clock.monotonicMs();
-    const body = claimed(lease, { identity, leaseDurationMs, now: clock.now() });
-    const stored = await this.#send(method, body, signal);
+    const claim = claimed(lease, { identity, leaseDurationMs, now: clock.now() });
+    const isNew = lease.metadata.resourceVersion === undefined;
+    const stored = await (isNew ? this.#leases.create(claim, signal) : this.#leases.update(claim, signal));
     this.#renewedAtMs = sentAtMs;
     this.#observed = { lease: stored, changedAtMs: clock.monotonicMs() };
   }
 
-  async #send(method: 'GET' | 'POST' | 'PUT', body: Lease | undefined, signal: AbortSignal): Promise<Lease> {
-    const { transport, lease, renewDeadlineMs } = this.#deps;
-    const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(lease.namespace)}/leases`;
-    const path = method === 'POST' ? collection : `${collection}/${encodeURIComponent(lease.name)}`;
-    const timeoutMs = Math.max(1000, renewDeadlineMs / 2);
-    const answer = await transport.send({ method, path, body, timeoutMs, retries: 0 }, signal);
-    return JSON.parse(answer.body.toString()) as Lease;
-  }
-
-  /** Frees the lease for the next one at once; whoever waits would otherwise wait a whole term. */
+  /** Frees the lease for the next one at once, who would otherwise wait a whole term. */
   async #release(): Promise<void> {
     const { clock, retryPeriodMs, renewDeadlineMs } = this.#deps;
     const over = new AbortController();
@@ -212,12 +202,12 @@ export class LeaseElector {
 
   async #tryRelease(signal: AbortSignal): Promise<boolean> {
     try {
-      const lease = await this.#read(signal);
+      const lease = await this.#leases.get(signal);
       if (lease !== undefined && holderOf(lease) === this.#deps.identity)
-        await this.#send('PUT', released(lease, this.#deps.clock.now()), signal);
+        await this.#leases.update(released(lease, this.#deps.clock.now()), signal);
       return true;
     } catch (err) {
-      if (!isConflict(err)) this.#complain(err);
+      if (!signal.aborted && !isConflict(err)) this.#complain(err);
       return false;
     }
   }
@@ -226,21 +216,34 @@ export class LeaseElector {
     const { identity, lease, log, onEvent, onMasterStatus } = this.#deps;
     this.#leading = leading;
     onMasterStatus?.(leading);
-    const did = leading ? 'became leader' : 'stopped leading';
     log.info({ identity, lease, leading }, 'leadership changed');
     const uid = this.#observed?.lease.metadata.uid ?? '';
     const regarding = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid };
-    const action = leading ? 'Lead' : 'StopLeading';
-    onEvent?.({ regarding, type: 'Normal', reason: 'LeaderElection', action, note: `${identity} ${did}` });
+    const about = { regarding, type: 'Normal', reason: 'LeaderElection' } as const;
+    if (leading) onEvent?.({ ...about, action: 'Lead', note: `${identity} became leader` });
+    else onEvent?.({ ...about, action: 'StopLeading', note: `${identity} stopped leading` });
   }
 
-  /** The same failure, every retry period for hours, is one line. */
+  /** The same failure every retry period, for hours, is one line. */
   #complain(err: unknown): void {
     const { lease, log } = this.#deps;
     const complaint = errorLine(err);
-    const fields = { err, lease };
-    if (complaint === this.#complaint) log.debug(fields, 'claiming the lease failed again');
-    else log.warn(fields, 'claiming the lease failed, trying on');
+    if (complaint === this.#complaint) log.debug({ err, lease }, 'leader election still fails');
+    else log.warn({ err, lease }, 'leader election failed, trying on');
     this.#complaint = complaint;
+  }
+}
+
+/** Runs `lead` to its end; resolves with what it failed with. An abort is no failure. */
+async function settle(
+  lead: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  try {
+    await lead(signal);
+    return undefined;
+  } catch (err) {
+    if (isAbort(err)) return undefined;
+    return err instanceof Error ? err : new Error(String(err));
   }
 }

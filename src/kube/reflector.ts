@@ -1,15 +1,12 @@
-import type { Clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { onAbort, untilAborted } from './abort.ts';
 import { Backoff, reflectorBackoff } from './backoff.ts';
-import { decodeList, decodeWatchEvent, type Page, type WatchEvent } from './decode.ts';
-import { FrameSplitter } from './frames.ts';
+import type { WatchEvent } from './decode.ts';
+import { listPages, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
-import { remedyFor } from './reflector-errors.ts';
-import type { Resource } from './resources.ts';
-import { stallGuard } from './stall-guard.ts';
-import { ApiError, type KubeRequest, type KubeTransport } from './transport.ts';
+import { remedyFor, type Remedy } from './reflector-errors.ts';
+import { ApiError } from './transport.ts';
 import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
@@ -21,42 +18,34 @@ export interface Store<T> {
 }
 
 /**
- * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed; the old view stays.
- * `missing`: the server does not know the kind; the view is empty and not synced.
+ * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the old view stays.
+ * `missing`: the server does not know the kind, the view is empty and not synced.
  */
 export type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
-export interface ReflectorDeps<T extends Identified> {
-  readonly transport: KubeTransport;
-  readonly clock: Clock;
+export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly log: Logger;
-  /** In [0, 1). */
-  readonly random: () => number;
-  readonly resource: Resource<T>;
-  /** Called after each batch of changes, and after each complete list; must be quick. */
+  /** Called after each batch of changes and after each complete list; must be quick. */
   readonly onChange?: () => void;
   readonly metrics?: ReflectorMetrics;
-  /** Start with a watch that streams what exists (WatchList) instead of pages; a server that cannot is listed. */
+  /** Begin with a watch that streams what exists (WatchList) instead of pages; a server that cannot is listed. */
   readonly watchList?: boolean;
 }
 
-/** Told of what a reflector does. */
+/** Told of what a reflector does, with the plural of its resource. */
 export interface ReflectorMetrics {
   listed(resource: string): void;
   watchStarted(resource: string): void;
   failed(resource: string): void;
 }
 
-const pageSize = 500;
-/** As client-go: spread, so that watches opened together do not end together. */
-const watchSeconds = { atLeast: 300, spread: 301 };
-const stallGraceMs = 30_000;
 /** A watch that ends sooner and brought nothing is a refusal in disguise. */
 const tooShortMs = 1000;
 
 /** Keeps a Store current through every fault: it ends only with its signal, and never shows half a list. */
 export class Reflector<T extends Identified> implements Store<T> {
   readonly #deps: ReflectorDeps<T>;
+  readonly #resource: string;
   readonly #log: Logger;
   readonly #backoff: Backoff;
   #view = new View<T>();
@@ -66,15 +55,18 @@ export class Reflector<T extends Identified> implements Store<T> {
   #lastSyncAt: number | undefined;
   /** Where the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
-  #watchList: boolean;
+  /** No watch has brought anything since the last list. */
+  #listIsFresh = true;
+  #useWatchList: boolean;
   #turn = new AbortController();
   #waiting: (() => void)[] = [];
 
   constructor(deps: ReflectorDeps<T>) {
     this.#deps = deps;
+    this.#resource = deps.resource.name;
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
-    this.#watchList = deps.watchList ?? false;
+    this.#useWatchList = deps.watchList ?? false;
   }
 
   get items(): ReadonlyMap<string, T> {
@@ -107,9 +99,9 @@ export class Reflector<T extends Identified> implements Store<T> {
     }
   }
 
-  /** Lists again because the view lacks what is now asked of it, say a label: until that is done it is not `synced`. */
+  /** Lists again because the view lacks what is now asked of it, say a label; until that is done it is not `synced`. */
   relist(reason: string): void {
-    this.#log.debug({ resource: this.#name, reason }, 'listing again');
+    this.#log.debug({ resource: this.#resource, reason }, 'listing again');
     this.#synced = false;
     this.#turn.abort();
   }
@@ -124,18 +116,14 @@ export class Reflector<T extends Identified> implements Store<T> {
       });
       await this.#listAndWatch(turn.signal);
       forget();
-      // A relist may have been asked for at the very moment a list was complete.
+      // Here and not in relist(): a list may have been completed at that very moment.
       if (turn.signal.aborted) this.#resumeAt = undefined;
     }
   }
 
-  get #name(): string {
-    return this.#deps.resource.name;
-  }
-
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     try {
-      if (this.#resumeAt === undefined && !this.#watchList) await this.#list(signal);
+      if (this.#resumeAt === undefined && !this.#useWatchList) await this.#list(signal);
       await this.#watch(signal);
     } catch (err) {
       if (!signal.aborted) await this.#recover(err, signal);
@@ -144,109 +132,128 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const view = new View<T>();
-    let page = await this.#page('', signal);
-    this.#take(page, view);
-    while (page.continueToken !== '') {
-      page = await this.#page(page.continueToken, signal);
-      this.#take(page, view);
+    let resourceVersion = '';
+    for await (const page of listPages(this.#deps, signal)) {
+      for (const item of page.items) view.put(this.#unchanged(item));
+      ({ resourceVersion } = page);
     }
     signal.throwIfAborted();
-    this.#resumeAt = page.resourceVersion;
-    this.#show(view);
-  }
-
-  async #page(token: string, signal: AbortSignal): Promise<Page<T>> {
-    const { resource, transport } = this.#deps;
-    const query = { ...resource.query, limit: String(pageSize) };
-    // The first page is this loop's to try again; a later one is worth a retry of its own, as it saves the pages before it.
-    const request = token === '' ? { query, retries: 0 } : { query: { ...query, continue: token } };
-    const answer = await transport.send({ ...this.#request, ...request }, signal);
-    return decodeList(answer.body, resource.codec);
-  }
-
-  get #request(): Pick<KubeRequest, 'method' | 'path' | 'accept'> {
-    const { path, accept } = this.#deps.resource;
-    return { method: 'GET', path, accept };
-  }
-
-  #take(page: Page<T>, view: View<T>): void {
-    for (const item of page.items) view.put(this.#synced ? this.#unchanged(item) : item);
+    this.#show(view, resourceVersion);
   }
 
   /** What has not changed since the last list is not kept twice while both views exist. */
   #unchanged(item: T): T {
-    const known = this.#view.items.get(item.uid);
+    const known = this.#synced ? this.#view.items.get(item.uid) : undefined;
     return known?.resourceVersion === item.resourceVersion ? known : item;
   }
 
-  #show(view: View<T>): void {
-    const { metrics, onChange } = this.#deps;
+  #show(view: View<T>, resourceVersion: string): void {
     this.#view = view;
     this.#synced = true;
+    this.#resumeAt = resourceVersion;
+    this.#listIsFresh = true;
+    this.#deps.metrics?.listed(this.#resource);
     this.#healthy();
-    metrics?.listed(this.#name);
     for (const wake of this.#waiting.splice(0)) wake();
-    onChange?.();
+    this.#deps.onChange?.();
   }
 
-  async #watch(outer: AbortSignal): Promise<void> {
-    const { clock, random, transport, metrics } = this.#deps;
-    const seconds = watchSeconds.atLeast + Math.floor(random() * watchSeconds.spread);
-    const guard = stallGuard(clock, seconds * 1000 + stallGraceMs, outer);
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
-    const session = { splitter: new FrameSplitter(), initial: this.#initialView(), frames: 0 };
-    metrics?.watchStarted(this.#name);
-    try {
-      const request = { ...this.#request, query: this.#watchQuery(seconds) };
-      for await (const chunk of transport.stream(request, guard.signal)) this.#receive(chunk, session);
-    } catch (err) {
-      if (!guard.stalled()) throw err;
-    } finally {
-      guard.stop();
+    const initial = new View<T>();
+    let count = 0;
+    metrics?.watchStarted(this.#resource);
+    for await (const events of watchEvents(this.#deps, this.#resumeAt, signal)) {
+      this.#receive(events, initial);
+      count += events.length;
     }
-    const isRefusal = session.frames === 0 && clock.monotonicMs() - startedMs < tooShortMs;
-    if (isRefusal) await clock.sleep(this.#backoff.next(clock.monotonicMs()), outer);
+    if (this.#resumeAt === undefined) throw new Error('the initial objects ended early');
+    if (count > 0 || clock.monotonicMs() - startedMs >= tooShortMs) return;
+    await clock.sleep(this.#backoff.next(clock.monotonicMs()), signal);
   }
 
-  #initialView(): View<T> | undefined {
-    return this.#resumeAt === undefined ? new View<T>() : undefined;
-  }
-
-  #watchQuery(seconds: number): Readonly<Record<string, string>> {
-    const common = {
-      ...this.#deps.resource.query,
-      watch: 'true',
-      allowWatchBookmarks: 'true',
-      timeoutSeconds: String(seconds),
-    };
-    return this.#resumeAt === undefined
-      ? { ...common, sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
-      : { ...common, resourceVersion: this.#resumeAt };
-  }
-
-  #receive(chunk: Buffer, session: Session<T>): void {
-    const frames = session.splitter.push(chunk);
-    for (const frame of frames) this.#apply(decodeWatchEvent(frame, this.#deps.resource.codec), session);
-    session.frames += frames.length;
-    if (session.initial !== undefined) return;
+  #receive(events: readonly WatchEvent<T>[], initial: View<T>): void {
+    let isChanged = false;
+    for (const event of events) isChanged = this.#apply(event, initial) || isChanged;
+    if (this.#resumeAt === undefined) return;
+    if (events.length > 0) this.#listIsFresh = false;
     this.#healthy();
-    if (frames.length > 0) this.#deps.onChange?.();
+    if (isChanged) this.#deps.onChange?.();
   }
 
-  #apply(event: WatchEvent<T>, session: Session<T>): void {
-    const view = session.initial ?? this.#view;
-    switch (event.type) {
-      case 'ADDED':
-      case 'MODIFIED':
-        view.put(event.object);
-        break;
-      case 'DELETED':
-        view.remove(event.object);
-        break;
-      case 'BOOKMARK':
-        break;
-      case 'ERROR':
-        throw event.error;
+  /** True when an object that is shown changed. */
+  #apply(event: WatchEvent<T>, initial: View<T>): boolean {
+    if (event.type === 'ERROR') throw event.error;
+    if (this.#resumeAt === undefined) {
+      this.#applyInitial(event, initial);
+      return false;
     }
+    this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
+    if (event.type === 'BOOKMARK') return false;
+    if (event.type === 'DELETED') this.#view.remove(event.object);
+    else this.#view.put(event.object);
+    return true;
+  }
+
+  #applyInitial(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>, initial: View<T>): void {
+    if (event.type === 'BOOKMARK') {
+      if (event.initialEventsEnd) this.#show(initial, event.resourceVersion);
+      return;
+    }
+    if (event.type === 'DELETED') initial.remove(event.object);
+    else initial.put(this.#unchanged(event.object));
+  }
+
+  async #recover(err: unknown, signal: AbortSignal): Promise<void> {
+    const initial = this.#resumeAt === undefined;
+    const remedy = remedyFor(err, { optional: this.#deps.resource.optional, initial });
+    if (remedy !== 'resume') this.#resumeAt = undefined;
+    if (this.#isSolvedByList(remedy)) {
+      this.#log.debug({ resource: this.#resource, err }, 'listing again');
+      return;
+    }
+    this.#fail(err, remedy);
+    const { clock } = this.#deps;
+    const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    await clock.sleep(Math.max(askedMs, this.#backoff.next(clock.monotonicMs())), signal);
+  }
+
+  /** Not when the list just made is already refused: that would be a hot loop. */
+  #isSolvedByList(remedy: Remedy): boolean {
+    if (remedy === 'unsupported' && this.#useWatchList) {
+      this.#useWatchList = false;
+      return true;
+    }
+    return remedy === 'expired' && !this.#listIsFresh;
+  }
+
+  #healthy(): void {
+    if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'view is current');
+    this.#state = 'synced';
+    this.#lastError = undefined;
+    this.#lastSyncAt = this.#deps.clock.monotonicMs();
+  }
+
+  /** Once for each new cause: it comes back with every attempt. */
+  #fail(err: unknown, remedy: Remedy): void {
+    const cause = errorLine(err);
+    const fields = { resource: this.#resource, err };
+    if (cause === this.#lastError) this.#log.debug(fields, 'still failing');
+    else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed');
+    else this.#log.warn(fields, 'list or watch failed');
+    this.#deps.metrics?.failed(this.#resource);
+    this.#lastError = cause;
+    if (remedy === 'missing') this.#forget();
+    else this.#state = 'failing';
+  }
+
+  /** A kind that is gone has no objects. */
+  #forget(): void {
+    this.#state = 'missing';
+    this.#synced = false;
+    if (this.#view.items.size === 0) return;
+    this.#view = new View<T>();
+    this.#deps.onChange?.();
   }
 }

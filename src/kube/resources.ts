@@ -142,10 +142,7 @@ const rawCodec: Codec<RawFacts> = {
   },
 };
 
-function builtIn<T>(
-  where: Pick<Resource<T>, 'name' | 'path' | 'query'>,
-  itemCodec: Codec<T>,
-): Resource<T> {
+function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
   return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };
 }
 

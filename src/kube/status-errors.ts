@@ -1,16 +1,28 @@
 import { STATUS_CODES } from 'node:http';
-import { decodeStatus } from './decode-status.ts';
+import { errorOf, isProtobuf, parseJson, statusFromJson, unwrap } from './decode-status.ts';
+import { Status } from './gen/meta.ts';
 import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
 /** What the server said no with; its own sentence where it gave one, as that names verb, resource and user. */
 export function refusal(request: KubeRequest, response: KubeResponse): ApiError {
-  const status = decodeStatus(response.body, response.status);
+  const status = readStatus(response.body);
   return new ApiError(messageOf(request, response, status), {
     status: response.status,
     reason: status?.reason ?? '',
     causes: status?.causes ?? [],
     retryAfterMs: retryAfterMs(response) ?? status?.retryAfterMs,
   });
+}
+
+/** The Status in either wire form: a server may answer in protobuf whatever else is accepted. */
+function readStatus(body: Buffer): ApiError | undefined {
+  try {
+    const status = isProtobuf(body) ? Status.decode(unwrap(body).raw) : statusFromJson(parseJson(body));
+    return status.status === 'Failure' ? errorOf(status) : undefined;
+  } catch {
+    // Whatever stands before the API server answers in HTML or text.
+    return undefined;
+  }
 }
 
 function messageOf(request: KubeRequest, response: KubeResponse, status: ApiError | undefined): string {

@@ -6,7 +6,7 @@ export interface StatusPatcher {
    * JSON merge patch of the status subresource of the object at `path`: a field set to null goes, an absent one stays, a list is replaced whole.
    * `gone`: the object is not there any more.
    */
-  patchStatus(path: string, status: object, signal: AbortSignal): Promise<'patched' | 'gone'>;
+  readonly patchStatus: (path: string, status: object, signal: AbortSignal) => Promise<'patched' | 'gone'>;
 }
 
 /** A status patcher over `transport`; it sends no resourceVersion, as each status field has one writer. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { buildFlags, type Group, type Program } from './parts.ts';
@@ -36,10 +36,11 @@ interface Place {
 
 function machinePlaces(env: NodeJS.ProcessEnv): readonly Place[] {
   const assets = env['KUBEBUILDER_ASSETS'];
-  const path = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir !== '');
+  const path = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir !== '' && existsSync(dir));
   return [
     ...(assets ? [{ dir: assets, from: 'assets' as const }] : []),
-    ...path.map((dir) => ({ dir, from: 'path' as const })),
+    // /bin and /usr/bin are often the same folder.
+    ...[...new Set(path.map((dir) => realpathSync(dir)))].map((dir) => ({ dir, from: 'path' as const })),
   ];
 }
 

@@ -56,6 +56,10 @@ prepare_cgroup() {
   mkdir -p "$1/$BED_CGROUP/bed"
 }
 
+deaf() { # a parent killed thread by thread sends TERM more than once: the second must not end the clean-up
+  trap '' TERM INT HUP
+}
+
 outside() {
   local rc; dir=$(realpath -m "$1"); shift; mkdir -p "$dir"
   BED_CGROUP=
@@ -63,10 +67,10 @@ outside() {
   export BED_CGROUP
   jailed=
   leave() { # unshare ignores TERM; KILL takes its child along
-    set +e; [ -z "$jailed" ] || { kill -KILL "$jailed"; wait "$jailed"; } 2>/dev/null
+    deaf; set +e; [ -z "$jailed" ] || { kill -KILL "$jailed"; wait "$jailed"; } 2>/dev/null
     rm -f "$dir/jail.pid"; [ -z "$BED_CGROUP" ] || remove_cgroup "$BED_CGROUP"
   }
-  trap leave EXIT; trap 'exit 143' TERM; trap 'exit 130' INT; trap 'exit 129' HUP
+  trap leave EXIT; trap 'deaf; exit 143' TERM; trap 'deaf; exit 130' INT; trap 'deaf; exit 129' HUP
   setpriv --pdeathsig KILL unshare --net --mount --pid --uts --ipc --fork --kill-child --mount-proc \
     bash "$self" --inside "$dir" "$@" <&0 9<&- & jailed=$!
   for _ in {1..100}; do

@@ -1,0 +1,92 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ApiCall } from '../kube/http-transport.ts';
+import type { PassResult } from '../runtime/loop.ts';
+
+export interface ControllerMetrics {
+  readonly call: (call: ApiCall) => void;
+  readonly pass: (loop: string) => (result: PassResult) => void;
+  readonly leading: (leading: boolean) => void;
+  readonly slowRenewal: () => void;
+}
+
+const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/** What the wiring counts: requests to the API server, passes of loops, the lease. `lease` names it. */
+export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
+  const registers: [Registry] = [registry];
+  const leading = new Gauge({
+    name: 'dustpan_leader_election_master_status',
+    help: '[ALPHA] 1 while this process holds the Lease.',
+    labelNames: ['name'],
+    registers,
+  });
+  const slow = new Counter({
+    name: 'dustpan_leader_election_slowpath_total',
+    help: '[ALPHA] Renewals of the Lease that had to read it first.',
+    labelNames: ['name'],
+    registers,
+  });
+  leading.set({ name: lease }, 0);
+  slow.inc({ name: lease }, 0);
+  return {
+    call: callMetrics(registers),
+    pass: passMetrics(registers),
+    leading: (leads) => {
+      leading.set({ name: lease }, leads ? 1 : 0);
+    },
+    slowRenewal: () => {
+      slow.inc({ name: lease });
+    },
+  };
+}
+
+function callMetrics(registers: [Registry]): ControllerMetrics['call'] {
+  const requests = new Counter({
+    name: 'dustpan_rest_client_requests_total',
+    help: '[ALPHA] Requests to the API server, by status code and method.',
+    labelNames: ['code', 'method', 'host'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'dustpan_rest_client_request_duration_seconds',
+    help: '[ALPHA] Time until the API server began to answer.',
+    labelNames: ['verb', 'host'],
+    buckets: seconds,
+    registers,
+  });
+  return ({ verb, host, code, seconds: took }) => {
+    requests.inc({ code, method: verb, host });
+    durations.observe({ verb, host }, took);
+  };
+}
+
+function passMetrics(registers: [Registry]): ControllerMetrics['pass'] {
+  const passes = new Counter({
+    name: 'dustpan_loop_passes_total',
+    help: '[ALPHA] Passes of each loop, by result.',
+    labelNames: ['loop', 'result'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'dustpan_loop_pass_duration_seconds',
+    help: '[ALPHA] Time a pass took.',
+    labelNames: ['loop'],
+    buckets: seconds,
+    registers,
+  });
+  const lastSuccess = new Gauge({
+    name: 'dustpan_loop_last_success_timestamp_seconds',
+    help: '[ALPHA] When a pass last ended well; 0 = not yet.',
+    labelNames: ['loop'],
+    registers,
+  });
+  return (loop) => {
+    for (const result of ['success', 'error']) passes.inc({ loop, result }, 0);
+    lastSuccess.set({ loop }, 0);
+    return ({ ok, seconds: took }) => {
+      passes.inc({ loop, result: ok ? 'success' : 'error' });
+      durations.observe({ loop }, took);
+      if (ok) lastSuccess.setToCurrentTime({ loop });
+    };
+  };
+}

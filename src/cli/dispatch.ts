@@ -1,0 +1,72 @@
+import { errorLine } from '../runtime/errors.ts';
+import type { Command } from './command.ts';
+import { exitCode, UsageError } from './exit.ts';
+import { parseFlags } from './flags.ts';
+import { logFlags } from './controller-flags.ts';
+import { nearest } from './nearest.ts';
+import type { System } from './system.ts';
+import { commandHelp, overview } from './usage.ts';
+
+/** Runs the command that the first word names and resolves with the exit code; whatever goes wrong is one line each on standard error. */
+export async function dispatch(
+  commands: readonly Command[],
+  argv: readonly string[],
+  system: System,
+): Promise<number> {
+  try {
+    return await run(commands, argv, system);
+  } catch (err) {
+    return complain(err, argv, system);
+  }
+}
+
+/** The lines of `err` on standard error, with its stack only at `--v=5`; the exit code that goes with it. */
+export function complain(err: unknown, argv: readonly string[], { stderr, env }: System): number {
+  const usage = err instanceof UsageError;
+  const lines = usage ? err.problems : [errorLine(err)];
+  for (const line of lines) stderr(`dustpan: ${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);
+  const { problems, value } = parseFlags([logFlags.verbosity], argv, env);
+  const wantsStack =
+    !problems.some((problem) => problem.startsWith('--v:')) && value(logFlags.verbosity) >= 5;
+  if (wantsStack && err instanceof Error && !usage) stderr(`${err.stack ?? ''}\n`);
+  return usage ? exitCode.usage : exitCode.failure;
+}
+
+async function run(commands: readonly Command[], argv: readonly string[], system: System): Promise<number> {
+  const [word = '', ...rest] = withoutAliases(argv);
+  if (word === '--help') {
+    system.stdout(overview(commands));
+    return exitCode.ok;
+  }
+  const command = commands.find(({ name }) => name === word);
+  if (command === undefined) throw new UsageError([noCommand(word, commands)]);
+  return runCommand(command, rest, system);
+}
+
+async function runCommand(command: Command, argv: readonly string[], system: System): Promise<number> {
+  const line = parseFlags(command.flags, argv, system.env);
+  if (line.help) {
+    system.stdout(commandHelp(command));
+    return exitCode.ok;
+  }
+  const unexpected = line.args.map((arg) => `unexpected argument ${JSON.stringify(arg)}`);
+  const problems = [...line.problems, ...unexpected];
+  if (problems.length > 0) throw new UsageError(problems.map((problem) => `${command.name}: ${problem}`));
+  return command.run(line, system);
+}
+
+/** What people try: `help`, `help COMMAND`, `-h`, `--version`. */
+function withoutAliases([word, ...rest]: readonly string[]): readonly string[] {
+  if (word === 'help') return rest[0] === undefined ? ['--help'] : [rest[0], '--help'];
+  if (word === '-h') return ['--help'];
+  return word === undefined ? [] : [word === '--version' ? 'version' : word, ...rest];
+}
+
+function noCommand(word: string, commands: readonly Command[]): string {
+  const names = commands.map(({ name }) => name);
+  if (word === '') return `no command given (${names.join(', ')}), see dustpan --help`;
+  if (word.startsWith('-')) return `${word} must come after the command, see dustpan --help`;
+  const guess = nearest(word, names);
+  const hint = guess === undefined ? 'see dustpan --help' : `did you mean ${guess}?`;
+  return `unknown command ${JSON.stringify(word)}, ${hint}`;
+}

@@ -1,0 +1,13 @@
+/** What the process ends with: man page, "EXIT STATUS". */
+export const exitCode = { ok: 0, failure: 1, usage: 2 } as const;
+
+/** The caller's mistake in flags or input: each problem is one line on standard error, and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
+}

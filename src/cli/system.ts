@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { writeAll } from '../runtime/write-sync.ts';
+import type { Variables } from './flags.ts';
+
+/** What a command may touch of the process it runs in. */
+export interface System {
+  readonly env: Variables;
+  /** undefined when the file cannot be read. */
+  readFile(path: string): string | undefined;
+  stdout(text: string): void;
+  stderr(text: string): void;
+}
+
+/** The real process. Output is written before the call returns, so that nothing is lost at exit. */
+export const realSystem = (env: Variables): System => ({
+  env,
+  readFile: (path) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return undefined;
+    }
+  },
+  stdout: (text) => {
+    writeAll(1, text);
+  },
+  stderr: (text) => {
+    writeAll(2, text);
+  },
+});

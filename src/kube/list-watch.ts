@@ -1,0 +1,86 @@
+import type { Clock } from '../runtime/clock.ts';
+import { decodeList, decodeWatchEvent, type Page, type WatchEvent } from './decode.ts';
+import { FrameSplitter } from './frames.ts';
+import type { Resource } from './resources.ts';
+import { stallGuard } from './stall-guard.ts';
+import type { KubeRequest, KubeTransport } from './transport.ts';
+
+/** One resource of one server. */
+export interface Source<T> {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly resource: Resource<T>;
+  /** Objects of one page of a list. */
+  readonly pageSize?: number;
+}
+
+/** A page is decoded in one go, so it must be short; each one is a request, so it must not be tiny. */
+const defaultPageSize = 500;
+/** As client-go: spread, so that watches opened together do not end together. */
+const watchSeconds = { atLeast: 300, spread: 301 };
+const stallGraceMs = 30_000;
+
+/** A consistent list, page by page, read from the store behind the server (no resourceVersion): the watch cache would answer in one piece. */
+export async function* listPages<T>(source: Source<T>, signal: AbortSignal): AsyncGenerator<Page<T>> {
+  let page = await readPage(source, '', signal);
+  yield page;
+  while (page.continueToken !== '') {
+    page = await readPage(source, page.continueToken, signal);
+    yield page;
+  }
+}
+
+/**
+ * Everything after `resourceVersion`, in batches as it comes; ends when the server ends the watch, or should have.
+ * From undefined: first every object there is (WatchList), up to a bookmark with `initialEventsEnd`.
+ */
+export async function* watchEvents<T>(
+  source: Source<T>,
+  resourceVersion: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<readonly WatchEvent<T>[]> {
+  const { resource, transport, clock, random } = source;
+  const seconds = watchSeconds.atLeast + Math.floor(random() * watchSeconds.spread);
+  const guard = stallGuard(clock, seconds * 1000 + stallGraceMs, signal);
+  const splitter = new FrameSplitter();
+  try {
+    const query = { ...watchQuery(seconds), ...startQuery(resourceVersion) };
+    for await (const chunk of transport.stream(request(resource, query), guard.signal)) {
+      signal.throwIfAborted();
+      yield splitter.push(chunk).map((frame) => decodeWatchEvent(frame, resource.codec));
+    }
+  } catch (err) {
+    if (!guard.stalled()) throw err;
+  } finally {
+    guard.stop();
+  }
+}
+
+async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
+  const { resource, transport, pageSize = defaultPageSize } = source;
+  const limit = { limit: String(pageSize) };
+  // The first page is the caller's to try again; a later one has a retry of its own, as it saves the pages before it.
+  const wanted =
+    token === ''
+      ? { ...request(resource, limit), retries: 0 }
+      : request(resource, { ...limit, continue: token });
+  const { body } = await transport.send(wanted, signal);
+  return decodeList(body, resource.codec);
+}
+
+function request(resource: Resource<unknown>, query: Readonly<Record<string, string>>): KubeRequest {
+  const { path, accept } = resource;
+  return { method: 'GET', path, accept, query: { ...resource.query, ...query } };
+}
+
+function watchQuery(seconds: number): Readonly<Record<string, string>> {
+  return { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) };
+}
+
+function startQuery(resourceVersion: string | undefined): Readonly<Record<string, string>> {
+  return resourceVersion === undefined
+    ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
+    : { resourceVersion };
+}
