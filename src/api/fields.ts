@@ -83,7 +83,9 @@ export class Fields {
   text(name: string, form: TextForm): string | undefined {
     const value = this.#take(name);
     if (value === undefined) return undefined;
-    return fits(value, form) ? value : this.#wrong(name, form.called, undefined);
+    if (fits(value, form)) return value;
+    this.#wrong(name, form.called, undefined);
+    return undefined;
   }
 
   durationMs<D extends number | undefined>(name: string, fallback: D): number | D {
@@ -100,16 +102,20 @@ export class Fields {
     const value = this.#take(name);
     if (value === undefined || value === '') return undefined;
     const bytes = typeof value === 'string' && quantityForm.test(value) ? parseQuantity(value) : undefined;
-    return bytes ?? this.#wrong(name, 'a quantity of bytes, such as 10Gi', undefined);
+    if (bytes === undefined) this.#wrong(name, 'a quantity of bytes, such as 10Gi', undefined);
+    return bytes;
   }
 
   /** The entries of a list; undefined when there is none. */
   list(name: string, maxItems = Infinity): readonly unknown[] | undefined {
     const value = this.#take(name);
     if (value === undefined) return undefined;
-    if (!Array.isArray(value)) return this.#wrong(name, 'a list', undefined);
-    if (value.length > maxItems)
-      this.problem(name, `must have at most ${maxItems} entries, has ${value.length}`);
+    if (!isList(value)) {
+      this.#wrong(name, 'a list', undefined);
+      return undefined;
+    }
+    const { length } = value;
+    if (length > maxItems) this.problem(name, `must have at most ${maxItems} entries, has ${length}`);
     return value;
   }
 
@@ -195,13 +201,16 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export function fits(value: unknown, form: TextForm): value is string {
   if (typeof value !== 'string' || !form.pattern.test(value)) return false;
   // The API server counts characters, not UTF-16 units.
-  return value.length <= form.maxLength || [...value].length <= form.maxLength;
+  return value.length <= form.maxLength || Array.from(value).length <= form.maxLength;
 }
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 /** A stored value for a message: short, in one line, and whatever it is. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'string') return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
-  if (Array.isArray(value)) return 'a list';
-  return isObject(value) ? 'an object' : String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === null) return 'null';
+  return isList(value) ? 'a list' : 'an object';
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { EventDrop, EventRecorderDeps } from '../kube/event-recorder.ts';
 import type { ApiCall } from '../kube/http-transport.ts';
 import type { PassResult } from '../runtime/loop.ts';
 
@@ -7,6 +8,7 @@ export interface ControllerMetrics {
   readonly pass: (loop: string) => (result: PassResult) => void;
   readonly leading: (leading: boolean) => void;
   readonly slowRenewal: () => void;
+  readonly events: NonNullable<EventRecorderDeps['metrics']>;
 }
 
 const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
@@ -37,6 +39,7 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
     slowRenewal: () => {
       slow.inc({ name: lease });
     },
+    events: eventMetrics(registers),
   };
 }
 
@@ -88,5 +91,32 @@ function passMetrics(registers: [Registry]): ControllerMetrics['pass'] {
       durations.observe({ loop }, took);
       if (ok) lastSuccess.setToCurrentTime({ loop });
     };
+  };
+}
+
+const drops = ['queue_full', 'spam', 'rejected', 'unreachable', 'shutdown'] satisfies EventDrop[];
+
+function eventMetrics(registers: [Registry]): ControllerMetrics['events'] {
+  const sent = new Counter({
+    name: 'dustpan_events_sent_total',
+    help: '[ALPHA] Requests that wrote an Event or the count of a series.',
+    labelNames: ['verb'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'dustpan_events_dropped_total',
+    help: '[ALPHA] Events that were not written, by cause.',
+    labelNames: ['cause'],
+    registers,
+  });
+  for (const verb of ['create', 'patch']) sent.inc({ verb }, 0);
+  for (const cause of drops) dropped.inc({ cause }, 0);
+  return {
+    sent: (verb) => {
+      sent.inc({ verb });
+    },
+    dropped: (cause) => {
+      dropped.inc({ cause });
+    },
   };
 }

@@ -1,6 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Registry } from 'prom-client';
+import { PolicySet } from '../api/policy-set.ts';
+import { PodGcController } from '../controllers/podgc/controller.ts';
+import { podGcMetrics } from '../controllers/podgc/metrics.ts';
+import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
+import { readStatus } from '../controllers/policystatus/plan.ts';
+import { clusterActions } from '../kube/cluster.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import { LeaseElector } from '../kube/lease.ts';
+import { statusPatcher } from '../kube/status-patch.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { EventLoopLag, eventLoopCheck } from '../runtime/event-loop-lag.ts';
+import { startHealthServer } from '../runtime/health.ts';
+import { Heartbeat } from '../runtime/heartbeat.ts';
+import type { ListeningServer } from '../runtime/http-server.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { loop } from '../runtime/loop.ts';
+import { startMetricsServer } from '../runtime/metrics-server.ts';
+import { registerProcessMetrics } from '../runtime/process-metrics.ts';
+import { Wake } from '../runtime/wake.ts';
+import { createLogger } from '../runtime/winston-logger.ts';
+import { controllerCaches, type Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
+import { connect, type Connected } from './connect.ts';
+import { controllerMetrics, type ControllerMetrics } from './controller-metrics.ts';
+import { exitCode } from './exit.ts';
+import { preflight } from './preflight.ts';
+import { stopSignal } from './stop-signal.ts';
+import { revision, version } from './version.ts';
 
-/** Placeholder until the wiring is written. */
-export function runController(config: ControllerConfig): Promise<number> {
-  return Promise.reject(new Error(`not wired yet (lease ${config.leaderElection.name})`));
+/** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
+export async function runController(config: ControllerConfig): Promise<number> {
+  const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
+  const stop = stopSignal((signal) => {
+    log.info({ signal }, 'stopping controller');
+  });
+  const registry = new Registry();
+  const metrics = controllerMetrics(registry, config.leaderElection.name);
+  const cluster = await connect(config, metrics.call);
+  log.info({ version, revision, cluster: cluster.source }, 'starting controller');
+  if ((await preflight(cluster.transport, stop)) === 'no-policies-kind')
+    log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
+  const outcome = await run({ config, cluster, registry, metrics, log }, stop);
+  cluster.close();
+  log.info({ outcome }, 'stopped controller');
+  return outcome === 'lost' ? exitCode.failure : exitCode.ok;
+}
+
+interface Base {
+  readonly config: ControllerConfig;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly metrics: ControllerMetrics;
+  readonly log: Logger;
+}
+
+/** A pass that is longer than this many periods counts as dead. */
+const livePeriods = 3;
+/** The longest pass over 100 000 pods deletes for minutes; this much is always allowed. */
+const liveAtLeastMs = 15 * 60_000;
+const statusPeriodMs = 10_000;
+/** Beyond this the lease cannot be kept: better to start anew. */
+const loopBlockedMs = 10_000;
+
+async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
+  const { config, cluster, log } = base;
+  const recorder = eventRecorder(base);
+  const policySet = new PolicySet();
+  const wake = new Wake();
+  const source = { transport: cluster.transport, clock, random: Math.random, log, policySet };
+  const caches = controllerCaches({
+    ...source,
+    onPolicies: (policies) => {
+      if (policySet.update([...policies.values()].map(({ object }) => object))) wake.trigger();
+      if (policies.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
+    },
+  });
+  const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
+  const heartbeat = new Heartbeat(
+    'podgc',
+    Math.max(livePeriods * config.podGcPeriodMs, liveAtLeastMs),
+    clock,
+  );
+  const units = buildUnits({ ...base, recorder, policySet, caches, fenced: () => elector?.fenced() ?? true });
+  const servers = await startServers(base, { caches, elector, heartbeat });
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    const loops = { clock, log, wake, heartbeat };
+    await Promise.all([
+      loop(
+        (s) => units.podGc.reconcile(s),
+        { ...loops, ...pass(base, 'podgc', config.podGcPeriodMs) },
+        signal,
+      ),
+      loop(
+        (s) => units.status.reconcile(s),
+        { clock, log, wake: units.statusWake, ...pass(base, 'policystatus', statusPeriodMs) },
+        signal,
+      ),
+    ]);
+  };
+  const background = new AbortController();
+  const work = [caches.run(background.signal), recorder.run(background.signal)];
+  try {
+    return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
+  } finally {
+    background.abort();
+    await Promise.all([...work, ...servers.map((server) => server.close())]);
+  }
+}
+
+const pass = ({ metrics }: Base, name: string, intervalMs: number) => ({
+  name,
+  intervalMs,
+  onResult: metrics.pass(name),
+});
+
+interface UnitDeps extends Base {
+  readonly recorder: EventRecorder;
+  readonly policySet: PolicySet;
+  readonly caches: Caches;
+  readonly fenced: () => boolean;
+}
+
+interface Units {
+  readonly podGc: PodGcController;
+  readonly status: PolicyStatusController;
+  readonly statusWake: Wake;
+}
+
+function buildUnits({
+  config,
+  cluster,
+  registry,
+  log,
+  recorder,
+  policySet,
+  caches,
+  fenced,
+}: UnitDeps): Units {
+  const statusWake = new Wake();
+  const patcher = statusPatcher(cluster.transport);
+  const shared = { fenced, recorder, clock };
+  const status = new PolicyStatusController({
+    ...shared,
+    policies: {
+      get ranked() {
+        return policySet.ranked;
+      },
+      storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
+    },
+    writeStatus: async (name, wanted, signal) => {
+      await patcher.patchStatus(`/apis/gc.dustpan.dev/v1alpha1/gcpolicies/${name}`, wanted, signal);
+    },
+    log: log.named('policystatus'),
+  });
+  const podGc = new PodGcController({
+    ...shared,
+    ...caches,
+    policies: {
+      get synced() {
+        return caches.policies.synced;
+      },
+      get ranked() {
+        return policySet.ranked;
+      },
+    },
+    cluster: clusterActions(cluster.acts),
+    metrics: podGcMetrics(registry),
+    log: log.named('podgc'),
+    maxDeletesPerSecond: config.maxDeleteQps,
+    onPass: (reports) => {
+      status.observe(reports);
+      statusWake.trigger();
+    },
+  });
+  return { podGc, status, statusWake };
+}
+
+const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
+
+function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
+  return new EventRecorder({
+    transport: cluster.transport,
+    clock,
+    log: log.named('events'),
+    random: Math.random,
+    reportingController: 'gc.dustpan.dev/controller',
+    reportingInstance: instanceOf(config),
+    metrics: metrics.events,
+  });
+}
+
+function leaseElector({ config, cluster, metrics, log }: Base, recorder: EventRecorder): LeaseElector {
+  const { namespace, name, ...times } = config.leaderElection;
+  return new LeaseElector({
+    ...times,
+    transport: cluster.lease,
+    clock,
+    log: log.named('lease'),
+    random: Math.random,
+    lease: { namespace, name },
+    identity: `${instanceOf(config)}_${randomUUID()}`,
+    onEvent: (event) => {
+      recorder.record(event);
+    },
+    onMasterStatus: metrics.leading,
+    onSlowPath: metrics.slowRenewal,
+  });
+}
+
+interface Watched {
+  readonly caches: Caches;
+  readonly elector: LeaseElector | undefined;
+  readonly heartbeat: Heartbeat;
+}
+
+async function startServers(
+  { config, registry, log }: Base,
+  { caches, elector, heartbeat }: Watched,
+): Promise<ListeningServer[]> {
+  const [lag, probedLag] = [new EventLoopLag(), new EventLoopLag()];
+  lag.start();
+  probedLag.start();
+  registerProcessMetrics(registry, { build: { version, revision }, lag });
+  const lease = { name: 'leader-election', check: () => elector?.health() };
+  return Promise.all([
+    startMetricsServer({ bindAddress: config.metricsBindAddress, registry, log }),
+    startHealthServer({
+      bindAddress: config.healthProbeBindAddress,
+      live: [eventLoopCheck(probedLag, loopBlockedMs), lease, heartbeat],
+      ready: caches.checks,
+      log,
+    }),
+  ]);
 }

@@ -14,7 +14,7 @@ export interface CommandLine {
   readonly args: readonly string[];
   /** One sentence each. */
   readonly problems: readonly string[];
-  value<T>(flag: Flag<T>): T;
+  readonly value: <T>(flag: Flag<T>) => T;
 }
 
 /** `DUSTPAN_KUBE_API_QPS` for `kube-api-qps`. */

@@ -6,9 +6,9 @@ import type { Variables } from './flags.ts';
 export interface System {
   readonly env: Variables;
   /** undefined when the file cannot be read. */
-  readFile(path: string): string | undefined;
-  stdout(text: string): void;
-  stderr(text: string): void;
+  readonly readFile: (path: string) => string | undefined;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
 }
 
 /** The real process. Output is written before the call returns, so that nothing is lost at exit. */

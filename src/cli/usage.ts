@@ -45,9 +45,8 @@ function optionLines(flags: FlagTable): string[] {
 
 function optionOf(flag: Flag<unknown>): string[] {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
-  // With a name of one letter both forms would read the same.
   const long = `--${flag.name}`;
-  const value = flag.placeholder === '' ? '' : `=${flag.placeholder}`;
+  const value = flag.placeholder === '' ? '[=true|false]' : `=${flag.placeholder}`;
   const facts = [flag.default === '' ? '' : `default ${flag.default}`, `env ${envName(flag)}`].filter(
     Boolean,
   );

@@ -2,10 +2,9 @@ import { setMaxListeners } from 'node:events';
 
 /** Settles as `promise` does, or rejects with the signal's reason at once when it aborts: for waits that cannot be cancelled themselves. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   const { aborted, forget } = rejectOnAbort(signal);
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([aborted, promise]);
   } finally {
     forget();
   }

@@ -90,7 +90,10 @@ const absolute =
 const nobody = 'nobody (no user in this context)';
 
 const withUser = (entry: RawEntry): RawEntry =>
-  inside(entry, 'context', (context) => ({ ...context, user: context['user'] === '' ? nobody : (context['user'] ?? nobody) }));
+  inside(entry, 'context', (context) => ({
+    ...context,
+    user: context['user'] === '' ? nobody : (context['user'] ?? nobody),
+  }));
 
 /** client-node refuses http:// URLs unless verification, which they have none of, is off. */
 const allowPlainHttp = (entry: RawEntry): RawEntry =>

@@ -44,7 +44,9 @@ export function leaseProblems(times: {
   if (retryPeriodMs <= 0) problems.push(`retry period must be above 0, is ${retryPeriodMs} ms`);
   if (leaseDurationMs < 1000) problems.push(`lease duration must be at least 1 s, is ${leaseDurationMs} ms`);
   if (leaseDurationMs <= renewDeadlineMs)
-    problems.push(`lease duration (${leaseDurationMs} ms) must be above the renew deadline (${renewDeadlineMs} ms)`);
+    problems.push(
+      `lease duration (${leaseDurationMs} ms) must be above the renew deadline (${renewDeadlineMs} ms)`,
+    );
   if (renewDeadlineMs <= retryPeriodMs * jitterFactor)
     problems.push(
       `renew deadline (${renewDeadlineMs} ms) must be above ${jitterFactor} times the retry period (${retryPeriodMs} ms)`,

@@ -36,6 +36,9 @@ export type LeaseOutcome = 'released' | 'lost';
 /** How long past the lease's term a leader may go on without a renewal before it counts as stuck; upstream's. */
 const healthGraceMs = 20_000;
 
+/** A release that lost against our own last renewal, still under way, works a moment later. */
+const releaseRetryMs = 250;
+
 /** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `fenced`. */
 export class LeaseElector {
   readonly #deps: LeaseElectorDeps;
@@ -188,14 +191,15 @@ export class LeaseElector {
 
   /** Frees the lease for the next one at once, who would otherwise wait a whole term. */
   async #release(): Promise<void> {
-    const { clock, retryPeriodMs, renewDeadlineMs } = this.#deps;
+    const { clock, renewDeadlineMs } = this.#deps;
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY;
     const over = new AbortController();
     const done = new AbortController();
     const deadline = clock.sleep(renewDeadlineMs, done.signal).then(() => {
       over.abort();
     });
     while (!over.signal.aborted && !(await this.#tryRelease(over.signal)))
-      await clock.sleep(retryPeriodMs, over.signal);
+      await clock.sleep(releaseRetryMs, over.signal);
     done.abort();
     await deadline;
   }

@@ -47,13 +47,12 @@ class TokenBucket implements RateLimit {
   }
 
   async #takeNow(signal: AbortSignal): Promise<void> {
-    this.#fill();
-    while (this.#tokens < 1) {
-      await this.#clock.sleep(Math.ceil((1 - this.#tokens) / this.#ratePerMs), signal);
+    for (;;) {
       signal.throwIfAborted();
       this.#fill();
+      if (this.#tokens >= 1) break;
+      await this.#clock.sleep(Math.ceil((1 - this.#tokens) / this.#ratePerMs), signal);
     }
-    signal.throwIfAborted();
     this.#tokens -= 1;
   }
 

@@ -1,4 +1,9 @@
-/** Powers of ten and of two behind the suffixes of a Kubernetes Quantity. */
+/** What a suffix multiplies by: a power of ten times a power of two. */
+interface Scale {
+  readonly tens: number;
+  readonly twos: number;
+}
+
 const decimal: Readonly<Record<string, number>> = {
   n: -9,
   u: -6,
@@ -16,17 +21,22 @@ const binary: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 const maxLength = 64;
 /** Upstream holds quantities in an int64 and pins what is larger to its end. */
 const largest = 2n ** 63n - 1n;
-const form = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d{1,3})|([numkMGTPE]|[KMGTPE]i))?$/;
+const form = /^([+-]?)(?=\.?\d)(\d*)\.?(\d*)([eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE]|)$/;
 
 /** Bytes of a Kubernetes Quantity such as `10Gi`, `1.5G`, `128974848` or `1e3`, rounded away from zero as upstream; undefined for anything else. */
 export function parseQuantity(text: string): number | undefined {
   const match = text.length <= maxLength ? form.exec(text) : null;
   if (match === null) return undefined;
-  const [, sign, whole = '', fraction = match[4] ?? '', , exponent = '0', suffix = ''] = match;
-  const digits = BigInt(whole + fraction) << BigInt(binary[suffix] ?? 0);
-  const value = scaleUp(digits, Number(exponent) + (decimal[suffix] ?? 0) - fraction.length);
+  const [, sign, whole = '', fraction = '', suffix = ''] = match;
+  const { tens, twos } = scaleOf(suffix);
+  const value = scaleUp(BigInt(whole + fraction) << BigInt(twos), tens - fraction.length);
   const bytes = Number(value < largest ? value : largest);
   return sign === '-' && bytes !== 0 ? -bytes : bytes;
+}
+
+function scaleOf(suffix: string): Scale {
+  if (/\d$/.test(suffix)) return { tens: Number(suffix.slice(1)), twos: 0 };
+  return { tens: decimal[suffix] ?? 0, twos: binary[suffix] ?? 0 };
 }
 
 /** value × 10^power, rounded up. */

@@ -60,6 +60,29 @@ export function planStatus({ policy, stored, report, deletedSince }: StatusFacts
   };
 }
 
+/** What is stored, as far as it can be used; whatever somebody else wrote there must not stop us. */
+export function readStatus(stored: unknown): PolicyStatus | undefined {
+  if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
+  const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
+  const { observedGeneration, pods, lastPassTime } = stored;
+  return {
+    observedGeneration,
+    conditions,
+    ...(typeof lastPassTime === 'string' && { lastPassTime }),
+    ...(isRollup(pods) && { pods }),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+const isCondition = (value: unknown): value is Condition =>
+  isObject(value) &&
+  ['type', 'status', 'reason', 'message', 'lastTransitionTime'].every(
+    (key) => typeof value[key] === 'string',
+  );
+const isRollup = (value: unknown): value is PodRollup =>
+  isObject(value) && typeof value['deletedTotal'] === 'number';
+
 /** Whether anything a reader would act on differs. The time of the last pass alone does not: a quiet cluster gets no writes. */
 export function differs(wanted: PolicyStatus, stored: PolicyStatus | undefined): boolean {
   return stored === undefined || substance(wanted) !== substance(stored);

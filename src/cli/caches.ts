@@ -1,0 +1,161 @@
+import { podLabelKeys } from '../api/matching.ts';
+import type { PolicySet } from '../api/policy-set.ts';
+import type { PodStore } from '../controllers/podgc/controller.ts';
+import type {
+  Identified,
+  JobFacts,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  RawFacts,
+  ReplicaSetFacts,
+} from '../kube/objects.ts';
+import { Reflector, type ReflectorDeps, type Store } from '../kube/reflector.ts';
+import {
+  jobsResource,
+  jsonResource,
+  namespacesResource,
+  nodesResource,
+  podsResource,
+  replicaSetsResource,
+  type Resource,
+} from '../kube/resources.ts';
+import type { Check } from '../runtime/health.ts';
+
+export interface Caches {
+  readonly pods: PodStore;
+  readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
+  readonly policies: Store<RawFacts>;
+  readonly jobs: () => Store<JobFacts>;
+  readonly replicaSets: () => Store<ReplicaSetFacts>;
+  /** One readiness check a cache. */
+  readonly checks: readonly Check[];
+  /** Keeps all of them current until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+  readonly policySet: PolicySet;
+  readonly onPolicies: (policies: ReadonlyMap<string, RawFacts>) => void;
+}
+
+/** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
+export function controllerCaches(deps: CacheDeps): Caches {
+  const reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void): Reflector<T> =>
+    new Reflector<T>({ ...deps, resource, ...(onChange !== undefined && { onChange }) });
+  const policies: Reflector<RawFacts> = reflect(
+    jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' }),
+    () => {
+      deps.onPolicies(policies.items);
+    },
+  );
+  const pods = new PodCache((labelKeys) => reflect(podsResource({ labelKeys })));
+  const nodes = reflect(nodesResource());
+  const namespaces = reflect(namespacesResource());
+  const jobs = new OnDemand(() => reflect(jobsResource()));
+  const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
+  return {
+    pods,
+    nodes: new Trusted(nodes),
+    namespaces: new Trusted(namespaces),
+    policies: new Trusted(policies),
+    jobs: () => jobs.store(),
+    replicaSets: () => replicaSets.store(),
+    checks: [
+      syncCheck('gcpolicies', policies),
+      syncCheck('pods', pods.reflector),
+      syncCheck('nodes', nodes),
+      syncCheck('namespaces', namespaces),
+    ],
+    run: async (signal) => {
+      const always = [policies, nodes, namespaces].map((reflector) => reflector.run(signal));
+      const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
+      await Promise.all([...always, ...later]);
+    },
+  };
+}
+
+async function runPods(
+  { policies, pods }: { readonly policies: Reflector<RawFacts>; readonly pods: PodCache },
+  { policySet }: CacheDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await policies.whenSynced(signal).catch(() => undefined);
+  pods.covers(podLabelKeys(policySet.ranked));
+  await pods.reflector.run(signal);
+}
+
+const syncCheck = (name: string, reflector: Reflector<Identified>): Check => ({
+  name: `${name}-synced`,
+  check: () => (reflector.synced ? undefined : (reflector.lastError ?? 'not listed yet')),
+});
+
+/** A view that counts as synced only while its watch works: from a stale one nothing is decided. */
+class Trusted<T extends Identified> implements Store<T> {
+  readonly #reflector: Reflector<T>;
+
+  constructor(reflector: Reflector<T>) {
+    this.#reflector = reflector;
+  }
+
+  get items(): ReadonlyMap<string, T> {
+    return this.#reflector.items;
+  }
+
+  get synced(): boolean {
+    return this.#reflector.synced && this.#reflector.state === 'synced';
+  }
+}
+
+/** The pods, with the labels that policies read; another label means another list. */
+class PodCache extends Trusted<PodFacts> implements PodStore {
+  readonly reflector: Reflector<PodFacts>;
+  readonly #keys: { current: ReadonlySet<string> };
+
+  constructor(reflect: (labelKeys: () => ReadonlySet<string>) => Reflector<PodFacts>) {
+    const keys = { current: new Set<string>() };
+    const reflector = reflect(() => keys.current);
+    super(reflector);
+    this.#keys = keys;
+    this.reflector = reflector;
+  }
+
+  covers(wanted: ReadonlySet<string>): boolean {
+    const missing = [...wanted].filter((key) => !this.#keys.current.has(key));
+    if (missing.length === 0) return true;
+    this.#keys.current = new Set([...this.#keys.current, ...missing]);
+    this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
+    return false;
+  }
+}
+
+/** A watch that begins with the first question for it. */
+class OnDemand<T extends Identified> {
+  readonly #make: () => Reflector<T>;
+  #asked: (() => void) | undefined;
+  #reflector: Reflector<T> | undefined;
+  #trusted: Store<T> | undefined;
+
+  constructor(make: () => Reflector<T>) {
+    this.#make = make;
+  }
+
+  store(): Store<T> {
+    this.#reflector ??= this.#make();
+    this.#trusted ??= new Trusted(this.#reflector);
+    this.#asked?.();
+    return this.#trusted;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#asked = resolve;
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+      if (this.#reflector !== undefined) resolve();
+    });
+    if (!signal.aborted) await this.#reflector?.run(signal);
+  }
+}

@@ -1,0 +1,59 @@
+import { ConfigError } from '../kube/connection-errors.ts';
+import { loadClusterConnection, type ClusterConnection } from '../kube/credentials.ts';
+import { createTransport, type ApiCall, type HttpTransport } from '../kube/http-transport.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import type { ControllerConfig, KubeConfigSource } from './config.ts';
+import { UsageError } from './exit.ts';
+import { userAgent } from './version.ts';
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+export interface Connected {
+  /** For a log line: where the credentials come from. */
+  readonly source: string;
+  /** Lists, watches, status, Events: under --kube-api-qps. */
+  readonly transport: HttpTransport;
+  /** Deletes and what belongs to them: paced by the server's answers, so without that limit. */
+  readonly acts: HttpTransport;
+  /** Renewals of the lease: their own connections, so that nothing can starve them. */
+  readonly lease: HttpTransport;
+  close(): void;
+}
+
+/** Opens the ways to the API server; a configuration that names none is a usage error. */
+export async function connect(
+  config: Pick<ControllerConfig, 'kube' | 'kubeApiQps' | 'kubeApiBurst'>,
+  metrics: (call: ApiCall) => void,
+): Promise<Connected> {
+  const connection = await load(config.kube);
+  const open = (limits: { qps?: number; burst?: number }): HttpTransport =>
+    createTransport({ ...connection, ...limits, clock, metrics, userAgent: userAgent() });
+  const transport = open({ qps: config.kubeApiQps, burst: config.kubeApiBurst });
+  const [acts, lease] = [open({}), open({})];
+  return {
+    source: connection.source,
+    ...{ transport, acts, lease },
+    close: () => {
+      for (const one of [transport, acts, lease]) one.close();
+    },
+  };
+}
+
+async function load(source: KubeConfigSource): Promise<ClusterConnection> {
+  const { kubeconfig, context, kubeconfigVariable, home, serviceHost, servicePort } = source;
+  const inCluster = {
+    ...(serviceHost !== undefined && { host: serviceHost }),
+    ...(servicePort !== undefined && { port: servicePort }),
+    tokenFile: `${serviceAccount}/token`,
+    caFile: `${serviceAccount}/ca.crt`,
+  };
+  try {
+    return await loadClusterConnection(
+      { kubeconfig, context, kubeconfigEnv: kubeconfigVariable, home, inCluster },
+      clock,
+    );
+  } catch (err) {
+    if (err instanceof ConfigError) throw new UsageError([err.message]);
+    throw err;
+  }
+}

@@ -1,0 +1,10 @@
+/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once, for a person who will not wait. */
+export function stopSignal(onStop: (name: string) => void): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const)
+    process.once(name, () => {
+      onStop(name);
+      stop.abort();
+    });
+  return stop.signal;
+}

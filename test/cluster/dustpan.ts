@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import type { User } from './cluster.ts';
+import { PartProcess } from './part-process.ts';
+import { freePorts } from './ports.ts';
+import { statusOf } from './probe.ts';
+import { repositoryRoot } from './repository.ts';
+
+export interface DustpanOptions {
+  readonly kubeconfig: string;
+  /** Where its log goes, e.g. the cluster's folder. */
+  readonly dir: string;
+  /** Come last, so they win. */
+  readonly args?: readonly string[];
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[];
+}
+
+/** The built controller as a process of its own. */
+export interface Dustpan extends AsyncDisposable {
+  readonly pid: number;
+  readonly logFile: string;
+  readonly metricsUrl: string;
+  readonly healthUrl: string;
+  logTail(lines: number): Promise<string>;
+  /** Ends it as Kubernetes does: TERM, and KILL when it takes longer than 10 s. */
+  stop(): Promise<void>;
+}
+
+/** Starts dist/main.js and resolves as soon as it lives; whether its caches are full is for `${healthUrl}/readyz` to say. */
+export async function startDustpan(options: DustpanOptions): Promise<Dustpan> {
+  const [metrics = 0, health = 0] = await freePorts(2);
+  const healthUrl = `http://127.0.0.1:${health}`;
+  const logFile = join(options.dir, 'log', 'dustpan.log');
+  const main = join(repositoryRoot(), 'dist/main.js');
+  const process = new PartProcess({
+    name: 'dustpan',
+    command: 'node',
+    args: [...(options.nodeArgs ?? []), main, ...flags({ ...options, metrics, health })],
+    cwd: options.dir,
+    logFile,
+    isReady: async () => (await statusOf(`${healthUrl}/healthz`)) === 200,
+  });
+  await process.start(startTimeoutMs);
+  return handleOf(process, { logFile, healthUrl, metricsUrl: `http://127.0.0.1:${metrics}/metrics` });
+}
+
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 10_000;
+
+function flags(options: DustpanOptions & { readonly metrics: number; readonly health: number }): string[] {
+  return [
+    'controller',
+    `--kubeconfig=${options.kubeconfig}`,
+    '--leader-elect=false',
+    `--metrics-bind-address=127.0.0.1:${options.metrics}`,
+    `--health-probe-bind-address=127.0.0.1:${options.health}`,
+    ...(options.args ?? []),
+  ];
+}
+
+type Urls = Pick<Dustpan, 'logFile' | 'healthUrl' | 'metricsUrl'>;
+
+function handleOf(process: PartProcess, urls: Urls): Dustpan {
+  const stop = async (): Promise<void> => {
+    const killer = setTimeout(() => void process.kill('SIGKILL'), stopTimeoutMs);
+    await process.kill('SIGTERM');
+    clearTimeout(killer);
+  };
+  return {
+    ...urls,
+    get pid() {
+      if (process.pid === undefined) throw new Error('dustpan does not run (any more)');
+      return process.pid;
+    },
+    logTail: (lines) => process.logTail(lines),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const read = ['get', 'list', 'watch'];
+
+/** A user for `startCluster` with no more rights than the controller needs. */
+export const dustpanUser: User = {
+  name: 'dustpan',
+  rules: [
+    { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
+    { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
+    { apiGroups: [''], resources: ['nodes', 'namespaces'], verbs: read },
+    { apiGroups: ['apps'], resources: ['replicasets'], verbs: read },
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: read },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies', 'nodegcreports'], verbs: read },
+    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies/status'], verbs: ['get', 'patch', 'update'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
+  ],
+};

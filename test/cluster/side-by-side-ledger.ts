@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import type { Cluster } from './cluster.ts';
+
+/** The last that was seen of a pod. */
+export interface PodRecord {
+  readonly name: string;
+  readonly deleted: boolean;
+  /** What a collector may have changed, as one line that can be compared. */
+  readonly state: string;
+}
+
+/** What became of every pod of a cluster, the deleted ones included. */
+export interface Ledger {
+  /** By UID. */
+  readonly pods: ReadonlyMap<string, PodRecord>;
+  /** Since the last change, or since the ledger was opened. */
+  quietForMs(): number;
+  close(): void;
+}
+
+/** The part of a pod that is compared. */
+interface PodJson {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+  };
+  readonly status: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+type Api = Pick<Cluster, 'url' | 'caFile' | 'token'>;
+
+/** Lists the pods and follows them until closed: a plain client, with nothing of dustpan's in it. */
+export async function openLedger(api: Api): Promise<Ledger> {
+  const pods = new Map<string, PodRecord>();
+  const list = JSON.parse(await text(await get(api, '/api/v1/pods'))) as PodList;
+  for (const pod of list.items) pods.set(pod.metadata.uid, recordOf(pod, false));
+  let changedAt = performance.now();
+  const query = `watch=true&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=3600`;
+  const watch = await get(api, `/api/v1/pods?${query}`);
+  createInterface({ input: watch }).on('line', (line) => {
+    const { type, object } = JSON.parse(line) as WatchEvent;
+    if (type === 'ERROR') throw new Error(`watching pods: ${line}`);
+    pods.set(object.metadata.uid, recordOf(object, type === 'DELETED'));
+    changedAt = performance.now();
+  });
+  watch.on('error', () => undefined); // ends with its server or with close()
+  return { pods, quietForMs: () => performance.now() - changedAt, close: () => watch.destroy() };
+}
+
+interface PodList {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly PodJson[];
+}
+
+interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'ERROR';
+  readonly object: PodJson;
+}
+
+function get(api: Api, path: string): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${api.token('admin')}`, accept: 'application/json' };
+  return new Promise((resolve, reject) => {
+    const options = { headers, ca: readFileSync(api.caFile), agent: false };
+    request(`${api.url}${path}`, options, (response) => {
+      if (response.statusCode === 200) resolve(response);
+      else reject(new Error(`GET ${path}: ${response.statusCode ?? ''}`));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  const terminating =
+    deletionTimestamp === undefined ? [] : [`terminating (grace ${deletionGracePeriodSeconds ?? ''})`];
+  const conditions = (status.conditions ?? []).map(({ type, status: is, reason = '', message = '' }) =>
+    [type, is, reason, message].join('/'),
+  );
+  return {
+    name: `${metadata.namespace}/${metadata.name}`,
+    deleted,
+    state: [
+      deleted ? 'deleted' : 'there',
+      status.phase ?? '',
+      status.reason ?? '',
+      ...terminating,
+      ...conditions.sort(),
+    ].join(' | '),
+  };
+}

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startCluster, type Cluster } from './cluster.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import { etcdClient } from './etcd.ts';
+import { openLedger, type Ledger } from './side-by-side-ledger.ts';
+import { loadWorld, type World } from './world.ts';
+
+/** One collector at work in a cluster of its own. */
+export interface Side {
+  readonly cluster: Cluster;
+  readonly ledger: Ledger;
+  stop(): Promise<void>;
+}
+
+/** The same world under upstream's collector and under dustpan. */
+export interface Sides extends AsyncDisposable {
+  readonly upstream: Side;
+  readonly dustpan: Side;
+}
+
+export interface Experiment {
+  readonly world: World;
+  /** `--terminated-pod-gc-threshold`. */
+  readonly threshold: number;
+}
+
+/** Two clusters with one world; both collectors have been started when this resolves. */
+export async function startSides(experiment: Experiment): Promise<Sides> {
+  const [upstream, dustpan] = await Promise.all([startUpstream(experiment), startOurs(experiment)]);
+  return {
+    upstream,
+    dustpan,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([upstream.stop(), dustpan.stop()]);
+    },
+  };
+}
+
+const startTimeoutMs = 150_000;
+
+async function startUpstream({ world, threshold }: Experiment): Promise<Side> {
+  const cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm'],
+    kcm: {
+      controllers: 'pod-garbage-collector-controller',
+      args: [`--terminated-pod-gc-threshold=${threshold}`],
+    },
+    timeoutMs: startTimeoutMs,
+  });
+  // Half a world would be judged by half a count.
+  await cluster.kill('kcm');
+  await loadWorld(etcdClient(cluster.etcdUrl), world);
+  const ledger = await openLedger(cluster);
+  await cluster.start('kcm');
+  return sideOf(cluster, ledger);
+}
+
+async function startOurs({ world, threshold }: Experiment): Promise<Side> {
+  const cluster = await startCluster({
+    parts: ['etcd', 'api'],
+    crds: true,
+    users: [dustpanUser],
+    timeoutMs: startTimeoutMs,
+  });
+  await loadWorld(etcdClient(cluster.etcdUrl), world);
+  await applyPolicy(cluster, threshold);
+  const ledger = await openLedger(cluster);
+  const dustpan = await startDustpan({
+    kubeconfig: cluster.kubeconfig(dustpanUser.name),
+    dir: cluster.dir,
+    args: ['--pod-gc-period=2s', '--v=4'],
+  });
+  return sideOf(cluster, ledger, () => dustpan.stop());
+}
+
+function sideOf(cluster: Cluster, ledger: Ledger, stopCollector?: () => Promise<void>): Side {
+  const stop = async (): Promise<void> => {
+    await stopCollector?.();
+    ledger.close();
+    await cluster.stop();
+  };
+  return { cluster, ledger, stop };
+}
+
+/** Writes the policy that asks for what upstream does: all four rules, no breaker. */
+export async function applyPolicy(cluster: Cluster, threshold: number): Promise<void> {
+  const policy = {
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'GCPolicy',
+    metadata: { name: 'as-upstream' },
+    spec: {
+      mode: 'Enforce',
+      pods: {
+        terminated: { threshold },
+        outOfService: {},
+        orphaned: { quarantine: '40s' },
+        unscheduledTerminating: {},
+        safety: { maxOrphanedNodesPercent: 100 },
+      },
+    },
+  };
+  const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], JSON.stringify(policy));
+  if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
+}
+
+export interface Patience {
+  /** Not before this long after the call. */
+  readonly afterMs: number;
+  /** Without a change on any side. */
+  readonly quietMs: number;
+  readonly withinMs: number;
+}
+
+/** Resolves when all sides have come to rest. */
+export async function rest(sides: readonly Side[], { afterMs, quietMs, withinMs }: Patience): Promise<void> {
+  const startedAt = performance.now();
+  const elapsedMs = (): number => performance.now() - startedAt;
+  const isQuiet = ({ ledger }: Side): boolean => ledger.quietForMs() >= quietMs;
+  while (elapsedMs() < afterMs || !sides.every(isQuiet)) {
+    if (elapsedMs() > withinMs) throw new Error(`the collectors did not come to rest in ${withinMs} ms`);
+    await sleep(200);
+  }
+}
+
+/** One line for each pod that the two sides do not agree about. */
+export function differences({ upstream, dustpan }: Sides): readonly string[] {
+  const uids = new Set([...upstream.ledger.pods.keys(), ...dustpan.ledger.pods.keys()]);
+  return [...uids].flatMap((uid) => {
+    const [theirs, ours] = [upstream, dustpan].map(({ ledger }) => ledger.pods.get(uid));
+    if (theirs !== undefined && theirs.state === ours?.state) return [];
+    const name = (theirs ?? ours)?.name ?? '';
+    return [`${name} ${uid}: upstream ${theirs?.state ?? 'absent'}, dustpan ${ours?.state ?? 'absent'}`];
+  });
+}

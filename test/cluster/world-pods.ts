@@ -1,0 +1,104 @@
+import type { StoredMetadata, StoredObject } from './etcd-objects.ts';
+import type { Random } from './world-random.ts';
+
+/** What decides the fate of a pod; the rest is chosen at random, because it must not matter. */
+export interface PodTraits {
+  readonly name: string;
+  readonly createdMs: number;
+  readonly nodeName: string | undefined;
+  readonly phase: string;
+  readonly reason: string;
+  readonly terminating: boolean;
+  readonly finalizers: readonly string[];
+}
+
+/** A pod as the API server stores it. */
+export function podOf(random: Random, traits: PodTraits & { readonly namespace: string }): StoredObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: metadataOf(random, traits),
+    spec: { ...specOf(random), ...(traits.nodeName !== undefined && { nodeName: traits.nodeName }) },
+    status: statusOf(random, traits),
+  };
+}
+
+function metadataOf(random: Random, traits: PodTraits & { readonly namespace: string }): StoredMetadata {
+  const { name, namespace, createdMs, finalizers } = traits;
+  const owned = ownersOf(random);
+  return {
+    name,
+    namespace,
+    uid: random.uid(),
+    creationTimestamp: seconds(createdMs),
+    labels: { app: name.split('-')[0] ?? '', ...(random.chance(0.2) && { tier: 'back' }) },
+    ...owned,
+    ...(finalizers.length > 0 && { finalizers }),
+    ...(traits.terminating && deletionOf(random, traits)),
+  };
+}
+
+function deletionOf(random: Random, { createdMs, finalizers }: PodTraits): Partial<StoredMetadata> {
+  // Without a finalizer a pod of grace 0 would be gone.
+  const grace = finalizers.length > 0 ? random.pick([0, 0, 30]) : random.pick([1, 30, 30, 3_600]);
+  return {
+    deletionTimestamp: seconds(createdMs + 86_400_000 + random.int(100) * 1_000),
+    deletionGracePeriodSeconds: grace,
+  };
+}
+
+function ownersOf(random: Random): Pick<StoredMetadata, 'ownerReferences' | 'annotations'> {
+  const kind = random.pick(['', '', 'Job', 'Job', 'ReplicaSet', 'StatefulSet', 'Node']);
+  if (kind === '') return {};
+  const owner = { apiVersion: groups[kind], kind, name: `owner-${random.int(9)}`, uid: random.uid() };
+  const second = { apiVersion: 'v1', kind: 'ConfigMap', name: 'also', uid: random.uid() };
+  return {
+    ownerReferences: [{ ...owner, controller: true }, ...(random.chance(0.1) ? [second] : [])],
+    ...(kind === 'Node' && { annotations: { 'kubernetes.io/config.mirror': random.uid() } }),
+  };
+}
+
+const groups: Readonly<Record<string, string>> = {
+  Job: 'batch/v1',
+  ReplicaSet: 'apps/v1',
+  StatefulSet: 'apps/v1',
+  Node: 'v1',
+};
+
+function specOf(random: Random): object {
+  const env = [{ name: 'A', value: '1' }];
+  const containers = [{ name: 'main', image: 'example.com/a:1', ...(random.chance(0.1) && duplicates(env)) }];
+  return { containers, restartPolicy: random.pick(['Never', 'Always', 'OnFailure']) };
+}
+
+/** Valid, and once the reason why upstream could not delete orphans (upstream.md 1.7). */
+function duplicates(env: readonly object[]): object {
+  const port = { containerPort: 8080, protocol: 'TCP' };
+  return { env: [...env, ...env], ports: [{ name: 'x', ...port }, { name: 'y', ...port }] };
+}
+
+function statusOf(random: Random, { phase, reason, createdMs }: PodTraits): object {
+  return {
+    ...(phase !== '' && { phase }),
+    ...(reason !== '' && { reason, message: `because of ${reason}` }),
+    conditions: conditionsOf(random, createdMs),
+    ...(random.chance(0.7) && { startTime: seconds(createdMs + 1_000), qosClass: 'BestEffort' }),
+  };
+}
+
+function conditionsOf(random: Random, createdMs: number): object[] {
+  const lastTransitionTime = seconds(createdMs + 5_000);
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime };
+  const ready = { type: 'Ready', status: random.pick(['True', 'False']), reason: 'Some', lastTransitionTime };
+  const disrupted = {
+    type: 'DisruptionTarget',
+    status: random.pick(['True', 'True', 'False']),
+    reason: random.pick(['EvictionByEvictionAPI', 'DeletionByTaintManager', 'DeletionByPodGC']),
+    message: random.pick(['somebody asked', 'PodGC: node no longer exists']),
+    lastTransitionTime,
+  };
+  return [scheduled, ready, disrupted].filter(({ type }) => random.chance(type === 'DisruptionTarget' ? 0.3 : 0.7));
+}
+
+/** metav1.Time, which has no fractions. */
+const seconds = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

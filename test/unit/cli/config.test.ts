@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { controllerConfig, type ControllerConfig } from '../../../src/cli/config.ts';
+import { controllerFlags } from '../../../src/cli/controller-flags.ts';
+import { UsageError } from '../../../src/cli/exit.ts';
+import { parseFlags } from '../../../src/cli/flags.ts';
+import { FakeSystem } from '../../fakes/system.ts';
+
+const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+function configOf(
+  argv: readonly string[],
+  facts: ConstructorParameters<typeof FakeSystem>[0] = {},
+): ControllerConfig {
+  const system = new FakeSystem(facts);
+  const line = parseFlags(Object.values(controllerFlags), argv, system.env);
+  expect(line.problems).toEqual([]);
+  return controllerConfig(line, system);
+}
+
+function problemsOf(argv: readonly string[]): readonly string[] {
+  try {
+    configOf(argv);
+  } catch (err) {
+    if (err instanceof UsageError) return err.problems;
+    throw err;
+  }
+  return [];
+}
+
+test('with nothing set, the documented defaults', () => {
+  expect(configOf([])).toEqual({
+    kube: {
+      kubeconfig: undefined,
+      context: undefined,
+      kubeconfigVariable: undefined,
+      home: undefined,
+      serviceHost: undefined,
+      servicePort: undefined,
+    },
+    kubeApiQps: 50,
+    kubeApiBurst: 100,
+    maxDeleteQps: 0,
+    leaderElection: {
+      enabled: true,
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+      namespace: 'dustpan-system',
+      name: 'dustpan-controller',
+    },
+    metricsBindAddress: ':8080',
+    healthProbeBindAddress: ':8081',
+    podGcPeriodMs: 20_000,
+    verbosity: 2,
+    logFormat: 'json',
+    podName: undefined,
+    podNamespace: 'dustpan-system',
+  });
+});
+
+test('what the environment says of the cluster', () => {
+  const env = {
+    KUBECONFIG: '/a:/b',
+    HOME: '/home/x',
+    KUBERNETES_SERVICE_HOST: '10.0.0.1',
+    KUBERNETES_SERVICE_PORT: '443',
+    POD_NAME: 'dustpan-0',
+    DUSTPAN_CONTEXT: 'prod',
+  };
+  expect(configOf(['--kubeconfig=/c'], { env })).toMatchObject({
+    kube: {
+      kubeconfig: '/c',
+      context: 'prod',
+      kubeconfigVariable: '/a:/b',
+      home: '/home/x',
+      serviceHost: '10.0.0.1',
+      servicePort: '443',
+    },
+    podName: 'dustpan-0',
+  });
+});
+
+describe('namespace of the Lease', () => {
+  const files = { [namespaceFile]: 'from-file\n' };
+  test.each([
+    {
+      name: 'the flag',
+      argv: ['--leader-elect-resource-namespace=flag'],
+      facts: { env: { POD_NAMESPACE: 'pod' } },
+      expected: 'flag',
+    },
+    { name: 'else the pod', argv: [], facts: { env: { POD_NAMESPACE: 'pod' }, files }, expected: 'pod' },
+    {
+      name: 'else the service account',
+      argv: [],
+      facts: { env: { POD_NAMESPACE: '' }, files },
+      expected: 'from-file',
+    },
+    { name: 'else the usual one', argv: [], facts: {}, expected: 'dustpan-system' },
+  ])('$name', ({ argv, facts, expected }) => {
+    expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
+  });
+});
+
+describe('leader election', () => {
+  const lease = '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline';
+  const renew = '--leader-elect-renew-deadline must be longer than 1.2 × --leader-elect-retry-period';
+  test.each([
+    { argv: ['--leader-elect-lease-duration=10s'], expected: [lease] },
+    { argv: ['--leader-elect-lease-duration=10001ms'], expected: [] },
+    { argv: ['--leader-elect-retry-period=8.4s'], expected: [renew] },
+    { argv: ['--leader-elect-retry-period=8s'], expected: [] },
+    {
+      argv: ['--leader-elect-renew-deadline=20s', '--leader-elect-retry-period=20s'],
+      expected: [lease, renew],
+    },
+    { argv: ['--leader-elect-lease-duration=1s', '--leader-elect=false'], expected: [] },
+    { argv: ['--leader-elect-resource-name='], expected: ['--leader-elect-resource-name must not be empty'] },
+  ])('$argv', ({ argv, expected }) => {
+    expect(problemsOf(argv)).toEqual(expected);
+  });
+});
+
+describe('names', () => {
+  const problems = (argv: readonly string[]) => parseFlags(Object.values(controllerFlags), argv, {}).problems;
+  test.each([
+    { argv: ['--leader-elect-resource-namespace=Kube'], count: 1 },
+    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(64)}`], count: 1 },
+    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(63)}`], count: 0 },
+    { argv: ['--leader-elect-resource-name=a.b-c'], count: 0 },
+    { argv: ['--leader-elect-resource-name=a_b'], count: 1 },
+    { argv: ['--leader-elect-resource-name=a..b'], count: 1 },
+    { argv: [`--leader-elect-resource-name=${'a'.repeat(254)}`], count: 1 },
+  ])('$argv', ({ argv, count }) => {
+    expect(problems(argv)).toHaveLength(count);
+  });
+});

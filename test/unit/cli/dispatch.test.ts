@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import type { Command } from '../../../src/cli/command.ts';
+import { commands } from '../../../src/cli/commands.ts';
+import { logFlags } from '../../../src/cli/controller-flags.ts';
+import { dispatch } from '../../../src/cli/dispatch.ts';
+import { envName } from '../../../src/cli/flags.ts';
+import { stringFlag } from '../../../src/cli/flag-types.ts';
+import { FakeSystem } from '../../fakes/system.ts';
+
+const about = { description: 'Says something.', environment: [], examples: [] };
+
+const echoText = stringFlag({ name: 'text', default: 'hello', help: 'What to say.' });
+
+const echo: Command = {
+  ...about,
+  name: 'echo',
+  summary: 'says something',
+  flags: [echoText],
+  run: (line, { stdout }) => {
+    stdout(`${line.value(echoText)}\n`);
+    return Promise.resolve(0);
+  },
+};
+
+const fail: Command = {
+  ...about,
+  name: 'fail',
+  summary: 'fails',
+  flags: Object.values(logFlags),
+  run: () => Promise.reject(new Error('listing pods', { cause: new Error('connect\n  refused') })),
+};
+
+async function ran(
+  argv: readonly string[],
+  { env = {}, from = [echo, fail] }: { env?: Record<string, string>; from?: readonly Command[] } = {},
+) {
+  const system = new FakeSystem({ env });
+  const code = await dispatch(from, argv, system);
+  return { code, out: system.out, err: system.err };
+}
+
+describe('a command', () => {
+  test.each([
+    { name: 'runs', argv: ['echo', '--text=x'], expected: { code: 0, out: 'x\n', err: '' } },
+    {
+      name: 'a problem with a flag is bad usage',
+      argv: ['echo', '--test=x'],
+      expected: { code: 2, out: '', err: 'dustpan: echo: unknown flag --test, did you mean --text?\n' },
+    },
+    {
+      name: 'no argument is expected',
+      argv: ['echo', 'x y'],
+      expected: { code: 2, out: '', err: 'dustpan: echo: unexpected argument "x y"\n' },
+    },
+    {
+      name: 'a failure is one line with its causes',
+      argv: ['fail'],
+      expected: { code: 1, out: '', err: 'dustpan: listing pods: connect refused\n' },
+    },
+    {
+      name: 'unknown, but near',
+      argv: ['ehco'],
+      expected: { code: 2, out: '', err: 'dustpan: unknown command "ehco", see dustpan --help\n' },
+    },
+    {
+      name: 'unknown, one letter off',
+      argv: ['ech'],
+      expected: { code: 2, out: '', err: 'dustpan: unknown command "ech", did you mean echo?\n' },
+    },
+    {
+      name: 'none',
+      argv: [],
+      expected: { code: 2, out: '', err: 'dustpan: no command given (echo, fail), see dustpan --help\n' },
+    },
+    {
+      name: 'a flag before it',
+      argv: ['--text=x', 'echo'],
+      expected: {
+        code: 2,
+        out: '',
+        err: 'dustpan: --text=x must come after the command, see dustpan --help\n',
+      },
+    },
+  ])('$name', async ({ argv, expected }) => {
+    expect(await ran(argv)).toEqual(expected);
+  });
+});
+
+describe('a stack', () => {
+  test.each([
+    { name: 'by flag', argv: ['fail', '--v=5'], env: {}, stack: true },
+    { name: 'by variable', argv: ['fail'], env: { DUSTPAN_V: '5' }, stack: true },
+    { name: 'not below', argv: ['fail', '--v=4'], env: {}, stack: false },
+    { name: 'not by default', argv: ['fail'], env: {}, stack: false },
+    { name: 'not of bad usage', argv: ['echo', '--v=5'], env: {}, stack: false },
+  ])('$name', async ({ argv, env, stack }) => {
+    const { err } = await ran(argv, { env });
+    expect(err.includes('\n    at ')).toBe(stack);
+  });
+
+  test('is not lost to a bad verbosity', async () => {
+    expect((await ran(['fail', '--v=x'])).err).toBe('dustpan: fail: --v: "x" is not a whole number\n');
+  });
+});
+
+describe('help', () => {
+  test.each([['--help'], ['-h'], ['help']])('%s lists the commands', async (word) => {
+    const { code, out } = await ran([word], { from: commands });
+    expect(code).toBe(0);
+    for (const { name, summary } of commands)
+      expect(out).toMatch(new RegExp(`^ {4}${name} +${summary}$`, 'm'));
+  });
+
+  test.each([[['echo', '--help']], [['echo', '--bad', '-h']], [['help', 'echo']]])(
+    '%j explains the command',
+    async (argv) => {
+      const { code, out } = await ran(argv);
+      expect(code).toBe(0);
+      expect(out).toContain('dustpan echo - says something');
+      expect(out).toContain('What to say. (default hello; env DUSTPAN_TEXT)');
+    },
+  );
+
+  test.each(commands.map((command) => ({ command, name: command.name })))(
+    '$name: every flag is in it, no line is too long',
+    async ({ command }) => {
+      const { out } = await ran([command.name, '--help'], { from: commands });
+      for (const flag of command.flags) {
+        expect(out).toContain(`--${flag.name}`);
+        expect(out.replaceAll(/\s+/g, ' ')).toContain(`env ${envName(flag)})`);
+      }
+      expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    },
+  );
+
+  test('every default is a valid value', () => {
+    const flags = commands.flatMap((command) => command.flags);
+    expect(flags.filter((flag) => 'problem' in flag.parse(flag.default))).toEqual([]);
+  });
+});
+
+describe('version', () => {
+  test.each([[['version']], [['--version']]])('%j is one line', async (argv) => {
+    const { out } = await ran(argv, { from: commands });
+    expect(out).toMatch(/^dustpan test \(revision test, node v[\d.]+, \w+\/\w+\)\n$/);
+  });
+
+  test('for a machine', async () => {
+    const { out } = await ran(['version', '-o', 'json'], { from: commands });
+    expect(JSON.parse(out)).toMatchObject({
+      version: 'test',
+      revision: 'test',
+      nodeVersion: process.version,
+    });
+    expect((await ran(['version', '--output=yaml'], { from: commands })).out).toContain('revision: test\n');
+  });
+});

@@ -1,0 +1,129 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadClusterConnection, tokenCredentials, type TlsMaterial } from '../../../src/kube/credentials.ts';
+import { createTransport, type HttpTransport } from '../../../src/kube/http-transport.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { get, never } from './transport-bed.ts';
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+/** Writes a key and a certificate for 127.0.0.1 that is its own CA. */
+function certify(dir: string, name: string): void {
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    `${name}.key`,
+  ];
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...key, ...subject, '-out', `${name}.crt`], {
+    cwd: dir,
+    stdio: 'pipe',
+  });
+}
+
+describe.skipIf(!hasOpenssl)('TLS', () => {
+  let dir: string;
+  let server: Server;
+  let url: string;
+  let transport: HttpTransport | undefined;
+  const peers: string[] = [];
+
+  const pem = (file: string): Buffer => readFileSync(join(dir, file));
+  const present = (name: string): void => {
+    server.setSecureContext({ cert: pem(`${name}.crt`), key: pem(`${name}.key`), ca: pem('old.crt') });
+    server.closeAllConnections();
+  };
+  const connect = (tls: TlsMaterial): HttpTransport =>
+    (transport = createTransport({
+      endpoint: { server: url, tls },
+      auth: tokenCredentials('t'),
+      clock: new FakeClock(),
+    }));
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'dustpan-tls-'));
+    certify(dir, 'old');
+    certify(dir, 'new');
+  });
+
+  afterAll(() => rm(dir, { recursive: true }));
+
+  beforeEach(async () => {
+    server = createServer({ requestCert: true, rejectUnauthorized: false }, ({ socket }, response) => {
+      const subject = socket instanceof TLSSocket ? (socket.getPeerX509Certificate()?.subject ?? '') : '';
+      peers.push(subject);
+      response.end('{}');
+    });
+    present('old');
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterEach(async () => {
+    transport?.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test('trusts the given CA and shows the client certificate', async () => {
+    await connect({ ca: pem('old.crt'), cert: pem('old.crt'), key: pem('old.key') }).send(get, never);
+    expect(peers.at(-1)).toBe('CN=old');
+  });
+
+  test.each([
+    { name: 'another CA', tls: () => ({ ca: pem('new.crt') }), why: 'its certificate is signed by itself' },
+    { name: 'no CA', tls: () => ({}), why: 'its certificate is signed by itself' },
+    {
+      name: 'another name',
+      tls: () => ({ ca: pem('old.crt'), servername: 'k.test' }),
+      why: "Hostname/IP does not match certificate's altnames",
+    },
+  ])('refuses a server with $name, at once and in one line', async ({ tls, why }) => {
+    const sending = connect(tls()).send(get, never);
+    await expect(sending).rejects.toThrow(`cannot reach the API server ${url}: ${why}`);
+  });
+
+  test('trusts anyone when told to', async () => {
+    await connect({ insecure: true }).send(get, never);
+  });
+
+  test('says so when the server does not speak TLS', async () => {
+    server.closeAllConnections();
+    const plain = createTransport({
+      endpoint: { server: url.replace('https', 'http') },
+      auth: tokenCredentials('t'),
+      clock: new FakeClock(),
+    });
+    await expect(plain.send({ ...get, retries: 0 }, never)).rejects.toThrow(
+      /^cannot reach the API server http:/,
+    );
+    plain.close();
+  });
+
+  test('follows a rotated CA, even in the middle of its minute', async () => {
+    const [caFile, tokenFile] = [join(dir, 'ca'), join(dir, 'token')];
+    await copyFile(join(dir, 'old.crt'), caFile);
+    await writeFile(tokenFile, 't');
+    const { port } = new URL(url);
+    const clock = new FakeClock();
+    const inCluster = { host: '127.0.0.1', port, tokenFile, caFile };
+    transport = createTransport({ ...(await loadClusterConnection({ inCluster }, clock)), clock });
+    await transport.send(get, never);
+
+    await writeFile(caFile, await readFile(join(dir, 'new.crt')));
+    present('new');
+    await transport.send({ ...get, method: 'DELETE' }, never);
+    expect(clock.monotonicMs()).toBe(0);
+  });
+});
