@@ -19,11 +19,9 @@ export class ConnectionError extends Error {
 
   /** We and the server do not trust each other's certificate: new material may help, waiting does not. */
   get untrusted(): boolean {
-    return this.code.includes('CERT') || this.code.includes('TLS') || signatureCodes.has(this.code);
+    return /CERT|SSL|TLS|SIGNATURE|EPROTO/.test(this.code);
   }
 }
-
-const signatureCodes = new Set(['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'EPROTO']);
 
 const phrases: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -34,6 +32,8 @@ const phrases: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   ENOTFOUND: 'no such host name',
   EAI_AGAIN: 'looking up the host name failed',
+  EPROTO: 'the TLS handshake failed (does it speak TLS?)',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the TLS handshake failed (does it speak TLS?)',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet (is the clock right?)',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself, not by the configured CA',

@@ -1,21 +1,33 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { asList, asObject, asText } from './decode-json.ts';
-import { isProtobuf, parseJson } from './decode-status.ts';
-import type { Codec, Page } from './decode.ts';
+import { isProtobuf, magicBytes, parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from './gen/meta.ts';
+
+/** How one kind is read from either wire form. */
+export interface Codec<T> {
+  /** Reads one message of `length` bytes from where `reader` stands. */
+  fromProtobuf(reader: BinaryReader, length: number): T;
+  fromJson(json: unknown): T;
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+  /** Token of the next page; '' on the last one. */
+  readonly continueToken: string;
+}
 
 /** Field numbers of runtime.Unknown and, the same for every kind, of a list. */
 const envelopeField = { typeMeta: 1, raw: 2 };
 const listField = { metadata: 1, items: 2 };
-const magicBytes = 4;
 const lengthDelimited = 2;
-const longestVarintBytes = 10;
 const nothing: Buffer = Buffer.alloc(0);
 
 /**
  * Reads the answer to a list while it arrives, protobuf or JSON as the server chose.
- * Of protobuf no more than one object is ever held: whole pages leave a heap that malloc does not give back.
+ * Of protobuf no more than one object is held: whole pages would leave a heap that malloc does not give back.
  */
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
@@ -23,71 +35,108 @@ export class ListDecoder<T> {
   #rest = nothing;
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
-  /** Bytes of the list that are still to come; undefined outside of it. */
-  #listBytes: number | undefined;
+  /** Bytes of the list in the envelope that are still to come. */
+  #listBytes = 0;
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
   }
 
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    this.#rest = bytes;
-    if (this.#isProtobuf === undefined && bytes.length >= magicBytes) {
-      this.#isProtobuf = isProtobuf(bytes);
-      if (this.#isProtobuf) this.#rest = bytes.subarray(magicBytes);
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (this.#isProtobuf === undefined && this.#rest.length >= magicBytes) {
+      this.#isProtobuf = isProtobuf(this.#rest);
+      if (this.#isProtobuf) this.#rest = this.#rest.subarray(magicBytes);
     }
     if (this.#isProtobuf === true) this.#readFields(this.#rest);
   }
 
   /** The page, once all of it was pushed. */
   finish(): Page<T> {
-    const page =
-      this.#isProtobuf === true ? this.#protobufPage() : jsonPage(parseJson(this.#rest), this.#codec);
+    const page = this.#isProtobuf === true ? this.#page() : jsonPage(parseJson(this.#rest), this.#codec);
     if (page.resourceVersion === '') throw new MalformedError('list without metadata.resourceVersion');
     return page;
   }
 
-  #protobufPage(): Page<T> {
-    if (this.#rest.length > 0 || (this.#listBytes ?? 0) > 0) throw new MalformedError('list ended early');
+  #page(): Page<T> {
+    if (this.#rest.length > 0 || this.#listBytes > 0) throw new MalformedError('list ended early');
     const { resourceVersion = '', continue: continueToken = '' } = this.#meta ?? {};
     return { items: this.#items, resourceVersion, continueToken };
   }
 
   #readFields(bytes: Buffer): void {
     const reader = new BinaryReader(bytes);
-    let donePos = 0;
-    while (this.#readField(reader)) donePos = reader.pos;
-    // A copy, so that the beginning of an object does not hold the whole chunk.
-    this.#rest = donePos === bytes.length ? nothing : Buffer.from(bytes.subarray(donePos));
-  }
-
-  /** False when the field is not complete yet. */
-  #readField(reader: BinaryReader): boolean {
-    const start = reader.pos;
-    const header = fieldHeader(reader);
-    if (header === undefined) return false;
-    const isList = this.#listBytes !== undefined && this.#listBytes > 0;
-    if (!isList && header.field === envelopeField.raw) {
-      this.#listBytes = header.length;
-      return true;
+    let field = nextField(bytes, 0);
+    let done = 0;
+    while (field !== undefined && (field.end <= bytes.length || this.#isRaw(field))) {
+      reader.pos = field.start;
+      done = this.#readField(field, { reader, from: done });
+      field = nextField(bytes, done);
     }
-    if (reader.pos + header.length > reader.len) return false;
-    const end = reader.pos + header.length;
-    if (isList) this.#readListField(header, reader);
-    else if (header.field === envelopeField.typeMeta) expectList(TypeMeta.decode(reader, header.length).kind);
-    reader.pos = end;
-    if (isList) this.#listBytes -= end - start;
-    return true;
+    // A copy, so that the beginning of an object does not hold the whole chunk.
+    this.#rest = done === bytes.length ? nothing : Buffer.from(bytes.subarray(done));
   }
 
-  #readListField({ field, length }: FieldHeader, reader: BinaryReader): void {
-    if (field === listField.metadata) this.#meta = ListMeta.decode(reader, length);
-    else if (field === listField.items) this.#items.push(this.#codec.fromProtobuf(reader, length));
+  #isRaw({ number }: Field): boolean {
+    return this.#listBytes === 0 && number === envelopeField.raw;
+  }
+
+  /** Returns where the next field begins: for the list itself that is inside of it. */
+  #readField(field: Field, { reader, from }: { reader: BinaryReader; from: number }): number {
+    const length = field.end - field.start;
+    if (this.#isRaw(field)) {
+      this.#listBytes = length;
+      return field.start;
+    }
+    if (this.#listBytes === 0) {
+      if (field.number === envelopeField.typeMeta) expectList(TypeMeta.decode(reader, length).kind);
+      return field.end;
+    }
+    this.#listBytes -= field.end - from;
+    if (field.number === listField.metadata) this.#meta = ListMeta.decode(reader, length);
+    else if (field.number === listField.items) this.#items.push(this.#codec.fromProtobuf(reader, length));
+    return field.end;
   }
 }
 
-interface FieldHeader {
-  readonly field: number;
-  readonly length: number;
+interface Field {
+  readonly number: number;
+  /** Of its content. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The field that begins at `pos`, of which the content need not be there yet; undefined when not even its length is. */
+function nextField(bytes: Buffer, pos: number): Field | undefined {
+  const tag = varint(bytes, pos);
+  const length = tag && varint(bytes, tag.end);
+  if (length === undefined) return undefined;
+  if ((tag.value & 7) !== lengthDelimited) throw new MalformedError('not a Kubernetes list');
+  return { number: tag.value >>> 3, start: length.end, end: length.end + length.value };
+}
+
+function varint(bytes: Buffer, pos: number): { readonly value: number; readonly end: number } | undefined {
+  let value = 0;
+  for (let i = 0; i < 5; i += 1) {
+    const byte = bytes[pos + i];
+    if (byte === undefined) return undefined;
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return { value, end: pos + i + 1 };
+  }
+  throw new MalformedError('length of more than 32 bits');
+}
+
+function jsonPage<T>(json: unknown, codec: Codec<T>): Page<T> {
+  const list = asObject(json);
+  expectList(asText(list['kind']));
+  const meta = asObject(list['metadata']);
+  return {
+    items: asList(list['items']).map((item) => codec.fromJson(item)),
+    resourceVersion: asText(meta['resourceVersion']),
+    continueToken: asText(meta['continue']),
+  };
+}
+
+function expectList(kind: string): void {
+  if (!kind.endsWith('List')) throw new MalformedError(`a list was asked for, got kind ${kind}`);
 }

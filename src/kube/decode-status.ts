@@ -5,6 +5,7 @@ import type { StatusDetails } from './gen/meta.ts';
 import { ApiError } from './transport.ts';
 
 const magic = Buffer.from('k8s\0');
+export const magicBytes = magic.length;
 
 /** True when `body` starts as every protobuf answer of the API server does. */
 export function isProtobuf(body: Uint8Array): boolean {

@@ -66,7 +66,11 @@ function dispatch({ request, server, agent, headers }: Attempt): Sent {
   const url = requestUrl(server, request);
   const send = url.protocol === 'https:' ? https.request : http.request;
   const sent = send(url, { agent, method: request.method, headers: requestHeaders(request, headers, body) });
-  sent.on('socket', (socket) => socket.setKeepAlive(true, tcpKeepAliveMs));
+  sent.on('socket', (socket) => {
+    socket.setKeepAlive(true, tcpKeepAliveMs);
+    // The agent's timeout is for idle connections, not for a quiet watch.
+    socket.setTimeout(0);
+  });
   const response = new Promise<http.IncomingMessage>((resolve, reject) => {
     sent.on('response', resolve);
     // Stays for good: a request may fail again after its response has begun.

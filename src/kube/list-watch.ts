@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
-import { decodeList, decodeWatchEvent, type Page, type WatchEvent } from './decode.ts';
+import type { Page } from './decode-list.ts';
+import { decodeList, decodeWatchEvent, type WatchEvent } from './decode.ts';
 import { FrameSplitter } from './frames.ts';
 import type { Resource } from './resources.ts';
 import { stallGuard } from './stall-guard.ts';
@@ -18,6 +19,9 @@ export interface Source<T> {
 
 /** A page is decoded in one go, so it must be short; each one is a request, so it must not be tiny. */
 const defaultPageSize = 500;
+/** The API server gives up on a list after a minute, too. */
+const pageTimeoutMs = 60_000;
+const pageRetries = 4;
 /** As client-go: spread, so that watches opened together do not end together. */
 const watchSeconds = { atLeast: 300, spread: 301 };
 const stallGraceMs = 30_000;
@@ -59,15 +63,21 @@ export async function* watchEvents<T>(
 }
 
 async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
-  const { resource, transport, pageSize = defaultPageSize } = source;
+  const { resource, transport, clock, pageSize = defaultPageSize } = source;
   const limit = { limit: String(pageSize) };
-  // The first page is the caller's to try again; a later one has a retry of its own, as it saves the pages before it.
+  // The first page is the caller's to try again; a later one has retries of its own, as they save the pages before it.
   const wanted =
     token === ''
-      ? { ...request(resource, limit), retries: 0 }
-      : request(resource, { ...limit, continue: token });
-  const { body } = await transport.send(wanted, signal);
-  return decodeList(body, resource.codec);
+      ? request(resource, limit)
+      : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
+  const guard = stallGuard(clock, pageTimeoutMs, signal);
+  try {
+    return await decodeList(transport.stream(wanted, guard.signal), resource.codec);
+  } catch (err) {
+    throw guard.stalled() ? new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`) : err;
+  } finally {
+    guard.stop();
+  }
 }
 
 function request(resource: Resource<unknown>, query: Readonly<Record<string, string>>): KubeRequest {

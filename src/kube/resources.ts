@@ -11,7 +11,7 @@ import {
   podFromJson,
   replicaSetFromJson,
 } from './decode-json.ts';
-import type { Codec } from './decode.ts';
+import type { Codec } from './decode-list.ts';
 import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';

@@ -8,7 +8,7 @@ import {
   numberFlag,
   stringFlag,
 } from '../../../src/cli/flag-types.ts';
-import { parseFlags } from '../../../src/cli/flags.ts';
+import { parseFlags, type FlagTable } from '../../../src/cli/flags.ts';
 import { nearest } from '../../../src/cli/nearest.ts';
 
 const help = 'A flag.';
@@ -23,7 +23,7 @@ const flags = {
   v: intFlag({ name: 'v', short: 'v', default: '2', max: 10, help }),
 };
 
-const table = Object.values(flags);
+const table: FlagTable = Object.values(flags);
 
 /** Every value, and what else the line says. */
 function parsed(argv: readonly string[], env: Record<string, string> = {}) {

@@ -10,7 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loadClusterConnection, tokenCredentials, type TlsMaterial } from '../../../src/kube/credentials.ts';
 import { createTransport, type HttpTransport } from '../../../src/kube/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
-import { get, never } from './transport-bed.ts';
+import { bed, get, never } from './transport-bed.ts';
+import { ok } from './transport-fault-server.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
@@ -99,16 +100,16 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   });
 
   test('says so when the server does not speak TLS', async () => {
-    server.closeAllConnections();
-    const plain = createTransport({
-      endpoint: { server: url.replace('https', 'http') },
+    const { url: plain } = await bed([ok()]);
+    const secure = plain.replace('http', 'https');
+    transport = createTransport({
+      endpoint: { server: secure },
       auth: tokenCredentials('t'),
       clock: new FakeClock(),
     });
-    await expect(plain.send({ ...get, retries: 0 }, never)).rejects.toThrow(
-      /^cannot reach the API server http:/,
+    await expect(transport.send(get, never)).rejects.toThrow(
+      `cannot reach the API server ${secure}: the TLS handshake failed (does it speak TLS?)`,
     );
-    plain.close();
   });
 
   test('follows a rotated CA, even in the middle of its minute', async () => {

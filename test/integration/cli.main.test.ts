@@ -1,0 +1,100 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = process.cwd();
+// A build of its own: other tests may be running what is in the checkout's dist/.
+const place = mkdtempSync(join(tmpdir(), 'dustpan-cli-'));
+
+beforeAll(() => {
+  copyFileSync(join(root, 'package.json'), join(place, 'package.json'));
+  for (const name of ['src', 'node_modules', 'tsconfig.json'])
+    symlinkSync(join(root, name), join(place, name));
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: place });
+}, 60_000);
+
+afterAll(() => {
+  rmSync(place, { recursive: true, force: true });
+});
+
+function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(place, 'dist', 'main.js'), ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+describe('the built command', () => {
+  test('explains itself', () => {
+    const { status, stdout, stderr } = dustpan(['--help']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('controller');
+    expect(dustpan(['controller', '--help']).stdout).toContain('--leader-elect-renew-deadline=DURATION');
+  });
+
+  test('tells the version of package.json', () => {
+    const facts: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const { stdout } = dustpan(['version', '-o', 'json']);
+    expect(facts).toMatchObject({ version: Object(JSON.parse(stdout)).version });
+    expect(JSON.parse(stdout)).toMatchObject({ nodeVersion: process.version });
+  });
+
+  test.each([
+    {
+      args: ['controller', '--kube-api-qp=1'],
+      says: /unknown flag --kube-api-qp, did you mean --kube-api-qps\?/,
+    },
+    { args: ['controller', '--kube-api-qps', '-1'], says: /--kube-api-qps: -1 is too small, the least is 0/ },
+    { args: ['controller', '--pod-gc-period=soon'], says: /"soon" is not a duration/ },
+    {
+      args: ['controller', '--leader-elect-lease-duration=5s'],
+      says: /must be longer than --leader-elect-renew-deadline/,
+    },
+    { args: ['controller', 'now'], says: /unexpected argument "now"/ },
+    { args: ['contoller'], says: /unknown command "contoller", did you mean controller\?/ },
+    { args: [], says: /no command given/ },
+  ])('bad usage is one line and exit code 2: $args', ({ args, says }) => {
+    const { status, stdout, stderr } = dustpan(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^dustpan: [^\n]+\n$/);
+    expect(stderr).toMatch(says);
+  });
+
+  test('reads the environment form of a flag', () => {
+    expect(dustpan(['controller'], { DUSTPAN_POD_GC_PERIOD: '-1s' })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: 'dustpan: controller: DUSTPAN_POD_GC_PERIOD: -1s is too short, the least is 1s\n',
+    });
+  });
+
+  test('a failure is exit code 1 and no stack', () => {
+    const { status, stderr } = dustpan([
+      'controller',
+      '--kubeconfig',
+      join(place, 'no-such-file'),
+      '--health-probe-bind-address=0',
+      '--metrics-bind-address=0',
+    ]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^dustpan: [^\n]+\n$/);
+  });
+
+  test('a reader that goes away is no failure', () => {
+    const command = `${process.execPath} ${join(place, 'dist', 'main.js')} controller --help`;
+    const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; (sleep 0.3; ${command}) | true`], {
+      encoding: 'utf8',
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  test('version loads nothing that only the controller needs', () => {
+    const entry = readFileSync(join(place, 'dist', 'main.js'), 'utf8');
+    expect(readdirSync(join(place, 'dist')).length).toBeGreaterThan(1);
+    expect(entry).not.toMatch(/winston|prom-client|client-node/);
+    expect(entry.length).toBeLessThan(60_000);
+  });
+});
