@@ -8,6 +8,13 @@ const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 /** Said at start instead of a stream of retries: the one line a person needs to mend it. */
 export class PreflightError extends Error {
   override readonly name = 'PreflightError';
+  /** HTTP status; undefined when there was no answer. The cause is in the message already. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status: number | undefined) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** Asks once for each list the controller lives on. Resolves with what is to be waited for; rejects with what is to be mended. */
@@ -19,8 +26,7 @@ export async function preflight(
   try {
     await probe(transport, policies, signal);
   } catch (err) {
-    if (err instanceof PreflightError && err.cause instanceof ApiError && err.cause.status === 404)
-      return 'no-policies-kind';
+    if (err instanceof PreflightError && err.status === 404) return 'no-policies-kind';
     throw err;
   }
   return 'ready';
@@ -31,7 +37,7 @@ async function probe(transport: KubeTransport, path: string, signal: AbortSignal
     await transport.send({ method: 'GET', path, query: { limit: '1' }, retries: 2 }, signal);
   } catch (err) {
     signal.throwIfAborted();
-    throw new PreflightError(explain(err), { cause: err });
+    throw new PreflightError(explain(err), err instanceof ApiError ? err.status : undefined);
   }
 }
 

@@ -1,4 +1,3 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { asList, asObject, asText } from './decode-json.ts';
 import { isProtobuf, magicBytes, parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
@@ -6,8 +5,7 @@ import { ListMeta, TypeMeta } from './gen/meta.ts';
 
 /** How one kind is read from either wire form. */
 export interface Codec<T> {
-  /** Reads one message of `length` bytes from where `reader` stands. */
-  fromProtobuf(reader: BinaryReader, length: number): T;
+  fromProtobuf(message: Buffer): T;
   fromJson(json: unknown): T;
 }
 
@@ -65,12 +63,11 @@ export class ListDecoder<T> {
   }
 
   #readFields(bytes: Buffer): void {
-    const reader = new BinaryReader(bytes);
     let field = nextField(bytes, 0);
     let done = 0;
     while (field !== undefined && (field.end <= bytes.length || this.#isRaw(field))) {
-      reader.pos = field.start;
-      done = this.#readField(field, { reader, from: done });
+      if (this.#isRaw(field)) done = this.#enterList(field);
+      else done = this.#readField(field, bytes.subarray(field.start, field.end));
       field = nextField(bytes, done);
     }
     // A copy, so that the beginning of an object does not hold the whole chunk.
@@ -81,26 +78,30 @@ export class ListDecoder<T> {
     return this.#listBytes === 0 && number === envelopeField.raw;
   }
 
-  /** Returns where the next field begins: for the list itself that is inside of it. */
-  #readField(field: Field, { reader, from }: { reader: BinaryReader; from: number }): number {
-    const length = field.end - field.start;
-    if (this.#isRaw(field)) {
-      this.#listBytes = length;
-      return field.start;
+  #enterList({ start, end }: Field): number {
+    this.#listBytes = end - start;
+    return start;
+  }
+
+  #readField({ number, pos, end }: Field, content: Buffer): number {
+    if (this.#listBytes > 0) {
+      this.#listBytes -= end - pos;
+      this.#readListField(number, content);
+    } else if (number === envelopeField.typeMeta) {
+      expectList(TypeMeta.decode(content).kind);
     }
-    if (this.#listBytes === 0) {
-      if (field.number === envelopeField.typeMeta) expectList(TypeMeta.decode(reader, length).kind);
-      return field.end;
-    }
-    this.#listBytes -= field.end - from;
-    if (field.number === listField.metadata) this.#meta = ListMeta.decode(reader, length);
-    else if (field.number === listField.items) this.#items.push(this.#codec.fromProtobuf(reader, length));
-    return field.end;
+    return end;
+  }
+
+  #readListField(number: number, content: Buffer): void {
+    if (number === listField.metadata) this.#meta = ListMeta.decode(content);
+    else if (number === listField.items) this.#items.push(this.#codec.fromProtobuf(content));
   }
 }
 
 interface Field {
   readonly number: number;
+  readonly pos: number;
   /** Of its content. */
   readonly start: number;
   readonly end: number;
@@ -109,10 +110,11 @@ interface Field {
 /** The field that begins at `pos`, of which the content need not be there yet; undefined when not even its length is. */
 function nextField(bytes: Buffer, pos: number): Field | undefined {
   const tag = varint(bytes, pos);
-  const length = tag && varint(bytes, tag.end);
+  if (tag === undefined) return undefined;
+  const length = varint(bytes, tag.end);
   if (length === undefined) return undefined;
   if ((tag.value & 7) !== lengthDelimited) throw new MalformedError('not a Kubernetes list');
-  return { number: tag.value >>> 3, start: length.end, end: length.end + length.value };
+  return { number: tag.value >>> 3, pos, start: length.end, end: length.end + length.value };
 }
 
 function varint(bytes: Buffer, pos: number): { readonly value: number; readonly end: number } | undefined {

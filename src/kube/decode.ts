@@ -1,4 +1,3 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { asObject, asText } from './decode-json.ts';
 import { ListDecoder, type Codec, type Page } from './decode-list.ts';
 import { errorOf, parseJson, statusFromJson, unwrap } from './decode-status.ts';
@@ -41,12 +40,12 @@ function guarded<R>(what: string, decode: () => R): R {
 
 function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
   const { type, object } = WireEvent.decode(frame);
-  const raw = unwrap(object?.raw ?? new Uint8Array()).raw;
+  const raw = asBuffer(unwrap(object?.raw ?? new Uint8Array()).raw);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type, object: codec.fromProtobuf(new BinaryReader(raw), raw.length) };
+      return { type, object: codec.fromProtobuf(raw) };
     case 'BOOKMARK':
       return bookmark(Bookmark.decode(raw).metadata);
     case 'ERROR':
@@ -77,4 +76,8 @@ function bookmark(meta: { readonly resourceVersion?: unknown; readonly annotatio
   if (resourceVersion === '') throw new MalformedError('bookmark without resourceVersion');
   const initialEventsEnd = asObject(meta?.annotations)[initialEventsEndAnnotation] === 'true';
   return { type: 'BOOKMARK', resourceVersion, initialEventsEnd } as const;
+}
+
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }

@@ -6,6 +6,9 @@ import type { Endpoint, TlsMaterial } from './credentials.ts';
 /** Idle connections of a burst are given back after this; Go's API server closes them itself after about 90 s. */
 const idleMs = 60_000;
 
+/** Notices a dead peer under a silent watch within minutes. */
+export const tcpKeepAliveMs = 30_000;
+
 /** The keep-alive connections to one endpoint; a change of its TLS material means new ones. */
 export class Connections {
   readonly #endpoint: Endpoint;
@@ -42,7 +45,12 @@ export class Connections {
   }
 
   #createAgent({ ca, cert, key, servername, insecure }: TlsMaterial): http.Agent {
-    const options = { keepAlive: true, timeout: idleMs, maxSockets: this.#maxSockets };
+    const options = {
+      keepAlive: true,
+      keepAliveMsecs: tcpKeepAliveMs,
+      timeout: idleMs,
+      maxSockets: this.#maxSockets,
+    };
     if (!this.#endpoint.server.startsWith('https:')) return new http.Agent(options);
     return new https.Agent({
       ...options,

@@ -2,13 +2,11 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { onAbort } from './abort.ts';
 import { connectionError, timeoutError } from './connection-errors.ts';
+import { tcpKeepAliveMs } from './http-agent.ts';
 import type { KubeRequest } from './transport.ts';
 
-/** Notices a dead peer under a silent watch within minutes. */
-const tcpKeepAliveMs = 30_000;
-
 /** The API server's own limit for one object is 3 MiB; a page of 500 stays far below this. */
-export const maxBodyBytes = 64 * 1024 * 1024;
+const maxBodyBytes = 64 * 1024 * 1024;
 
 /** One request on its way; `request.timeoutMs` is for the whole exchange, body included, and absent for a stream. */
 export interface Attempt {

@@ -114,7 +114,10 @@ export class PolicyOperator extends Operator {
       await onEvent(resourceEvent(difference));
     } catch (err) {
       if (this.#stopped.signal.aborted) return;
-      log.error({ err, policy: difference.item.name, type: difference.type }, 'handling a policy event failed');
+      log.error(
+        { err, policy: difference.item.name, type: difference.type },
+        'handling a policy event failed',
+      );
     }
   }
 

@@ -134,7 +134,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     const view = new View<T>();
     let resourceVersion = '';
     for await (const page of listPages(this.#deps, signal)) {
-      for (const item of page.items) view.put(this.#unchanged(item));
+      for (const item of page.items) view.add(this.#unchanged(item));
       ({ resourceVersion } = page);
     }
     signal.throwIfAborted();
@@ -202,7 +202,7 @@ export class Reflector<T extends Identified> implements Store<T> {
       return;
     }
     if (event.type === 'DELETED') initial.remove(event.object);
-    else initial.put(this.#unchanged(event.object));
+    else initial.add(this.#unchanged(event.object));
   }
 
   async #recover(err: unknown, signal: AbortSignal): Promise<void> {

@@ -12,6 +12,7 @@ import {
   replicaSetFromJson,
 } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
+import { RecentStrings, SharingReader } from './decode-reader.ts';
 import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
@@ -109,15 +110,16 @@ export function replicaSetCodec(): Codec<ReplicaSetFacts> {
 
 /** One kind: its generated message, its JSON form as that message, and what is kept of it. */
 interface Kind<M, T> {
-  readonly message: { decode(reader: BinaryReader, length: number): M };
+  readonly message: { decode(reader: BinaryReader): M };
   fromJson(json: unknown): M;
   toFacts(message: M, keep: Keep): T;
 }
 
 function codec<M, T>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {
   const keep = { labelKeys, intern: new Interner() };
+  const strings = new RecentStrings();
   return {
-    fromProtobuf: (reader, length) => kind.toFacts(kind.message.decode(reader, length), keep),
+    fromProtobuf: (message) => kind.toFacts(kind.message.decode(new SharingReader(message, strings)), keep),
     fromJson: (json) => kind.toFacts(kind.fromJson(json), keep),
   };
 }

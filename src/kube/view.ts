@@ -1,39 +1,40 @@
 import type { Identified } from './objects.ts';
 
-/** The objects of one resource by UID, of which a name has one at a time. */
+/**
+ * A name belongs to one object at a time. An index by name would cost 40 bytes for each pod only to defend against a server that forgets
+ * a deletion, so namesakes are looked for where looking is cheap: among nodes, namespaces and policies.
+ */
+const maxSearched = 10_000;
+
+/** The objects of one resource by UID. */
 export class View<T extends Identified> {
   readonly #items = new Map<string, T>();
-  /** namespace → name → UID. Two levels, so that no joined key has to be kept for each object. */
-  readonly #uids = new Map<string, Map<string, string>>();
 
   get items(): ReadonlyMap<string, T> {
     return this.#items;
   }
 
-  /** Adds or replaces; an object of the same name with another UID is gone then. */
-  put(object: T): void {
-    const names = this.#names(object);
-    this.#items.delete(names.get(object.name) ?? object.uid);
-    // Taken out first: else the maps keep the replaced object's strings as their keys, 100 bytes for each pod.
-    this.#items.delete(object.uid);
-    names.delete(object.name);
+  /** One of a list, in which names are unique. */
+  add(object: T): void {
     this.#items.set(object.uid, object);
-    names.set(object.name, object.uid);
+  }
+
+  /** A new object, or a known one in a new state; an object of the same name with another UID is gone then. */
+  put(object: T): void {
+    // Taken out first: else the map keeps the string of the replaced object as its key, 56 bytes for each pod.
+    if (!this.#items.delete(object.uid)) this.#removeNamesake(object);
+    this.#items.set(object.uid, object);
   }
 
   /** Removes by UID, so that a late deletion cannot hit a namesake. */
   remove(object: T): void {
-    if (!this.#items.delete(object.uid)) return;
-    const names = this.#names(object);
-    names.delete(object.name);
-    if (names.size === 0) this.#uids.delete(object.namespace ?? '');
+    this.#items.delete(object.uid);
   }
 
-  #names({ namespace = '' }: T): Map<string, string> {
-    const known = this.#uids.get(namespace);
-    if (known !== undefined) return known;
-    const names = new Map<string, string>();
-    this.#uids.set(namespace, names);
-    return names;
+  #removeNamesake({ name, namespace }: T): void {
+    if (this.#items.size > maxSearched) return;
+    for (const [uid, other] of this.#items) {
+      if (other.name === name && other.namespace === namespace) this.#items.delete(uid);
+    }
   }
 }

@@ -9,6 +9,7 @@ import type { Cluster } from './cluster.ts';
 export interface PodRecord {
   readonly name: string;
   readonly deleted: boolean;
+  readonly phase: string;
   /** What a collector may have changed, as one line that can be compared. */
   readonly state: string;
 }
@@ -99,6 +100,7 @@ function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
   return {
     name: `${metadata.namespace}/${metadata.name}`,
     deleted,
+    phase: status.phase ?? '',
     state: [
       deleted ? 'deleted' : 'there',
       status.phase ?? '',

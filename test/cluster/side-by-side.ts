@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster } from './cluster.ts';
 import { dustpanUser, startDustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
-import { openLedger, type Ledger } from './side-by-side-ledger.ts';
+import { openLedger, type Ledger, type PodRecord } from './side-by-side-ledger.ts';
 import { loadWorld, type World } from './world.ts';
 
 /** One collector at work in a cluster of its own. */
@@ -131,4 +131,26 @@ export function differences({ upstream, dustpan }: Sides): readonly string[] {
     const name = (theirs ?? ours)?.name ?? '';
     return [`${name} ${uid}: upstream ${theirs?.state ?? 'absent'}, dustpan ${ours?.state ?? 'absent'}`];
   });
+}
+
+/** What is left of a side's pods and what went, by name where names are unique. */
+export function podsOf({ ledger }: Side): Readonly<Record<'deleted' | 'there' | 'finished' | 'terminating', string[]>> {
+  const names = (is: (pod: PodRecord) => boolean): string[] =>
+    [...ledger.pods.values()].filter(is).map(({ name }) => name.split('/')[1] ?? '').sort();
+  return {
+    deleted: names(({ deleted }) => deleted),
+    there: names(({ deleted }) => !deleted),
+    finished: names(({ deleted, phase }) => !deleted && ['Succeeded', 'Failed', ''].includes(phase)),
+    terminating: names(({ deleted, state }) => !deleted && state.includes('terminating')),
+  };
+}
+
+/** How often each pod was asked to go, however that ended. */
+export async function deletesOf({ cluster }: Side): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { objectRef } of await cluster.audit({ verb: 'delete' })) {
+    if (objectRef?.resource !== 'pods') continue;
+    counts.set(objectRef.name ?? '', (counts.get(objectRef.name ?? '') ?? 0) + 1);
+  }
+  return counts;
 }

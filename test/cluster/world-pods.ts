@@ -10,6 +10,7 @@ export interface PodTraits {
   readonly reason: string;
   readonly terminating: boolean;
   readonly finalizers: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A pod as the API server stores it. */
@@ -25,13 +26,13 @@ export function podOf(random: Random, traits: PodTraits & { readonly namespace: 
 
 function metadataOf(random: Random, traits: PodTraits & { readonly namespace: string }): StoredMetadata {
   const { name, namespace, createdMs, finalizers } = traits;
-  const owned = ownersOf(random);
+  const owned = ownersOf(random, traits);
   return {
     name,
     namespace,
     uid: random.uid(),
     creationTimestamp: seconds(createdMs),
-    labels: { app: name.split('-')[0] ?? '', ...(random.chance(0.2) && { tier: 'back' }) },
+    labels: { app: name.split('-')[0] ?? '', ...(random.chance(0.2) && { tier: 'back' }), ...traits.labels },
     ...owned,
     ...(finalizers.length > 0 && { finalizers }),
     ...(traits.terminating && deletionOf(random, traits)),
@@ -47,9 +48,12 @@ function deletionOf(random: Random, { createdMs, finalizers }: PodTraits): Parti
   };
 }
 
-function ownersOf(random: Random): Pick<StoredMetadata, 'ownerReferences' | 'annotations'> {
+type Ownership = Pick<StoredMetadata, 'ownerReferences' | 'annotations'>;
+
+function ownersOf(random: Random, { nodeName }: PodTraits): Ownership {
   const kind = random.pick(['', '', 'Job', 'Job', 'ReplicaSet', 'StatefulSet', 'Node']);
-  if (kind === '') return {};
+  // A static pod's mirror is always bound.
+  if (kind === '' || (kind === 'Node' && nodeName === undefined)) return {};
   const owner = { apiVersion: groups[kind], kind, name: `owner-${random.int(9)}`, uid: random.uid() };
   const second = { apiVersion: 'v1', kind: 'ConfigMap', name: 'also', uid: random.uid() };
   return {

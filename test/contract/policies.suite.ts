@@ -3,7 +3,8 @@ import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { badPolicies, goodPolicies, policyOf } from './policies.table.ts';
+import { goodPolicies } from './policies.good.ts';
+import { badPolicies, policyOf } from './policies.table.ts';
 import type { ContractServer, StartServer } from './server.ts';
 
 interface Answer {

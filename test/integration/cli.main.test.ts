@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -27,6 +35,19 @@ function dustpan(args: readonly string[], env: Readonly<Record<string, string>> 
   return { status, stdout, stderr };
 }
 
+/** A kubeconfig (JSON is YAML) of a server that is not there. */
+const nobodyListens = {
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+  users: [{ name: 'u', user: { token: 't' } }],
+  contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+  'current-context': 'x',
+};
+
+const versionIn = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
+
 describe('the built command', () => {
   test('explains itself', () => {
     const { status, stdout, stderr } = dustpan(['--help']);
@@ -37,9 +58,9 @@ describe('the built command', () => {
 
   test('tells the version of package.json', () => {
     const facts: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const { stdout } = dustpan(['version', '-o', 'json']);
-    expect(facts).toMatchObject({ version: Object(JSON.parse(stdout)).version });
-    expect(JSON.parse(stdout)).toMatchObject({ nodeVersion: process.version });
+    const told: unknown = JSON.parse(dustpan(['version', '-o', 'json']).stdout);
+    expect(told).toMatchObject({ nodeVersion: process.version });
+    expect(facts).toMatchObject({ version: versionIn(told) });
   });
 
   test.each([
@@ -72,15 +93,12 @@ describe('the built command', () => {
   });
 
   test('a failure is exit code 1 and no stack', () => {
-    const { status, stderr } = dustpan([
-      'controller',
-      '--kubeconfig',
-      join(place, 'no-such-file'),
-      '--health-probe-bind-address=0',
-      '--metrics-bind-address=0',
-    ]);
+    const kubeconfig = join(place, 'kubeconfig');
+    writeFileSync(kubeconfig, JSON.stringify(nobodyListens));
+    const off = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
+    const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^dustpan: [^\n]+\n$/);
+    expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
   });
 
   test('a reader that goes away is no failure', () => {

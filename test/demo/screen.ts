@@ -1,0 +1,65 @@
+import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
+
+const isTerminal = process.stdout.isTTY;
+const paint = (code: string, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
+export const bold = (text: string): string => paint('1', text);
+export const dim = (text: string): string => paint('2', text);
+export const red = (text: string): string => paint('31', text);
+export const green = (text: string): string => paint('32', text);
+
+/** Prints lines; on a terminal a frame replaces the frame before. */
+export class Screen {
+  #frameLines = 0;
+
+  say(line = ''): void {
+    this.#frameLines = 0;
+    process.stdout.write(`${line}\n`);
+  }
+
+  frame(lines: readonly string[]): void {
+    if (!isTerminal) return;
+    if (this.#frameLines > 0) process.stdout.write(`\u001b[${this.#frameLines}A\u001b[J`);
+    process.stdout.write(`${lines.join('\n')}\n`);
+    this.#frameLines = lines.length;
+  }
+
+  /** The last frame stays; where frames are not shown it is printed now. */
+  settle(lines: readonly string[]): void {
+    if (isTerminal) this.frame(lines);
+    else process.stdout.write(`${lines.join('\n')}\n`);
+    this.#frameLines = 0;
+  }
+}
+
+/** Columns as wide as their longest cell; numbers to the right. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (/^\d+$/.test(cell) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+export const countBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> => {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+};
+
+/** What a plan would delete and keep, by reason, side by side. */
+export function planLines(plan: PodGcPlan): string[] {
+  const go = [...countBy(plan.deletions, ({ reason }) => reason)];
+  const stay = [...countBy(plan.kept(), ({ reason }) => reason)];
+  const height = Math.max(go.length, stay.length);
+  const rows = Array.from({ length: height }, (_, i) => [
+    `  ${go[i]?.[0] ?? ''}`,
+    String(go[i]?.[1] ?? ''),
+    `     ${stay[i]?.[0] ?? ''}`,
+    String(stay[i]?.[1] ?? ''),
+  ]);
+  return table([['  due', '', '     stays', ''], ...rows]);
+}

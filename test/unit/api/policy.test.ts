@@ -1,0 +1,238 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../../src/api/policy.ts';
+import { goodPolicies } from '../../contract/policies.good.ts';
+import { badPolicies, policyOf } from '../../contract/policies.table.ts';
+
+const problemsOf = (spec: unknown): readonly string[] => {
+  const { policy } = parsePolicy(policyOf('p', spec));
+  return 'problems' in policy ? policy.problems : [];
+};
+const everything = { matchLabels: {}, matchExpressions: [] };
+
+describe('defaults', () => {
+  test('an empty spec says nothing', () => {
+    const metadata = { name: 'p', uid: 'u', generation: 3 };
+    expect(parsePolicy({ metadata, spec: {} })).toEqual({
+      kind: 'valid',
+      policy: { ...metadata, mode: 'DryRun', priority: 0, pods: undefined, nodes: undefined },
+    });
+  });
+
+  test('empty rules for pods', () => {
+    const spec = { pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} } };
+    expect(parsePolicy(policyOf('p', spec)).policy).toHaveProperty('pods', {
+      namespaceSelector: everything,
+      excludeNamespaces: new Set(),
+      podSelector: everything,
+      terminated: {
+        threshold: 12_500,
+        perNamespaceThreshold: undefined,
+        ttlAfterFinishedMs: undefined,
+        ttlByReason: [],
+        keepPerOwner: 0,
+        protectUnfinishedJobs: false,
+      },
+      orphaned: { quarantineMs: 40_000 },
+      unscheduledTerminating: true,
+      outOfService: true,
+      safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+    });
+  });
+
+  test('absent rules are off', () => {
+    expect(parsePolicy(policyOf('p', { pods: {}, nodes: {} })).policy).toMatchObject({
+      pods: {
+        terminated: undefined,
+        orphaned: undefined,
+        unscheduledTerminating: false,
+        outOfService: false,
+      },
+      nodes: {
+        nodeSelector: everything,
+        imageGC: undefined,
+        containerGC: undefined,
+        localStorageEviction: undefined,
+      },
+    });
+  });
+
+  test('empty rules for nodes', () => {
+    const spec = { nodes: { imageGC: {}, containerGC: { logs: {} }, localStorageEviction: {} } };
+    expect(parsePolicy(policyOf('p', spec)).policy).toHaveProperty('nodes', {
+      nodeSelector: everything,
+      imageGC: {
+        highThresholdPercent: 85,
+        lowThresholdPercent: 80,
+        minimumAgeMs: 120_000,
+        maximumAgeMs: undefined,
+        keep: [],
+        kubeletHighThresholdPercent: 85,
+        maxImagesPerPass: undefined,
+        repullBackoff: true,
+      },
+      containerGC: {
+        minimumAgeMs: 0,
+        maxPerPodContainer: 1,
+        maxContainers: undefined,
+        sandboxes: true,
+        logs: {
+          orphanedDirectories: true,
+          brokenLinks: true,
+          maxRotatedPerContainer: undefined,
+          maxBytesPerPod: undefined,
+        },
+      },
+      localStorageEviction: {
+        warnAtPercent: [80, 95],
+        evictAtPercent: 100,
+        respectPodDisruptionBudgets: true,
+        gracePeriodSeconds: undefined,
+        defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
+        usageSource: 'Kubelet',
+      },
+    });
+  });
+});
+
+test('times, bytes and lists are read', () => {
+  const spec = {
+    pods: {
+      podSelector: {
+        matchLabels: { team: null },
+        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'y'] }],
+      },
+      excludeNamespaces: ['kube-system'],
+      terminated: {
+        perNamespaceThreshold: 0,
+        ttlAfterFinished: '24h',
+        ttlByReason: [{ phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' }],
+      },
+    },
+    nodes: {
+      imageGC: { maximumAge: '1h', maxImagesPerPass: 5 },
+      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: '1Ki' } },
+      localStorageEviction: {
+        warnAtPercent: [95, 80],
+        gracePeriodSeconds: 0,
+        defaultLimits: { emptyDir: '10Gi' },
+      },
+    },
+  };
+  expect(parsePolicy(policyOf('p', spec)).policy).toMatchObject({
+    pods: {
+      podSelector: {
+        matchLabels: { team: '' },
+        matchExpressions: [{ key: 'a', operator: 'In', values: ['x', 'y'] }],
+      },
+      excludeNamespaces: new Set(['kube-system']),
+      terminated: {
+        perNamespaceThreshold: undefined,
+        ttlAfterFinishedMs: 86_400_000,
+        ttlByReason: [{ phase: 'Failed', reason: 'Evicted', messagePattern: undefined, ttlMs: 0 }],
+      },
+    },
+    nodes: {
+      imageGC: { maximumAgeMs: 3_600_000, maxImagesPerPass: 5 },
+      containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024 } },
+      localStorageEviction: {
+        warnAtPercent: [80, 95],
+        gracePeriodSeconds: 0,
+        defaultLimits: { emptyDirBytes: 10 * 2 ** 30 },
+      },
+    },
+  });
+});
+
+describe('problems', () => {
+  test.each(badPolicies)('$name', ({ spec, field }) => {
+    expect(problemsOf(spec).join('\n')).toContain(`${field}: `);
+  });
+
+  test.each([
+    [
+      { pods: { terminated: { threshold: 'x' } } },
+      'spec.pods.terminated.threshold: must be an integer, is "x"',
+    ],
+    [{ priority: 1e10 }, 'spec.priority: must be between -1000000000 and 1000000000, is 10000000000'],
+    [{ mode: 'x' }, 'spec.mode: must be one of DryRun, Enforce, is "x"'],
+    [{ mode: {} }, 'spec.mode: must be one of DryRun, Enforce, is an object'],
+    [{ bogus: 1 }, 'spec.bogus: is not a known field'],
+    [{ pods: { outOfService: { bogus: 1 } } }, 'spec.pods.outOfService.bogus: is not a known field'],
+    [
+      { pods: { terminated: { ttlByReason: [{}] } } },
+      'spec.pods.terminated.ttlByReason[0].ttl: must be given',
+    ],
+    [
+      { nodes: { imageGC: { lowThresholdPercent: 90 } } },
+      'spec.nodes.imageGC.lowThresholdPercent: must be lower than highThresholdPercent (85), is 90',
+    ],
+    [undefined, 'spec: must be an object, is absent'],
+  ])('%j: %s', (spec, problem) => {
+    expect(problemsOf(spec)).toContain(problem);
+  });
+
+  test('all of them are told, one a line', () => {
+    const spec = { mode: 'x'.repeat(1000), priority: '\n', pods: { excludeNamespaces: ['A', 'b', 'b'] } };
+    const problems = problemsOf(spec);
+    expect(problems).toHaveLength(4);
+    for (const problem of problems) expect(problem).toMatch(/^.{1,200}$/);
+  });
+});
+
+describe('an invalid policy', () => {
+  test('keeps its identity and priority', () => {
+    const raw = { metadata: { name: 'p', uid: 'u', generation: 2 }, spec: { priority: 7, mode: 'x' } };
+    expect(parsePolicy(raw)).toMatchObject({
+      kind: 'invalid',
+      policy: { name: 'p', uid: 'u', generation: 2, priority: 7 },
+    });
+  });
+
+  test.each([
+    ['no spec', undefined, undefined],
+    ['an unreadable priority', { priority: 'x' }, undefined],
+    ['a priority out of bounds', { priority: 1e10 }, undefined],
+    ['no priority', { mode: 'x' }, 0],
+  ])('with %s has the priority %s', (_name, spec, priority) => {
+    expect(parsePolicy(policyOf('p', spec)).policy.priority).toBe(priority);
+  });
+});
+
+test.each(goodPolicies)('taken: $name', ({ spec, stored }) => {
+  const fromStored = parsePolicy(policyOf('p', stored));
+  expect(fromStored.kind).toBe('valid');
+  expect(parsePolicy(policyOf('p', spec))).toEqual(fromStored);
+});
+
+test('a policy without a name is invalid', () => {
+  expect(parsePolicy({ spec: {} })).toMatchObject({ policy: { problems: ['metadata.name: must be given'] } });
+});
+
+test('never throws, whatever is stored', () => {
+  const names = [
+    'spec',
+    'pods',
+    'nodes',
+    'terminated',
+    'podSelector',
+    'matchLabels',
+    'matchExpressions',
+    'ttlByReason',
+    'keep',
+  ];
+  const key = fc.oneof(
+    { weight: 9, arbitrary: fc.constantFrom(...names) },
+    { weight: 1, arbitrary: fc.string() },
+  );
+  const raw = fc.oneof(
+    fc.anything({ key, withBigInt: true, withNullPrototype: true, maxDepth: 6 }),
+    fc.jsonValue(),
+  );
+  fc.assert(
+    fc.property(raw, (value) => {
+      for (const object of [value, { spec: value }, { metadata: value, spec: { pods: value, nodes: value } }])
+        parsePolicy(object);
+    }),
+  );
+});

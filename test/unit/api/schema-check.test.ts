@@ -1,0 +1,162 @@
+import { readdirSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../../src/api/policy.ts';
+import { type Schema, storedSchema } from '../../../src/api/schema.ts';
+import { schemaChecker } from '../../../src/api/schema-check.ts';
+import { goodPolicies } from '../../contract/policies.good.ts';
+import { badPolicies, policyOf } from '../../contract/policies.table.ts';
+import { gcPolicyCrd, nodeGcReportCrd, yamlObject } from './crd.ts';
+
+const check = schemaChecker(gcPolicyCrd);
+
+test.each(badPolicies)('refused: $name', ({ spec, field }) => {
+  expect(check(policyOf('bad', spec)).problems.join('\n')).toContain(`${field}: `);
+});
+
+test.each(goodPolicies)('taken: $name', ({ spec, stored }) => {
+  expect(check(policyOf('good', spec))).toEqual({ object: policyOf('good', stored), problems: [] });
+});
+
+// What a real API server 1.36 says; the part after its "… is invalid: ".
+test.each([
+  [undefined, 'spec: Required value'],
+  [{ mode: 'x' }, 'spec.mode: Unsupported value: "x": supported values: "DryRun", "Enforce"'],
+  [
+    { nodes: { imageGC: { highThresholdPercent: 101 } } },
+    'spec.nodes.imageGC.highThresholdPercent: Invalid value: 101: spec.nodes.imageGC.highThresholdPercent in body should be less than or equal to 100',
+  ],
+  [
+    { nodes: { imageGC: { keep: [''] } } },
+    'spec.nodes.imageGC.keep[0]: Invalid value: "": spec.nodes.imageGC.keep[0] in body should be at least 1 chars long',
+  ],
+  [
+    { nodes: { imageGC: { keep: [7] } } },
+    'spec.nodes.imageGC.keep[0]: Invalid value: "integer": spec.nodes.imageGC.keep[0] in body must be of type string: "integer"',
+  ],
+  [
+    { nodes: { imageGC: { lowThresholdPercent: 90 } } },
+    'spec.nodes.imageGC.lowThresholdPercent: Invalid value: must be lower than highThresholdPercent',
+  ],
+  [{ pods: { excludeNamespaces: ['a', 'a'] } }, 'spec.pods.excludeNamespaces[1]: Duplicate value: "a"'],
+])('says of %j: %s', (spec, problem) => {
+  expect(check(policyOf('bad', spec)).problems).toEqual([problem]);
+});
+
+describe('what is stored', () => {
+  test('unknown fields are dropped, metadata is not touched', () => {
+    const metadata = { name: 'p', labels: { a: 'b' }, managedFields: [{ manager: 'x' }] };
+    const { object } = check({
+      ...policyOf('p', { bogus: 1, pods: { outOfService: { bogus: 1 } } }),
+      metadata,
+      bogus: 1,
+    });
+    expect(object).toMatchObject({ metadata, spec: { pods: { outOfService: {} } } });
+    expect(JSON.stringify(object)).not.toContain('bogus');
+  });
+
+  test('the given object stays as it is', () => {
+    const given = policyOf('p', { pods: {} });
+    const before = structuredClone(given);
+    check(given);
+    expect(given).toEqual(before);
+  });
+});
+
+test.each(['text', 7, null, []])('%j is no object', (raw) => {
+  expect(check(raw).problems).not.toEqual([]);
+});
+
+test('lists by key have each key once', () => {
+  const unit = { name: 'imagegc', lastPassTime: '2026-01-01T00:00:00Z', result: 'Idle' };
+  const report = { metadata: { name: 'n' }, status: { units: [unit, unit] } };
+  expect(schemaChecker(nodeGcReportCrd)(report).problems).toEqual([
+    'status.units[1]: Duplicate value: {"name":"imagegc"}',
+  ]);
+});
+
+test.each(readdirSync(new URL('../../../examples', import.meta.url)))(
+  'examples/%s is a good policy',
+  (file) => {
+    const example = yamlObject(`examples/${file}`);
+    expect(check(example).problems).toEqual([]);
+    expect(parsePolicy(example)).toMatchObject({ kind: 'valid' });
+  },
+);
+
+test('refuses what is no CustomResourceDefinition', () => {
+  expect(() => schemaChecker({})).toThrow('not a CustomResourceDefinition');
+});
+
+describe('parsePolicy and the CRD agree', () => {
+  const specs = ofSchema(storedSchema(gcPolicyCrd).properties?.['spec'] ?? { type: 'object' });
+
+  test('on what is valid, and on all defaults', () => {
+    fc.assert(
+      fc.property(specs, (spec) => {
+        const { object, problems } = check(policyOf('p', spec));
+        const parsed = parsePolicy(policyOf('p', spec));
+        expect({ valid: parsed.kind === 'valid', problems }).toEqual({
+          valid: problems.length === 0,
+          problems,
+        });
+        if (parsed.kind === 'valid') expect(parsePolicy(object)).toEqual(parsed);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+interface Bounds extends Schema {
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** Values for a schema: mostly good ones, at and beyond the bounds, seldom of another type. */
+function ofSchema(schema: Bounds): fc.Arbitrary<unknown> {
+  const wrong = fc.constantFrom<unknown>(null, true, 'x', 1.5, -7, [], {}, [{}]);
+  return fc.oneof({ weight: 60, arbitrary: ofType(schema) }, { weight: 1, arbitrary: wrong });
+}
+
+function ofType(schema: Bounds): fc.Arbitrary<unknown> {
+  const { properties, additionalProperties, items, minimum = 0, maximum = 0 } = schema;
+  if (properties !== undefined) {
+    const fields = Object.entries(properties).map(([name, field]) => [name, ofSchema(field)] as const);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: [] });
+  }
+  if (additionalProperties !== undefined) {
+    return fc.dictionary(fc.constantFrom('a', 'b.c/d', 'A_1'), ofSchema(additionalProperties), {
+      maxKeys: 2,
+    });
+  }
+  if (items !== undefined) return fc.array(ofSchema(items), { maxLength: 3 });
+  switch (schema.type) {
+    case 'integer':
+      return seldomBad([minimum, maximum, 50, 90], [minimum - 1, maximum + 1]);
+    case 'boolean':
+      return fc.boolean();
+    case 'string':
+      return ofText(schema);
+    default:
+      return fc.constant({});
+  }
+}
+
+function ofText(schema: Bounds): fc.Arbitrary<unknown> {
+  if (schema.enum !== undefined) return seldomBad(schema.enum, ['Other']);
+  const pattern = schema['x-kubernetes-validations'] === undefined ? 'text' : 'duration';
+  if (pattern === 'duration')
+    return seldomBad(['0s', '2m', '1h30m', '1.5h', '87600h'], ['1d', '', '87601h', '9'.repeat(31) + 'h']);
+  const good =
+    schema.default === '' && 'pattern' in schema
+      ? ['', 'a1', '10Gi', '5']
+      : ['a', 'x-1', 'kube-system', 'é😀'];
+  return seldomBad(good, ['', 'A B', '😀'.repeat(300), 'x'.repeat(600)]);
+}
+
+const seldomBad = (good: readonly unknown[], bad: readonly unknown[]): fc.Arbitrary<unknown> =>
+  fc.oneof(
+    { weight: 40, arbitrary: fc.constantFrom(...good) },
+    { weight: 1, arbitrary: fc.constantFrom(...bad) },
+  );
