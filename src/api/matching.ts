@@ -1,5 +1,5 @@
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
-import { matchesSelector, selectorKeys, selectsAll } from './selector.ts';
+import { matchesSelector, selectorKeys, selectorMatcher, selectsAll } from './selector.ts';
 
 /** With the value "true" on a pod, a namespace or a node it takes that out of every rule. */
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
@@ -27,10 +27,18 @@ export interface PodIdentity {
 /** What governs a pod: nothing, one policy, or `unknown` while the labels of its namespace are. */
 export type Governor = AnyPolicy | 'unknown' | undefined;
 
-/** A policy that may govern pods of one namespace; no selector means it governs every pod there. */
+/** A policy, with its selectors prepared; no matcher means that everything matches. */
+interface Claim {
+  readonly policy: AnyPolicy;
+  readonly excluded: ReadonlySet<string>;
+  readonly matchesNamespace: ((labels: Labels) => boolean) | undefined;
+  readonly matchesPod: ((labels: Labels) => boolean) | undefined;
+}
+
+/** A claim to pods of one namespace. */
 interface Candidate {
   readonly governor: AnyPolicy | 'unknown';
-  readonly podSelector: LabelSelector | undefined;
+  readonly matchesPod: ((labels: Labels) => boolean) | undefined;
 }
 
 /** Says which of the ranked policies governs a pod. Made for one pass: what it finds out about a namespace is kept for all of its pods. */
@@ -38,46 +46,51 @@ export function podMatcher(
   ranked: readonly AnyPolicy[],
   namespaces: ReadonlyMap<string, Labels>,
 ): (pod: PodIdentity) => Governor {
+  const claims = ranked.flatMap((policy) => claimOf(policy));
   const byNamespace = new Map<string, readonly Candidate[]>();
   return ({ namespace, labels }) => {
     let candidates = byNamespace.get(namespace);
     if (candidates === undefined) {
-      candidates = candidatesIn(namespace, ranked, namespaces.get(namespace));
+      candidates = candidatesIn(namespace, claims, namespaces.get(namespace));
       byNamespace.set(namespace, candidates);
     }
-    for (const { governor, podSelector } of candidates) {
-      if (podSelector === undefined || matchesSelector(podSelector, labels)) return governor;
+    for (const { governor, matchesPod } of candidates) {
+      if (matchesPod === undefined || matchesPod(labels)) return governor;
     }
     return undefined;
   };
 }
 
-/** Up to the first that governs every pod of the namespace. */
+/** An invalid policy claims all there is; one that says nothing about pods claims none. */
+function claimOf(policy: AnyPolicy): readonly Claim[] {
+  if (isInvalid(policy)) {
+    return [{ policy, excluded: new Set(), matchesNamespace: undefined, matchesPod: undefined }];
+  }
+  if (policy.pods === undefined) return [];
+  const { excludeNamespaces: excluded, namespaceSelector, podSelector } = policy.pods;
+  return [
+    { policy, excluded, matchesNamespace: prepared(namespaceSelector), matchesPod: prepared(podSelector) },
+  ];
+}
+
+const prepared = (selector: LabelSelector): Claim['matchesPod'] =>
+  selectsAll(selector) ? undefined : selectorMatcher(selector);
+
+/** Up to the first that takes every pod of the namespace. */
 function candidatesIn(
   namespace: string,
-  ranked: readonly AnyPolicy[],
+  claims: readonly Claim[],
   labels: Labels | undefined,
 ): readonly Candidate[] {
   const candidates: Candidate[] = [];
-  for (const policy of ranked) {
-    const candidate = isInvalid(policy)
-      ? { governor: policy, podSelector: undefined }
-      : candidateIn(namespace, policy, labels);
-    if (candidate !== undefined) candidates.push(candidate);
-    if (candidate !== undefined && candidate.podSelector === undefined) break;
+  for (const { policy, excluded, matchesNamespace, matchesPod } of claims) {
+    const undecidable = matchesNamespace !== undefined && labels === undefined;
+    if (excluded.has(namespace)) continue;
+    if (!undecidable && matchesNamespace?.(labels ?? {}) === false) continue;
+    candidates.push({ governor: undecidable ? 'unknown' : policy, matchesPod });
+    if (matchesPod === undefined) break;
   }
   return candidates;
-}
-
-function candidateIn(namespace: string, policy: Policy, labels: Labels | undefined): Candidate | undefined {
-  const { pods } = policy;
-  if (pods === undefined || pods.excludeNamespaces.has(namespace)) return undefined;
-  const decidable = labels !== undefined || selectsAll(pods.namespaceSelector);
-  if (decidable && !matchesSelector(pods.namespaceSelector, labels ?? {})) return undefined;
-  return {
-    governor: decidable ? policy : 'unknown',
-    podSelector: selectsAll(pods.podSelector) ? undefined : pods.podSelector,
-  };
 }
 
 /** Which of the ranked policies governs a node with these labels; an invalid one may, so it does. */

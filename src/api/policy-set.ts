@@ -18,9 +18,12 @@ export class PolicySet {
 
   /** Takes the whole list; true when what is to be done changed, not merely a status. */
   update(objects: Iterable<Readonly<Record<string, unknown>>>): boolean {
-    const all = [...objects];
-    const ranked = rankPolicies(all.map((object) => parsePolicy(object).policy));
-    this.#statuses = new Map(all.map((object) => [parsePolicy(object).policy.uid, object['status']]));
+    const all = [...objects].map((object) => ({
+      policy: parsePolicy(object).policy,
+      status: object['status'],
+    }));
+    const ranked = rankPolicies(all.map(({ policy }) => policy));
+    this.#statuses = new Map(all.map(({ policy, status }) => [policy.uid, status]));
     const fingerprint = JSON.stringify(ranked.map(({ uid, generation }) => [uid, generation]));
     if (fingerprint === this.#fingerprint) return false;
     this.#fingerprint = fingerprint;

@@ -5,10 +5,24 @@ type Labels = Readonly<Record<string, string>>;
 
 /** Whether a selector selects an object with these labels. As upstream, NotIn and DoesNotExist also match where the label is absent. */
 export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
-  for (const key in selector.matchLabels) {
-    if (valueOf(labels, key) !== selector.matchLabels[key]) return false;
-  }
-  return selector.matchExpressions.every((expression) => meets(expression, valueOf(labels, expression.key)));
+  return selectorMatcher(selector)(labels);
+}
+
+/** The same, prepared once for many objects. */
+export function selectorMatcher({
+  matchLabels,
+  matchExpressions,
+}: LabelSelector): (labels: Labels) => boolean {
+  const wanted = Object.entries(matchLabels);
+  return (labels) => {
+    for (const [key, value] of wanted) {
+      if (valueOf(labels, key) !== value) return false;
+    }
+    for (const expression of matchExpressions) {
+      if (!meets(expression, valueOf(labels, expression.key))) return false;
+    }
+    return true;
+  };
 }
 
 /** `constructor` is a fine label key, and no label of an object that does not carry it. */

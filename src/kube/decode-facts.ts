@@ -18,8 +18,6 @@ import type {
 type Labels = Readonly<Record<string, string>>;
 type ContainerStatuses = readonly ContainerStatus[];
 
-const noLabels: Labels = Object.freeze({});
-const noStrings: readonly string[] = Object.freeze([]);
 const maxMessageLength = 256;
 const noStatus = PodStatus.fromPartial({});
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
@@ -48,13 +46,20 @@ export function podFacts(pod: Pod, keep: Keep): PodFacts {
     deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
     labels: keptLabels(meta.labels, keep),
     controller: controllerOf(meta.ownerReferences, intern),
-    finalizers: sharedStrings(meta.finalizers, intern),
+    finalizers: intern.strings(meta.finalizers),
     nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
     phase: intern.string(phase),
     reason: intern.string(status.reason),
     message: isTerminated ? shortened(status.message) : '',
     finishedAtMs: isTerminated ? (finishedAtMs(status) ?? createdAtMs) : undefined,
   };
+}
+
+/** `next` for another set of labels than `known`, which is of the same state of the pod: what both have is kept once. */
+export function adoptPod(known: PodFacts, next: PodFacts): PodFacts {
+  if (isSameLabels(known.labels, next.labels)) return known;
+  const { uid, name, resourceVersion, controller } = known;
+  return { ...next, uid, name, resourceVersion, controller };
 }
 
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
@@ -66,10 +71,7 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
     resourceVersion: meta.resourceVersion,
     labels: keptLabels(meta.labels, keep),
     ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
-    taintKeys: sharedStrings(
-      taints.map((t) => t.key),
-      keep.intern,
-    ),
+    taintKeys: keep.intern.strings(taints.map((t) => t.key)),
   };
 }
 
@@ -106,29 +108,12 @@ function metadata(meta: ObjectMeta | undefined): ObjectMeta {
 
 function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
   const keys = labelKeys();
-  const kept = Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key));
-  if (kept.length === 0) return noLabels;
-  const identity = `labels\n${kept.map((pair) => pair.join('=')).join('\n')}`;
-  return intern.value(identity, () =>
-    Object.fromEntries(kept.map(([key, value]) => [intern.string(key), intern.string(value)])),
-  );
+  return intern.labels(Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key)));
 }
 
 function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
   const owner = owners.find((o) => o.controller === true);
-  if (owner === undefined) return undefined;
-  const { apiVersion, kind, name, uid } = owner;
-  return intern.value(`owner\n${apiVersion}\n${kind}\n${name}\n${uid}`, () => ({
-    apiVersion: intern.string(apiVersion),
-    kind: intern.string(kind),
-    name,
-    uid,
-  }));
-}
-
-function sharedStrings(strings: readonly string[], intern: Interner): readonly string[] {
-  if (strings.length === 0) return noStrings;
-  return intern.value(`strings\n${strings.join('\n')}`, () => strings.map((s) => intern.string(s)));
+  return owner && intern.owner(owner);
 }
 
 /** The last container to finish; else the last condition change. */
@@ -156,6 +141,11 @@ function latest(times: readonly (number | undefined)[]): number | undefined {
 /** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
 function timeMs(time: Time | undefined): number | undefined {
   return time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
+}
+
+function isSameLabels(a: Labels, b: Labels): boolean {
+  const keys = Object.keys(a);
+  return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
 }
 
 function emptyToUndefined(text: string): string | undefined {

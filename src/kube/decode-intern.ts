@@ -1,12 +1,24 @@
+import type { OwnerRef } from './objects.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Pair = readonly [key: string, value: string];
+
 /** Enough for the nodes and namespaces of a large cluster; a full table starts over, so churn cannot make it grow. */
 const maxStrings = 16_384;
-/** Pods of one owner stand side by side in a list, so few need to be remembered. */
-const maxValues = 1024;
+/** A power of two. Pods of one owner stand side by side in a list, so few values need to be remembered. */
+const slots = 1024;
+/** The end of a name or UID is what differs. */
+const hashedChars = 8;
+
+const noLabels: Labels = Object.freeze({});
+const noStrings: readonly string[] = Object.freeze([]);
 
 /** Makes equal values one value: of 100 000 pods most share their node, phase, owner and finalizers. */
 export class Interner {
   readonly #strings = new Map<string, string>();
-  readonly #values = new Map<string, unknown>();
+  readonly #owners = new RecentValues<OwnerRef>();
+  readonly #labels = new RecentValues<Labels>();
+  readonly #lists = new RecentValues<readonly string[]>();
 
   string(text: string): string {
     const known = this.#strings.get(text);
@@ -16,14 +28,54 @@ export class Interner {
     return text;
   }
 
-  /** The value first made for `key`; a key must determine its value, type included. */
-  value<V>(key: string, make: () => V): V {
-    const known = this.#values.get(key);
-    // The caller's promise above is what makes this cast true.
-    if (known !== undefined) return known as V;
-    if (this.#values.size >= maxValues) this.#values.clear();
-    const value = make();
-    this.#values.set(key, value);
-    return value;
+  owner({ apiVersion, kind, name, uid }: OwnerRef): OwnerRef {
+    return this.#owners.share(hashOf(uid), {
+      isSame: (o) => o.uid === uid && o.name === name && o.kind === kind && o.apiVersion === apiVersion,
+      make: () => ({ apiVersion: this.string(apiVersion), kind: this.string(kind), name, uid }),
+    });
   }
+
+  labels(pairs: readonly Pair[]): Labels {
+    if (pairs.length === 0) return noLabels;
+    const hash = pairs.reduce((sum, [, value]) => Math.imul(sum, 31) + hashOf(value), 0);
+    return this.#labels.share(hash, {
+      isSame: (labels) => hasExactly(labels, pairs),
+      make: () => Object.fromEntries(pairs.map(([key, value]) => [this.string(key), this.string(value)])),
+    });
+  }
+
+  strings(texts: readonly string[]): readonly string[] {
+    if (texts.length === 0) return noStrings;
+    return this.#lists.share(hashOf(texts.join()), {
+      isSame: (list) => list.length === texts.length && list.every((text, i) => text === texts[i]),
+      make: () => texts.map((text) => this.string(text)),
+    });
+  }
+}
+
+/** Values that were made lately, by hash. No keys are kept: for values that turn out unique they would be garbage that lives long. */
+class RecentValues<V> {
+  readonly #recent = new Array<V | undefined>(slots).fill(undefined);
+
+  share(hash: number, value: { isSame(known: V): boolean; make(): V }): V {
+    const slot = hash & (slots - 1);
+    const known = this.#recent[slot];
+    if (known !== undefined && value.isSame(known)) return known;
+    const made = value.make();
+    this.#recent[slot] = made;
+    return made;
+  }
+}
+
+/** True when the labels are these and no others. */
+function hasExactly(labels: Labels, pairs: readonly Pair[]): boolean {
+  return pairs.every(([key, value]) => labels[key] === value) && Object.keys(labels).length === pairs.length;
+}
+
+function hashOf(text: string): number {
+  let hash = text.length;
+  for (let i = Math.max(0, text.length - hashedChars); i < text.length; i += 1) {
+    hash = Math.imul(hash, 31) + text.charCodeAt(i);
+  }
+  return hash;
 }

@@ -1,6 +1,6 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
-/** A power of two; slots are overwritten, so that unique strings do not accumulate. */
+/** A power of two. */
 const slots = 4096;
 const maxShared = 64;
 const asciiLimit = 0x80;
@@ -8,16 +8,19 @@ const asciiLimit = 0x80;
 /** Short ASCII strings seen lately: most of an object are the keys, kinds and types of the one before. */
 export class RecentStrings {
   readonly #recent = new Array<string>(slots).fill('');
+  /** Hashes of what came last: only what comes again is remembered, as names and UIDs do not. */
+  readonly #seen = new Int32Array(slots);
 
   /** The string in the bytes from `start` to `end`, without making a new one where it is known. */
   at(bytes: Buffer, start: number, end: number): string {
-    if (end - start > maxShared) return bytes.toString('utf8', start, end);
-    const slot = asciiHash(bytes, start, end);
-    if (slot === undefined) return bytes.toString('utf8', start, end);
-    const known = this.#recent[slot];
-    if (known !== undefined && isSame(known, bytes, start) && known.length === end - start) return known;
+    const hash = end - start > maxShared ? undefined : asciiHash(bytes, start, end);
+    if (hash === undefined) return bytes.toString('utf8', start, end);
+    const slot = (hash ^ (hash >>> 16)) & (slots - 1);
+    const known = this.#recent[slot] ?? '';
+    if (known.length === end - start && isSame(known, bytes, start)) return known;
     const text = bytes.toString('latin1', start, end);
-    this.#recent[slot] = text;
+    if (this.#seen[slot] === hash) this.#recent[slot] = text;
+    this.#seen[slot] = hash;
     return text;
   }
 }
@@ -50,7 +53,7 @@ function asciiHash(bytes: Buffer, start: number, end: number): number | undefine
     if (byte >= asciiLimit) return undefined;
     hash = Math.imul(hash ^ byte, 0x01000193);
   }
-  return (hash ^ (hash >>> 16)) & (slots - 1);
+  return hash;
 }
 
 function isSame(text: string, bytes: Buffer, start: number): boolean {

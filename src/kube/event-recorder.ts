@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { EventQueue } from './event-queue.ts';
@@ -39,6 +40,8 @@ const tendMs = 60_000;
 const flushMs = 3_000;
 /** A refusal concerns many Events alike; one line a minute says it. */
 const warnEveryMs = 60_000;
+/** Nanoseconds in a millisecond: the part of a name that our clock leaves open. */
+const serials = 1_000_000;
 
 /** Writes Events in the background, recurrences as series: a storm costs two requests and a count. */
 export class EventRecorder implements Recorder {
@@ -47,18 +50,21 @@ export class EventRecorder implements Recorder {
   readonly #filter: EventSpamFilter;
   readonly #series = new Map<string, Series>();
   readonly #queue = new EventQueue<Series>();
-  /** Being written now, so that no two workers write one series. */
-  readonly #writing = new Set<Series>();
   /** Waiting to be tried again. */
   readonly #delayed = new Set<Series>();
   /** Cuts short the waits of `#delayed`. */
   readonly #shutdown = new AbortController();
+  /** Makes names differ that are given in one millisecond; begins anywhere, for other processes count too. */
+  #serial: number;
   #closing = false;
   #warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EventRecorderDeps) {
     const { transport, clock, reportingController: controller, reportingInstance: instance } = deps;
     this.#deps = deps;
+    // Hundreds may wait for their next try; Node's warning would call that a leak.
+    setMaxListeners(0, this.#shutdown.signal);
+    this.#serial = Math.floor(deps.random() * serials);
     this.#writer = new EventWriter(transport, { controller, instance });
     this.#filter = new EventSpamFilter(clock.monotonicMs());
   }
@@ -89,7 +95,8 @@ export class EventRecorder implements Recorder {
       this.#dropped(refusal);
       return;
     }
-    const series = beginSeries(event, moment, this.#deps.random);
+    this.#serial = (this.#serial + 1) % serials;
+    const series = beginSeries(event, moment, this.#serial);
     this.#series.set(series.key, series);
     this.#queue.push(series);
   }
@@ -109,16 +116,15 @@ export class EventRecorder implements Recorder {
   }
 
   #isBusy(series: Series): boolean {
-    return this.#writing.has(series) || this.#delayed.has(series);
+    return this.#queue.isInHand(series) || this.#delayed.has(series);
   }
 
   async #work(signal: AbortSignal): Promise<void> {
     for (;;) {
       const series = await this.#queue.take();
       if (series === undefined) return;
-      this.#writing.add(series);
       await this.#write(series, signal);
-      this.#writing.delete(series);
+      this.#queue.done(series);
       const again = this.#closing ? isBehind(series) : isDue(series);
       if (again && this.#isCurrent(series)) this.#enqueue(series);
     }

@@ -47,11 +47,11 @@ export function seriesKey({ type, action, reason, regarding }: EventSpec): strin
 }
 
 /** A series of one. */
-export function beginSeries(spec: EventSpec, { now, ms }: Moment, random: () => number): Series {
+export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number): Series {
   return {
     key: seriesKey(spec),
     spec: { ...spec, note: cutBytes(spec.note, maxNoteBytes) },
-    name: eventName(spec.regarding.name, now, random),
+    name: eventName(spec.regarding.name, now, serial),
     startedAt: now,
     count: 1,
     lastAt: now,
@@ -119,9 +119,9 @@ export function cutBytes(text: string, maxBytes: number): string {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** As upstream names them: object and nanoseconds; random ones stand in for those our clock does not count. */
-function eventName(regarded: string, now: Date, random: () => number): string {
-  const nanos = BigInt(now.getTime()) * 1_000_000n + BigInt(Math.floor(random() * 1e6));
+/** As upstream names them: object and nanoseconds, of which the serial number stands in for those our clock does not count. */
+function eventName(regarded: string, now: Date, serial: number): string {
+  const nanos = BigInt(now.getTime()) * 1_000_000n + BigInt(serial);
   const name = `${regarded}.${nanos.toString(16)}`;
   return name.length <= maxNameLength && dnsSubdomain.test(name) ? name : randomUUID();
 }

@@ -143,8 +143,10 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   /** What has not changed since the last list is not kept twice while both views exist. */
   #unchanged(item: T): T {
-    const known = this.#synced ? this.#view.items.get(item.uid) : undefined;
-    return known?.resourceVersion === item.resourceVersion ? known : item;
+    const known = this.#view.items.get(item.uid);
+    if (known?.resourceVersion !== item.resourceVersion) return item;
+    const { adopt } = this.#deps.resource;
+    return adopt ? adopt(known, item) : known;
   }
 
   #show(view: View<T>, resourceVersion: string): void {

@@ -1,5 +1,5 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
-import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
+import { adoptPod, jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
 import type { Keep } from './decode-facts.ts';
 import { Interner } from './decode-intern.ts';
 import {
@@ -38,6 +38,8 @@ export interface Resource<T> {
   /** The kind may be missing from the server (a CRD not installed): 404 then means "no objects". */
   readonly optional: boolean;
   readonly codec: Codec<T>;
+  /** `next` with whatever it shares with `known`, both of one UID and resourceVersion. Absent: `known` will do. */
+  readonly adopt?: (known: T, next: T) => T;
 }
 
 /** JSON second, for a server that has no protobuf. */
@@ -52,7 +54,10 @@ export function podsResource(options: {
   readonly nodeName?: string;
 }): Resource<PodFacts> {
   const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
-  return builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys));
+  return {
+    ...builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys)),
+    adopt: adoptPod,
+  };
 }
 
 /** All nodes, or the one named `name`, with all their labels. */

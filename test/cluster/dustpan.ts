@@ -92,6 +92,10 @@ export const dustpanUser: User = {
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies', 'nodegcreports'], verbs: read },
     { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies/status'], verbs: ['get', 'patch', 'update'] },
-    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      verbs: ['get', 'create', 'update', 'patch'],
+    },
   ],
 };

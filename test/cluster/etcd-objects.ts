@@ -26,7 +26,10 @@ export interface StoredMetadata {
 const folders = { Pod: 'pods', Node: 'minions', Namespace: 'namespaces' } as const;
 
 /** The key under which the API server stores this object. */
-export function etcdKey(kind: StoredObject['kind'], { namespace, name }: { namespace?: string; name: string }): string {
+export function etcdKey(
+  kind: StoredObject['kind'],
+  { namespace, name }: { namespace?: string; name: string },
+): string {
   return ['/registry', folders[kind], ...(namespace === undefined ? [] : [namespace]), name].join('/');
 }
 

@@ -12,13 +12,14 @@ const pods = 220;
 
 // Each pair of clusters waits for upstream's clock most of the time, so all of them run at once.
 describe('the same world under kube-controller-manager and under dustpan', () => {
-  test.concurrent.each([
+  test.for([
     { seed: 1, threshold: 0 },
     { seed: 2, threshold: 40 },
     { seed: 3, threshold: 65 },
     { seed: 4, threshold: 90 },
   ])(
     'ends the same: seed $seed, threshold $threshold',
+    { concurrent: true, timeout: timeoutMs },
     async ({ seed, threshold }, { expect }) => {
       await using sides = await startSides({ world: randomWorld(seed, { pods }), threshold });
       await rest([sides.upstream, sides.dustpan], upstreamIsDone);
@@ -33,11 +34,11 @@ describe('the same world under kube-controller-manager and under dustpan', () =>
       await applyPolicy(sides.dustpan.cluster, finished.length - 3);
       await expect.poll(() => differences(sides), { timeout: 30_000 }).toHaveLength(3);
     },
-    timeoutMs,
   );
 
-  test.concurrent(
+  test(
     'differs where docs/deviations.md says so',
+    { concurrent: true, timeout: timeoutMs },
     async ({ expect }) => {
       await using sides = await startSides({ world: deviatingWorld(), threshold: 3 });
       await rest([sides.upstream, sides.dustpan], afterThreePasses);
@@ -55,6 +56,5 @@ describe('the same world under kube-controller-manager and under dustpan', () =>
       expect(theirs.get('twice')).toBe(2);
       expect(Object.fromEntries(ours)).toEqual({ 'free-0': 1, 'free-1': 1, 'free-2': 1, held: 1, twice: 1 });
     },
-    timeoutMs,
   );
 });

@@ -126,17 +126,25 @@ export async function rest(sides: readonly Side[], { afterMs, quietMs, withinMs 
 export function differences({ upstream, dustpan }: Sides): readonly string[] {
   const uids = new Set([...upstream.ledger.pods.keys(), ...dustpan.ledger.pods.keys()]);
   return [...uids].flatMap((uid) => {
-    const [theirs, ours] = [upstream, dustpan].map(({ ledger }) => ledger.pods.get(uid));
-    if (theirs !== undefined && theirs.state === ours?.state) return [];
-    const name = (theirs ?? ours)?.name ?? '';
-    return [`${name} ${uid}: upstream ${theirs?.state ?? 'absent'}, dustpan ${ours?.state ?? 'absent'}`];
+    const theirs = upstream.ledger.pods.get(uid) ?? unknownPod;
+    const ours = dustpan.ledger.pods.get(uid) ?? unknownPod;
+    return theirs.state === ours.state
+      ? []
+      : [`${theirs.name} ${uid}: upstream ${theirs.state}, dustpan ${ours.state}`];
   });
 }
 
+const unknownPod: PodRecord = { name: '', deleted: true, phase: '', state: 'never seen' };
+
 /** What is left of a side's pods and what went, by name where names are unique. */
-export function podsOf({ ledger }: Side): Readonly<Record<'deleted' | 'there' | 'finished' | 'terminating', string[]>> {
+export function podsOf({
+  ledger,
+}: Side): Readonly<Record<'deleted' | 'there' | 'finished' | 'terminating', string[]>> {
   const names = (is: (pod: PodRecord) => boolean): string[] =>
-    [...ledger.pods.values()].filter(is).map(({ name }) => name.split('/')[1] ?? '').sort();
+    [...ledger.pods.values()]
+      .filter(is)
+      .map(({ name }) => name.split('/')[1] ?? '')
+      .sort();
   return {
     deleted: names(({ deleted }) => deleted),
     there: names(({ deleted }) => !deleted),

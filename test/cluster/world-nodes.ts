@@ -27,7 +27,11 @@ const kinds: readonly (readonly [ready: string | undefined, taints: readonly obj
 /** Nodes in every state that the collectors tell apart. */
 export function worldNodes(random: Random): WorldNodes {
   const objects = kinds.map(([ready, taints], i) => nodeOf(random, { name: `node-${i}`, ready, taints }));
-  return { objects, names: ['node-0', ...objects.slice(1).map(({ metadata }) => metadata.name)], ready: 'node-0' };
+  return {
+    objects,
+    names: ['node-0', ...objects.slice(1).map(({ metadata }) => metadata.name)],
+    ready: 'node-0',
+  };
 }
 
 interface NodeTraits {

@@ -78,7 +78,13 @@ function specOf(random: Random): object {
 /** Valid, and once the reason why upstream could not delete orphans (upstream.md 1.7). */
 function duplicates(env: readonly object[]): object {
   const port = { containerPort: 8080, protocol: 'TCP' };
-  return { env: [...env, ...env], ports: [{ name: 'x', ...port }, { name: 'y', ...port }] };
+  return {
+    env: [...env, ...env],
+    ports: [
+      { name: 'x', ...port },
+      { name: 'y', ...port },
+    ],
+  };
 }
 
 function statusOf(random: Random, { phase, reason, createdMs }: PodTraits): object {
@@ -101,7 +107,9 @@ function conditionsOf(random: Random, createdMs: number): object[] {
     message: random.pick(['somebody asked', 'PodGC: node no longer exists']),
     lastTransitionTime,
   };
-  return [scheduled, ready, disrupted].filter(({ type }) => random.chance(type === 'DisruptionTarget' ? 0.3 : 0.7));
+  return [scheduled, ready, disrupted].filter(({ type }) =>
+    random.chance(type === 'DisruptionTarget' ? 0.3 : 0.7),
+  );
 }
 
 /** metav1.Time, which has no fractions. */

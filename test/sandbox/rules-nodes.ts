@@ -7,6 +7,7 @@ const taints = [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
 /** A new node is not ready, whatever its creator says. */
 export const nodeRules: Rules = {
   ...plainRules({ generation: false }),
+  keepsStatus: true,
   admit: (object, old) => ({ object: old === undefined ? newNode(object) : object, causes: [] }),
   fields: (node) => ({ 'spec.unschedulable': String(asObject(node['spec'])['unschedulable'] ?? false) }),
 };

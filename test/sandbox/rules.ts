@@ -15,6 +15,8 @@ export interface Rules {
   readonly unconditionalUpdate: boolean;
   /** PUT of a name that does not exist creates it. */
   readonly createOnUpdate: boolean;
+  /** The status of a new object is its creator's: kubelets register nodes so. */
+  readonly keepsStatus?: true;
   /** Group in the 422s of this kind, where it is not its own. */
   readonly errorGroup?: string;
   /** Throws what the decoder of the real server refuses (400) before it looks at the content. */

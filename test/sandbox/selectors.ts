@@ -1,5 +1,5 @@
 import { badRequest } from './failure.ts';
-import type { KubeObject } from './json.ts';
+import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 import type { Rules } from './rules.ts';
 
 export type Matcher = (object: KubeObject) => boolean;
@@ -87,4 +87,26 @@ const nothing = { name: '', uid: '', resourceVersion: '', creationTimestamp: '' 
 /** The name that a field selector pins, as RBAC sees it; '' for none. */
 export function pinnedName(query: URLSearchParams): string {
   return /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+/** metav1.LabelSelector, as budgets carry it. */
+export function matchesLabelSelector(selector: unknown, labels: Readonly<Record<string, string>>): boolean {
+  const { matchLabels, matchExpressions } = asObject(selector);
+  const equal = Object.entries(asObject(matchLabels)).every(([name, wanted]) => labels[name] === wanted);
+  return equal && asList(matchExpressions).map(asObject).every((expression) => matchesExpression(expression, labels));
+}
+
+function matchesExpression(expression: JsonObject, labels: Readonly<Record<string, string>>): boolean {
+  const label = labels[asText(expression['key'])];
+  const isAmong = label !== undefined && asList(expression['values']).includes(label);
+  switch (expression['operator']) {
+    case 'In':
+      return isAmong;
+    case 'NotIn':
+      return !isAmong;
+    case 'Exists':
+      return label !== undefined;
+    default:
+      return label === undefined;
+  }
 }

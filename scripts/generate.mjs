@@ -1,0 +1,56 @@
+// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts and docs/reference/crd.md, then the protos. With --verify nothing is written; a difference fails.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
+import { lintCrd } from './generate/lint.mjs';
+import { reference } from './generate/reference.mjs';
+import { types } from './generate/types.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const verify = process.argv.includes('--verify');
+
+const crds = readdirSync(join(root, 'crds'))
+  .filter((file) => file.endsWith('.yaml'))
+  .sort()
+  .map((file) => ({ source: `crds/${file}`, crd: load(readFileSync(join(root, 'crds', file), 'utf8')) }));
+
+const complaints = crds.flatMap(({ source, crd }) => lintCrd(crd).map((line) => `${source}: ${line}`));
+for (const line of complaints) console.error(line);
+
+const files = { 'docs/reference/crd.md': reference(crds) };
+for (const { source, crd } of crds) {
+  files[`src/api/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
+}
+
+const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];
+process.exit(failed.some(Boolean) ? 1 : 0);
+
+function write(wanted) {
+  for (const [path, text] of Object.entries(wanted)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return false;
+}
+
+/** True when a file is not what it would be made now. */
+function compare(wanted) {
+  const read = (path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined);
+  const stale = Object.entries(wanted).filter(([path, text]) => read(path) !== text);
+  for (const [path] of stale) console.error(`${path} is not what npm run generate makes`);
+  return stale.length > 0;
+}
+
+/** False when the generator of the Kubernetes decoders fails; it says why itself. */
+function protos() {
+  const script = join(root, 'scripts/generate-protos.mjs');
+  if (!existsSync(script)) return true;
+  try {
+    execFileSync(process.execPath, [script, ...(verify ? ['--verify'] : [])], { stdio: 'inherit' });
+    return true;
+  } catch {
+    return false;
+  }
+}

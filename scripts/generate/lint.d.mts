@@ -1,0 +1,1 @@
+export function lintCrd(crd: object): string[];

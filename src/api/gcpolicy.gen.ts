@@ -1,0 +1,527 @@
+// Made from crds/gc.dustpan.dev_gcpolicies.yaml by npm run generate. Do not edit.
+
+/**
+ * A GCPolicy says what dustpan may remove. Of several policies that match an object, exactly one governs it: the one with the highest priority, then the first by name. Without any policy nothing is removed.
+ */
+export interface GCPolicy {
+  /**
+   * The versioned schema of this object, gc.dustpan.dev/v1alpha1.
+   */
+  apiVersion?: string;
+  /**
+   * The kind of this object, GCPolicy.
+   */
+  kind?: string;
+  /**
+   * Standard object metadata.
+   */
+  metadata?: {
+    name: string;
+    uid?: string;
+    generation?: number;
+    resourceVersion?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    creationTimestamp?: string;
+    ownerReferences?: {
+      apiVersion: string;
+      kind: string;
+      name: string;
+      uid: string;
+      controller?: boolean;
+      blockOwnerDeletion?: boolean;
+    }[];
+  };
+  spec: GCPolicySpec;
+  status?: GCPolicyStatus;
+}
+/**
+ * What may be removed. A block that is absent is off; an empty block is on, with its defaults.
+ */
+export interface GCPolicySpec {
+  /**
+   * DryRun computes, counts and explains everything and removes nothing. Enforce removes.
+   */
+  mode?: 'DryRun' | 'Enforce';
+  /**
+   * Of several policies that match an object, the one with the highest priority governs it; among equals, the first by name.
+   */
+  priority?: number;
+  pods?: GCPolicySpecPods;
+  nodes?: GCPolicySpecNodes;
+}
+/**
+ * Rules for pods. Absent, this policy says nothing about pods; without any rule in it, the pods that it selects are kept from policies of lower priority.
+ */
+export interface GCPolicySpecPods {
+  namespaceSelector?: GCPolicySpecPodsNamespaceSelector;
+  /**
+   * Names of namespaces whose pods this policy does not govern, whatever namespaceSelector says.
+   *
+   * Items: The name of a namespace.
+   */
+  excludeNamespaces?: string[];
+  podSelector?: GCPolicySpecPodsPodSelector;
+  terminated?: GCPolicySpecPodsTerminated;
+  orphaned?: GCPolicySpecPodsOrphaned;
+  unscheduledTerminating?: GCPolicySpecPodsUnscheduledTerminating;
+  outOfService?: GCPolicySpecPodsOutOfService;
+  safety?: GCPolicySpecPodsSafety;
+}
+/**
+ * Selects the namespaces whose pods this policy governs. Empty selects all.
+ */
+export interface GCPolicySpecPodsNamespaceSelector {
+  /**
+   * Labels that must all have exactly these values.
+   */
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Requirements that must all be met.
+   */
+  matchExpressions?: GCPolicySpecPodsNamespaceSelectorMatchExpression[];
+}
+/**
+ * One requirement on one label.
+ */
+export interface GCPolicySpecPodsNamespaceSelectorMatchExpression {
+  /**
+   * The key of the label.
+   */
+  key: string;
+  /**
+   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   */
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /**
+   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   *
+   * Items: A value of the label.
+   */
+  values?: string[];
+}
+/**
+ * Selects the pods that this policy governs, by their labels. Empty selects all.
+ */
+export interface GCPolicySpecPodsPodSelector {
+  /**
+   * Labels that must all have exactly these values.
+   */
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Requirements that must all be met.
+   */
+  matchExpressions?: GCPolicySpecPodsPodSelectorMatchExpression[];
+}
+/**
+ * One requirement on one label.
+ */
+export interface GCPolicySpecPodsPodSelectorMatchExpression {
+  /**
+   * The key of the label.
+   */
+  key: string;
+  /**
+   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   */
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /**
+   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   *
+   * Items: A value of the label.
+   */
+  values?: string[];
+}
+/**
+ * Removes pods that have finished: those in any phase but Pending, Running and Unknown. Evicted pods go first, then the oldest.
+ */
+export interface GCPolicySpecPodsTerminated {
+  /**
+   * How many governed finished pods are kept in the whole cluster; the surplus goes. 0 or less turns this limit off.
+   */
+  threshold?: number;
+  /**
+   * How many governed finished pods are kept in each namespace; the surplus goes. Absent, 0 or less turns this limit off.
+   */
+  perNamespaceThreshold?: number;
+  /**
+   * How long a pod is kept after its last container finished, such as 24h. Absent means for ever, 0s means not at all.
+   */
+  ttlAfterFinished?: string;
+  /**
+   * Other times to live for some pods. The first rule that matches a pod takes the place of ttlAfterFinished.
+   */
+  ttlByReason?: GCPolicySpecPodsTerminatedTtlByReasonItem[];
+  /**
+   * How many of the newest finished pods of each controller (a ReplicaSet counts as its Deployment) are kept from the times to live and from perNamespaceThreshold. 0 keeps none.
+   */
+  keepPerOwner?: number;
+  /**
+   * Whether the pods of a Job are kept until the Job is complete or has failed.
+   */
+  protectUnfinishedJobs?: boolean;
+}
+/**
+ * A time to live for the pods that match all matchers given. At least one matcher must be given.
+ */
+export interface GCPolicySpecPodsTerminatedTtlByReasonItem {
+  /**
+   * The phase of the pod.
+   */
+  phase?: 'Succeeded' | 'Failed';
+  /**
+   * The reason in the status of the pod, such as Evicted.
+   */
+  reason?: string;
+  /**
+   * A pattern for the whole message in the status of the pod: * stands for any text, ? for one character. Empty matches everything.
+   */
+  messagePattern?: string;
+  /**
+   * How long such a pod is kept after its last container finished. 0s means not at all.
+   */
+  ttl: string;
+}
+/**
+ * Removes pods that are bound to a node that no longer exists.
+ */
+export interface GCPolicySpecPodsOrphaned {
+  /**
+   * How long a node must be gone before its pods are removed.
+   */
+  quarantine?: string;
+}
+/**
+ * Removes pods that are being deleted but were never bound to a node.
+ */
+export interface GCPolicySpecPodsUnscheduledTerminating {}
+/**
+ * Removes pods that are being deleted on a node that is not ready and has the taint node.kubernetes.io/out-of-service.
+ */
+export interface GCPolicySpecPodsOutOfService {}
+/**
+ * Brakes on all rules for pods. Always on.
+ */
+export interface GCPolicySpecPodsSafety {
+  /**
+   * How many pods one pass may delete under this policy. 0 means no limit.
+   */
+  maxDeletesPerPass?: number;
+  /**
+   * When more than this percentage of the nodes is missing, the orphaned rule trips and removes nothing until it is less again. 100 never trips.
+   */
+  maxOrphanedNodesPercent?: number;
+}
+/**
+ * Rules for what lies on the nodes. Absent, this policy says nothing about nodes; without any rule in it, the nodes that it selects are kept from policies of lower priority.
+ */
+export interface GCPolicySpecNodes {
+  nodeSelector?: GCPolicySpecNodesNodeSelector;
+  imageGC?: GCPolicySpecNodesImageGC;
+  containerGC?: GCPolicySpecNodesContainerGC;
+  localStorageEviction?: GCPolicySpecNodesLocalStorageEviction;
+}
+/**
+ * Selects the nodes that this policy governs, by their labels. Empty selects all.
+ */
+export interface GCPolicySpecNodesNodeSelector {
+  /**
+   * Labels that must all have exactly these values.
+   */
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Requirements that must all be met.
+   */
+  matchExpressions?: GCPolicySpecNodesNodeSelectorMatchExpression[];
+}
+/**
+ * One requirement on one label.
+ */
+export interface GCPolicySpecNodesNodeSelectorMatchExpression {
+  /**
+   * The key of the label.
+   */
+  key: string;
+  /**
+   * In and NotIn compare the label with the values, Exists and DoesNotExist look only at its presence. NotIn also matches when the label is absent.
+   */
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /**
+   * The values of In and NotIn. Must be empty with Exists and DoesNotExist.
+   *
+   * Items: A value of the label.
+   */
+  values?: string[];
+}
+/**
+ * Removes unused container images.
+ */
+export interface GCPolicySpecNodesImageGC {
+  /**
+   * Usage of the image file system at which unused images are removed. 100 turns removal for space off.
+   */
+  highThresholdPercent?: number;
+  /**
+   * Usage of the image file system down to which images are removed. Must be lower than highThresholdPercent.
+   */
+  lowThresholdPercent?: number;
+  /**
+   * How long an image must have been on the node before it may be removed.
+   */
+  minimumAge?: string;
+  /**
+   * How long an image may be unused before it is removed whatever the usage is. 0s means for ever.
+   */
+  maximumAge?: string;
+  /**
+   * Images that are never removed.
+   *
+   * Items: A pattern for a full image reference, such as registry.example.com/base/* or *@sha256:0123…; * stands for any text, ? for one character.
+   */
+  keep?: string[];
+  /**
+   * What imageGCHighThresholdPercent of the kubelets is set to. Only used to warn that the kubelet may remove what this policy keeps.
+   */
+  kubeletHighThresholdPercent?: number;
+  /**
+   * How many images one pass may remove from a node. 0 means no limit.
+   */
+  maxImagesPerPass?: number;
+  /**
+   * Whether the minimum age of an image doubles when it is pulled again within 24 hours of its removal.
+   */
+  repullBackoff?: boolean;
+}
+/**
+ * Removes dead containers and what they leave behind.
+ */
+export interface GCPolicySpecNodesContainerGC {
+  /**
+   * How old a dead container must be before it may be removed.
+   */
+  minimumAge?: string;
+  /**
+   * How many dead attempts of each container of a pod are kept. 0 keeps none, -1 means no limit.
+   */
+  maxPerPodContainer?: number;
+  /**
+   * How many dead containers are kept on a node. 0 keeps none, -1 means no limit.
+   */
+  maxContainers?: number;
+  /**
+   * Whether dead pod sandboxes are removed; the newest one of a pod that still exists is kept.
+   */
+  sandboxes?: boolean;
+  logs?: GCPolicySpecNodesContainerGCLogs;
+}
+/**
+ * Removes log files of containers. Absent, no log file is removed.
+ */
+export interface GCPolicySpecNodesContainerGCLogs {
+  /**
+   * Whether the log directories of pods that are gone are removed.
+   */
+  orphanedDirectories?: boolean;
+  /**
+   * Whether links to log files that are gone are removed.
+   */
+  brokenLinks?: boolean;
+  /**
+   * How many rotated log files of each container are kept. 0 keeps none, -1 means no limit.
+   */
+  maxRotatedPerContainer?: number;
+  /**
+   * How many bytes of log files of each pod are kept; rotated files go, oldest first. Empty means no limit.
+   */
+  maxBytesPerPod?: string;
+}
+/**
+ * Warns about pods that come near their limits of local storage, and evicts those that exceed them.
+ */
+export interface GCPolicySpecNodesLocalStorageEviction {
+  /**
+   * Percentages of a limit at which a pod is warned about. Empty means no warnings.
+   *
+   * Items: A percentage of a limit.
+   */
+  warnAtPercent?: number[];
+  /**
+   * The percentage of a limit above which a pod is evicted. Below 100 it goes ahead of the kubelet, and gracefully.
+   */
+  evictAtPercent?: number;
+  /**
+   * Whether an eviction waits for the disruption budgets of the pod.
+   */
+  respectPodDisruptionBudgets?: boolean;
+  /**
+   * The grace period of an eviction. -1 means that of the pod.
+   */
+  gracePeriodSeconds?: number;
+  defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits;
+  /**
+   * Where usage is read. Kubelet asks the summary API of the kubelet; Filesystem measures the directories on the node.
+   */
+  usageSource?: 'Kubelet' | 'Filesystem';
+}
+/**
+ * Limits for pods that declare none.
+ */
+export interface GCPolicySpecNodesLocalStorageEvictionDefaultLimits {
+  /**
+   * Limit of each emptyDir volume, such as 10Gi. Empty means none.
+   */
+  emptyDir?: string;
+  /**
+   * Limit of all local storage of a pod. Empty means none.
+   */
+  pod?: string;
+  /**
+   * Limit of the writable layer and logs of each container. Empty means none.
+   */
+  container?: string;
+}
+/**
+ * What dustpan makes of this policy. Written by the controller.
+ */
+export interface GCPolicyStatus {
+  /**
+   * The generation of the spec that this status is about.
+   */
+  observedGeneration?: number;
+  /**
+   * When the controller last finished a pass under this policy.
+   */
+  lastPassTime?: string;
+  /**
+   * Ready (all is well), Accepted (the policy can be followed), Enforcing (it removes things) and Degraded (something is in its way).
+   */
+  conditions?: GCPolicyStatusCondition[];
+  pods?: GCPolicyStatusPods;
+  nodes?: GCPolicyStatusNodes;
+}
+/**
+ * One aspect of the state of this object.
+ */
+export interface GCPolicyStatusCondition {
+  /**
+   * When the status of this condition last changed.
+   */
+  lastTransitionTime: string;
+  /**
+   * What a person should know about it. May be empty.
+   */
+  message: string;
+  /**
+   * The generation of the spec that this condition is about.
+   */
+  observedGeneration?: number;
+  /**
+   * Why the condition has this status, in one CamelCase word.
+   */
+  reason: string;
+  /**
+   * Whether the condition holds.
+   */
+  status: 'True' | 'False' | 'Unknown';
+  /**
+   * The name of the condition.
+   */
+  type: string;
+}
+/**
+ * Figures of the last pass over the pods.
+ */
+export interface GCPolicyStatusPods {
+  /**
+   * Pods that this policy governs.
+   */
+  governed?: number;
+  /**
+   * Governed pods that have finished.
+   */
+  terminated?: number;
+  /**
+   * Governed pods that are due for deletion.
+   */
+  due?: number;
+  /**
+   * Governed pods that will be due at a known time.
+   */
+  waiting?: number;
+  /**
+   * Governed pods that are being deleted and wait only for their finalizers.
+   */
+  held?: number;
+  /**
+   * Pods deleted under this policy so far.
+   */
+  deletedTotal?: number;
+  /**
+   * Deletions that failed in the last pass.
+   */
+  errorsLastPass?: number;
+  /**
+   * Names of missing nodes that governed pods refer to.
+   */
+  missingNodes?: number;
+}
+/**
+ * Figures of the reports of the governed nodes.
+ */
+export interface GCPolicyStatusNodes {
+  /**
+   * Nodes that this policy governs.
+   */
+  desired?: number;
+  /**
+   * Governed nodes whose agent has reported under the current generation.
+   */
+  upToDate?: number;
+  /**
+   * Governed nodes whose report is degraded.
+   */
+  degraded?: number;
+  /**
+   * Governed nodes whose kubelet may remove images that this policy keeps.
+   */
+  keepListAtRisk?: number;
+  /**
+   * Images on governed nodes that may be removed.
+   */
+  imagesRemovable?: number;
+  /**
+   * Bytes of the images on governed nodes that may be removed.
+   */
+  imageBytesReclaimable?: number;
+  /**
+   * Bytes freed by removing images on governed nodes, as the agents count them since they started.
+   */
+  imageBytesReclaimed?: number;
+  /**
+   * Dead containers on governed nodes that may be removed.
+   */
+  containersRemovable?: number;
+  /**
+   * Pods on governed nodes that are near a limit of local storage.
+   */
+  storageWarnings?: number;
+  /**
+   * Pods on governed nodes that are to be evicted.
+   */
+  evictionRequests?: number;
+}

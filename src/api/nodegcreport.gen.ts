@@ -1,0 +1,466 @@
+// Made from crds/gc.dustpan.dev_nodegcreports.yaml by npm run generate. Do not edit.
+
+/**
+ * What dustpan's agent sees and does on one node. It has the name of the node, belongs to it, and is written only by the agent on that node.
+ */
+export interface NodeGCReport {
+  /**
+   * The versioned schema of this object, gc.dustpan.dev/v1alpha1.
+   */
+  apiVersion?: string;
+  /**
+   * The kind of this object, NodeGCReport.
+   */
+  kind?: string;
+  /**
+   * Standard object metadata.
+   */
+  metadata?: {
+    name: string;
+    uid?: string;
+    generation?: number;
+    resourceVersion?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    creationTimestamp?: string;
+    ownerReferences?: {
+      apiVersion: string;
+      kind: string;
+      name: string;
+      uid: string;
+      controller?: boolean;
+      blockOwnerDeletion?: boolean;
+    }[];
+  };
+  status?: NodeGCReportStatus;
+}
+/**
+ * The report.
+ */
+export interface NodeGCReportStatus {
+  /**
+   * When the agent wrote this report.
+   */
+  reportTime?: string;
+  /**
+   * The version of the agent.
+   */
+  agentVersion?: string;
+  policy?: NodeGCReportStatusPolicy;
+  /**
+   * Ready (all is well), KeepListAtRisk (the kubelet may remove images that the policy keeps) and Degraded (something is in the way of the agent).
+   */
+  conditions?: NodeGCReportStatusCondition[];
+  runtime?: NodeGCReportStatusRuntime;
+  imageFileSystem?: NodeGCReportStatusImageFileSystem;
+  images?: NodeGCReportStatusImages;
+  containers?: NodeGCReportStatusContainers;
+  sandboxes?: NodeGCReportStatusSandboxes;
+  logs?: NodeGCReportStatusLogs;
+  /**
+   * The last pass of each unit of the agent.
+   */
+  units?: NodeGCReportStatusUnit[];
+  /**
+   * What takes the most space on the node, largest first.
+   */
+  largestOffenders?: NodeGCReportStatusLargestOffender[];
+  /**
+   * All active warnings about local storage, listed or not.
+   */
+  storageWarningCount?: number;
+  /**
+   * Active warnings about local storage, nearest to the limit first. At most 32 are listed.
+   */
+  storageWarnings?: NodeGCReportStatusStorageWarning[];
+  /**
+   * All pods to be evicted, listed or not.
+   */
+  evictionRequestCount?: number;
+  /**
+   * Pods that the controller is asked to evict. At most 32 are listed at a time.
+   */
+  evictionRequests?: NodeGCReportStatusEvictionRequest[];
+}
+/**
+ * The policy that governs the node. Absent when there is none.
+ */
+export interface NodeGCReportStatusPolicy {
+  /**
+   * The name of the policy.
+   */
+  name: string;
+  /**
+   * The UID of the policy.
+   */
+  uid?: string;
+  /**
+   * The generation of the policy that the agent follows.
+   */
+  observedGeneration: number;
+  /**
+   * The mode of the policy.
+   */
+  mode?: 'DryRun' | 'Enforce';
+}
+/**
+ * One aspect of the state of this object.
+ */
+export interface NodeGCReportStatusCondition {
+  /**
+   * When the status of this condition last changed.
+   */
+  lastTransitionTime: string;
+  /**
+   * What a person should know about it. May be empty.
+   */
+  message: string;
+  /**
+   * The generation of the spec that this condition is about.
+   */
+  observedGeneration?: number;
+  /**
+   * Why the condition has this status, in one CamelCase word.
+   */
+  reason: string;
+  /**
+   * Whether the condition holds.
+   */
+  status: 'True' | 'False' | 'Unknown';
+  /**
+   * The name of the condition.
+   */
+  type: string;
+}
+/**
+ * The container runtime.
+ */
+export interface NodeGCReportStatusRuntime {
+  /**
+   * The name of the runtime, such as containerd.
+   */
+  name?: string;
+  /**
+   * The version of the runtime.
+   */
+  version?: string;
+  /**
+   * The version of the interface that the runtime speaks, such as v1.
+   */
+  apiVersion?: string;
+}
+/**
+ * The file system that holds the images.
+ */
+export interface NodeGCReportStatusImageFileSystem {
+  /**
+   * Where the file system is mounted.
+   */
+  mountpoint?: string;
+  /**
+   * The used part of the capacity, in percent.
+   */
+  usedPercent?: number;
+  /**
+   * Size of the file system.
+   */
+  capacityBytes?: number;
+  /**
+   * Bytes that can still be written.
+   */
+  availableBytes?: number;
+  /**
+   * Bytes that images use.
+   */
+  usedBytes?: number;
+  /**
+   * Inodes of the file system.
+   */
+  inodes?: number;
+  /**
+   * Inodes that can still be used.
+   */
+  availableInodes?: number;
+  /**
+   * Inodes that images use.
+   */
+  usedInodes?: number;
+}
+/**
+ * The images on the node. One image may be in several groups.
+ */
+export interface NodeGCReportStatusImages {
+  total?: NodeGCReportStatusImagesTotal;
+  inUse?: NodeGCReportStatusImagesInUse;
+  pinned?: NodeGCReportStatusImagesPinned;
+  kept?: NodeGCReportStatusImagesKept;
+  removable?: NodeGCReportStatusImagesRemovable;
+}
+/**
+ * All images.
+ */
+export interface NodeGCReportStatusImagesTotal {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Their size, as the runtime gives it.
+   */
+  bytes?: number;
+}
+/**
+ * Images that a container or a pod of this node uses.
+ */
+export interface NodeGCReportStatusImagesInUse {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Their size, as the runtime gives it.
+   */
+  bytes?: number;
+}
+/**
+ * Images that the runtime has pinned.
+ */
+export interface NodeGCReportStatusImagesPinned {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Their size, as the runtime gives it.
+   */
+  bytes?: number;
+}
+/**
+ * Images that the keep list of the policy keeps.
+ */
+export interface NodeGCReportStatusImagesKept {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Their size, as the runtime gives it.
+   */
+  bytes?: number;
+}
+/**
+ * Images that may be removed.
+ */
+export interface NodeGCReportStatusImagesRemovable {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Their size, as the runtime gives it.
+   */
+  bytes?: number;
+}
+/**
+ * The containers on the node.
+ */
+export interface NodeGCReportStatusContainers {
+  /**
+   * All containers, running or not.
+   */
+  total?: number;
+  /**
+   * Dead containers that may be removed.
+   */
+  removable?: number;
+}
+/**
+ * The pod sandboxes on the node.
+ */
+export interface NodeGCReportStatusSandboxes {
+  /**
+   * All sandboxes, ready or not.
+   */
+  total?: number;
+  /**
+   * Dead sandboxes that may be removed.
+   */
+  removable?: number;
+}
+/**
+ * The log files of containers on the node.
+ */
+export interface NodeGCReportStatusLogs {
+  /**
+   * Bytes of all log files.
+   */
+  bytes?: number;
+  /**
+   * Bytes of the log files that may be removed.
+   */
+  removableBytes?: number;
+}
+/**
+ * The last pass of one unit.
+ */
+export interface NodeGCReportStatusUnit {
+  /**
+   * The name of the unit.
+   */
+  name: 'imagegc' | 'containergc' | 'localstorage';
+  /**
+   * When the pass ended.
+   */
+  lastPassTime: string;
+  /**
+   * How the pass ended: Idle had nothing to do, Succeeded did all there was to do, Short did what it could but needed more, Failed met an error, Unknown could not decide.
+   */
+  result: 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
+  /**
+   * Objects that the pass removed.
+   */
+  removed?: number;
+  /**
+   * Bytes that the pass freed.
+   */
+  freedBytes?: number;
+  /**
+   * Removals that failed in the pass.
+   */
+  errors?: number;
+  /**
+   * Objects removed since the agent started.
+   */
+  removedTotal?: number;
+  /**
+   * Bytes freed since the agent started.
+   */
+  freedBytesTotal?: number;
+  /**
+   * The last error, in one line.
+   */
+  message?: string;
+}
+/**
+ * One thing that takes space.
+ */
+export interface NodeGCReportStatusLargestOffender {
+  /**
+   * What it is.
+   */
+  kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogFile' | 'Pod' | 'Volume';
+  /**
+   * The identifier of an image, container or sandbox, or the path of a file.
+   */
+  id?: string;
+  /**
+   * The name of the pod, image or volume.
+   */
+  name?: string;
+  /**
+   * The namespace of the pod it belongs to.
+   */
+  namespace?: string;
+  /**
+   * Bytes that it takes.
+   */
+  bytes: number;
+  /**
+   * The reason code of its verdict.
+   */
+  reason?: string;
+}
+/**
+ * A pod that is near a limit of local storage.
+ */
+export interface NodeGCReportStatusStorageWarning {
+  pod: NodeGCReportStatusStorageWarningPod;
+  /**
+   * Which kind of limit it is.
+   */
+  signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';
+  /**
+   * The volume or container whose limit it is. Absent for the limit of the pod.
+   */
+  subject?: string;
+  /**
+   * Bytes that are used.
+   */
+  observedBytes: number;
+  /**
+   * Bytes that are allowed.
+   */
+  limitBytes: number;
+  /**
+   * The highest percentage of warnAtPercent that is exceeded.
+   */
+  percent?: number;
+  /**
+   * When the agent first saw this.
+   */
+  since?: string;
+}
+/**
+ * The pod.
+ */
+export interface NodeGCReportStatusStorageWarningPod {
+  /**
+   * Its namespace.
+   */
+  namespace: string;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its UID.
+   */
+  uid: string;
+}
+/**
+ * A pod that exceeds a limit of local storage.
+ */
+export interface NodeGCReportStatusEvictionRequest {
+  pod: NodeGCReportStatusEvictionRequestPod;
+  /**
+   * Which kind of limit it is.
+   */
+  signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';
+  /**
+   * The volume or container whose limit it is. Absent for the limit of the pod.
+   */
+  subject?: string;
+  /**
+   * Bytes that are used.
+   */
+  observedBytes: number;
+  /**
+   * Bytes that are allowed.
+   */
+  limitBytes: number;
+  /**
+   * When the usage was measured.
+   */
+  observedTime: string;
+  /**
+   * The grace period that the policy asks for. Absent means that of the pod.
+   */
+  gracePeriodSeconds?: number;
+}
+/**
+ * The pod.
+ */
+export interface NodeGCReportStatusEvictionRequestPod {
+  /**
+   * Its namespace.
+   */
+  namespace: string;
+  /**
+   * Its name.
+   */
+  name: string;
+  /**
+   * Its UID.
+   */
+  uid: string;
+}

@@ -1,0 +1,65 @@
+import { EventRecorder } from '../../src/kube/event-recorder.ts';
+import type { EventDrop } from '../../src/kube/event-recorder.ts';
+import type { EventSpec } from '../../src/kube/recorder.ts';
+import { EventServer } from './event-server.ts';
+import { ManualClock, settled } from './manual-clock.ts';
+import { RecordingLogger } from './recording-logger.ts';
+
+/** A recorder at work against a server of its own. */
+export interface Recording {
+  readonly recorder: EventRecorder;
+  readonly server: EventServer;
+  readonly clock: ManualClock;
+  readonly log: RecordingLogger;
+  readonly dropped: EventDrop[];
+  readonly sent: string[];
+  /** Begins the shutdown; resolves when the recorder has ended. */
+  readonly stop: () => Promise<void>;
+}
+
+export function recording({ instance = 'pod-1', started = true } = {}): Recording {
+  const server = new EventServer();
+  const clock = new ManualClock();
+  const log = new RecordingLogger();
+  const dropped: EventDrop[] = [];
+  const sent: string[] = [];
+  const metrics = {
+    sent: (verb: string) => sent.push(verb),
+    dropped: (cause: EventDrop) => dropped.push(cause),
+  };
+  const recorder = new EventRecorder({
+    transport: server,
+    clock,
+    log,
+    random: () => 0.5,
+    reportingController: 'gc.dustpan.dev/controller',
+    reportingInstance: instance,
+    metrics,
+  });
+  const abort = new AbortController();
+  const ended = started ? recorder.run(abort.signal) : Promise.resolve();
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    await ended;
+  };
+  return { recorder, server, clock, log, dropped, sent, stop };
+}
+
+/** An event about the Deployment `web`, or about what is named. */
+export function webEvent(change: Partial<EventSpec> & { readonly name?: string } = {}): EventSpec {
+  const { name = 'web', ...spec } = change;
+  return {
+    regarding: { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name, uid: `uid-${name}` },
+    type: 'Normal',
+    reason: 'PodCollected',
+    action: 'Collect',
+    note: 'collected a pod',
+    ...spec,
+  };
+}
+
+/** Lets time go by minute by minute. */
+export async function minutes(clock: ManualClock, count: number): Promise<void> {
+  await settled();
+  for (let i = 0; i < count; i += 1) await clock.advance(60_000);
+}

@@ -1,0 +1,48 @@
+import type { RawFacts } from '../../src/kube/objects.ts';
+import type { WatchedStore } from '../../src/kube/operator.ts';
+
+/** A collection of policies as a reflector shows it, changed by hand. */
+export class PolicyFeed implements WatchedStore {
+  readonly synced = true;
+  readonly #items = new Map<string, RawFacts>();
+  #onChange: () => void = () => undefined;
+  path = '';
+
+  get items(): ReadonlyMap<string, RawFacts> {
+    return this.#items;
+  }
+
+  /** What a PolicyOperator takes as its `watch`. */
+  readonly watch = (path: string, onChange: () => void): WatchedStore => {
+    this.path = path;
+    this.#onChange = onChange;
+    return this;
+  };
+
+  run(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+  }
+
+  /** One batch of changes: what is there afterwards of these UIDs. */
+  set(...policies: readonly RawFacts[]): void {
+    for (const policy of policies) this.#items.set(policy.uid, policy);
+    this.#onChange();
+  }
+
+  /** A relist that found only these. */
+  relist(...policies: readonly RawFacts[]): void {
+    this.#items.clear();
+    this.set(...policies);
+  }
+}
+
+/** A stored policy, as far as a watch is concerned. */
+export function storedPolicy(name: string, resourceVersion: string, uid = `uid-${name}`): RawFacts {
+  const metadata = { name, uid, resourceVersion };
+  const object = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata };
+  return { uid, name, namespace: undefined, resourceVersion, object };
+}
