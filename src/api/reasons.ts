@@ -1,4 +1,4 @@
-/** Why a pod goes. One word, used unchanged in logs, metrics, Events, `plan` and `why`. */
+/** Why a pod goes, in the order in which the rules apply. One word, used unchanged in logs, metrics, Events, `plan` and `why`. */
 export const podDeleteReasons = [
   'Terminated',
   'TerminatedInNamespace',

@@ -10,6 +10,7 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from '../kube/objects.ts';
+import { PolicyOperator, type PolicyEvent } from '../kube/operator.ts';
 import { Reflector, type ReflectorDeps, type Store } from '../kube/reflector.ts';
 import {
   jobsResource,
@@ -20,6 +21,7 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../kube/resources.ts';
+import type { StatusPatcher } from '../kube/status-patch.ts';
 import type { Check } from '../runtime/health.ts';
 
 export interface Caches {
@@ -37,19 +39,19 @@ export interface Caches {
 
 export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
-  readonly onPolicies: (policies: ReadonlyMap<string, RawFacts>) => void;
+  readonly status: StatusPatcher;
+  /** A policy came, changed or went. */
+  readonly onPolicy: (event: PolicyEvent) => void;
 }
+
+const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 /** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
 export function controllerCaches(deps: CacheDeps): Caches {
-  const reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void): Reflector<T> =>
+  const reflect: Reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void) =>
     new Reflector<T>({ ...deps, resource, ...(onChange !== undefined && { onChange }) });
-  const policies: Reflector<RawFacts> = reflect(
-    jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' }),
-    () => {
-      deps.onPolicies(policies.items);
-    },
-  );
+  const framed = framedPolicies(deps, reflect);
+  const { policies } = framed;
   const pods = new PodCache((labelKeys) => reflect(podsResource({ labelKeys })));
   const nodes = reflect(nodesResource());
   const namespaces = reflect(namespacesResource());
@@ -69,24 +71,56 @@ export function controllerCaches(deps: CacheDeps): Caches {
       syncCheck('namespaces', namespaces),
     ],
     run: async (signal) => {
-      const always = [policies, nodes, namespaces].map((reflector) => reflector.run(signal));
+      const always = [framed.operator, nodes, namespaces].map((one) => one.run(signal));
       const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
       await Promise.all([...always, ...later]);
     },
   };
 }
 
+type Reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void) => Reflector<T>;
+
+/** The policies' watch, framed by the operator: it tells of each change in turn. */
+function framedPolicies(
+  { policySet, onPolicy, status, log }: CacheDeps,
+  reflect: Reflect,
+): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
+  let tell: () => void = () => undefined;
+  const policies = reflect(jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
+    tell();
+  });
+  const operator = new PolicyOperator({
+    watch: (_path, onChange) => {
+      tell = onChange;
+      return policies;
+    },
+    onEvent: (event) => {
+      const changed = policySet.update(objectsOf(policies));
+      if (changed || event.type !== 'MODIFIED') onPolicy(event);
+      return Promise.resolve();
+    },
+    status,
+    log: log.named('policies'),
+  });
+  return { policies, operator };
+}
+
+const objectsOf = (policies: Store<RawFacts>): RawFacts['object'][] =>
+  [...policies.items.values()].map(({ object }) => object);
+
 async function runPods(
   { policies, pods }: { readonly policies: Reflector<RawFacts>; readonly pods: PodCache },
-  { policySet }: CacheDeps,
+  { policySet, log }: CacheDeps,
   signal: AbortSignal,
 ): Promise<void> {
   await policies.whenSynced(signal).catch(() => undefined);
+  if (policies.items.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
+  policySet.update(objectsOf(policies));
   pods.covers(podLabelKeys(policySet.ranked));
   await pods.reflector.run(signal);
 }
 
-const syncCheck = (name: string, reflector: Reflector<Identified>): Check => ({
+const syncCheck = (name: string, reflector: Pick<Reflector<Identified>, 'synced' | 'lastError'>): Check => ({
   name: `${name}-synced`,
   check: () => (reflector.synced ? undefined : (reflector.lastError ?? 'not listed yet')),
 });

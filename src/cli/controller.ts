@@ -69,12 +69,12 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const recorder = eventRecorder(base);
   const policySet = new PolicySet();
   const wake = new Wake();
-  const source = { transport: cluster.transport, clock, random: Math.random, log, policySet };
   const caches = controllerCaches({
-    ...source,
-    onPolicies: (policies) => {
-      if (policySet.update([...policies.values()].map(({ object }) => object))) wake.trigger();
-      if (policies.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
+    ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
+    status: statusPatcher(cluster.transport),
+    onPolicy: ({ type, name }) => {
+      log.info({ policy: name, change: type }, 'policies changed');
+      wake.trigger();
     },
   });
   const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;

@@ -37,7 +37,7 @@ export class Interner {
 
   labels(pairs: readonly Pair[]): Labels {
     if (pairs.length === 0) return noLabels;
-    const hash = pairs.reduce((sum, [, value]) => Math.imul(sum, 31) + hashOf(value), 0);
+    const hash = pairs.reduce((sum, [, value]) => (Math.imul(sum, 31) + hashOf(value)) | 0, 0);
     return this.#labels.share(hash, {
       isSame: (labels) => hasExactly(labels, pairs),
       make: () => Object.fromEntries(pairs.map(([key, value]) => [this.string(key), this.string(value)])),
@@ -53,16 +53,18 @@ export class Interner {
   }
 }
 
-/** Values that were made lately, by hash. No keys are kept: for values that turn out unique they would be garbage that lives long. */
+/** Values that came at least twice lately, by hash: what is unique would only leave garbage that has grown old. */
 class RecentValues<V> {
   readonly #recent = new Array<V | undefined>(slots).fill(undefined);
+  readonly #seen = new Int32Array(slots);
 
   share(hash: number, value: { isSame(known: V): boolean; make(): V }): V {
     const slot = hash & (slots - 1);
     const known = this.#recent[slot];
     if (known !== undefined && value.isSame(known)) return known;
     const made = value.make();
-    this.#recent[slot] = made;
+    if (this.#seen[slot] === hash) this.#recent[slot] = made;
+    this.#seen[slot] = hash;
     return made;
   }
 }
@@ -75,7 +77,7 @@ function hasExactly(labels: Labels, pairs: readonly Pair[]): boolean {
 function hashOf(text: string): number {
   let hash = text.length;
   for (let i = Math.max(0, text.length - hashedChars); i < text.length; i += 1) {
-    hash = Math.imul(hash, 31) + text.charCodeAt(i);
+    hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
   }
   return hash;
 }

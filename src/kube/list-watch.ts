@@ -80,7 +80,10 @@ async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal
   }
 }
 
-function request(resource: Resource<unknown>, query: Readonly<Record<string, string>>): KubeRequest {
+function request(
+  resource: Pick<Resource<unknown>, 'path' | 'accept' | 'query'>,
+  query: Readonly<Record<string, string>>,
+): KubeRequest {
   const { path, accept } = resource;
   return { method: 'GET', path, accept, query: { ...resource.query, ...query } };
 }

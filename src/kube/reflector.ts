@@ -2,6 +2,7 @@ import { errorLine } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { onAbort, untilAborted } from './abort.ts';
 import { Backoff, reflectorBackoff } from './backoff.ts';
+import type { Codec } from './decode-list.ts';
 import type { WatchEvent } from './decode.ts';
 import { listPages, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
@@ -62,7 +63,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   #waiting: (() => void)[] = [];
 
   constructor(deps: ReflectorDeps<T>) {
-    this.#deps = deps;
+    this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#adopting(deps.resource.codec) } };
     this.#resource = deps.resource.name;
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
@@ -134,19 +135,26 @@ export class Reflector<T extends Identified> implements Store<T> {
     const view = new View<T>();
     let resourceVersion = '';
     for await (const page of listPages(this.#deps, signal)) {
-      for (const item of page.items) view.add(this.#unchanged(item));
+      for (const item of page.items) view.add(item);
       ({ resourceVersion } = page);
     }
     signal.throwIfAborted();
     this.#show(view, resourceVersion);
   }
 
-  /** What has not changed since the last list is not kept twice while both views exist. */
-  #unchanged(item: T): T {
+  /** What has not changed since the last list is not kept twice while both views exist. Object by object: a page of copies would outlive it. */
+  #adopting(codec: Codec<T>): Codec<T> {
+    return {
+      fromProtobuf: (message) => this.#adopt(codec.fromProtobuf(message)),
+      fromJson: (json) => this.#adopt(codec.fromJson(json)),
+    };
+  }
+
+  #adopt(item: T): T {
     const known = this.#view.items.get(item.uid);
     if (known?.resourceVersion !== item.resourceVersion) return item;
-    const { adopt } = this.#deps.resource;
-    return adopt ? adopt(known, item) : known;
+    const { resource } = this.#deps;
+    return resource.adopt?.(known, item) ?? known;
   }
 
   #show(view: View<T>, resourceVersion: string): void {
@@ -204,7 +212,7 @@ export class Reflector<T extends Identified> implements Store<T> {
       return;
     }
     if (event.type === 'DELETED') initial.remove(event.object);
-    else initial.add(this.#unchanged(event.object));
+    else initial.add(event.object);
   }
 
   async #recover(err: unknown, signal: AbortSignal): Promise<void> {

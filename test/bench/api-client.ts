@@ -20,7 +20,10 @@ export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): A
     },
     send: (method, path, { body, contentType = 'application/json' } = {}) =>
       new Promise((resolve, reject) => {
-        const headers = { authorization, accept, 'content-type': contentType };
+        const data = body === undefined ? '' : JSON.stringify(body);
+        // Without a length Node sends the body of a DELETE unframed.
+        const length = { 'content-type': contentType, 'content-length': Buffer.byteLength(data) };
+        const headers = { authorization, accept, ...(data !== '' && length) };
         request(`${cluster.url}${path}`, { method, agent, headers }, (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -32,7 +35,7 @@ export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): A
           });
         })
           .on('error', reject)
-          .end(body && JSON.stringify(body));
+          .end(data);
       }),
   };
 }

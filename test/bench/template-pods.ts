@@ -9,14 +9,18 @@ export type Variant = 'succeeded' | 'failed' | 'running';
 /** Creates one pod of each kind through the API, as Job controller, scheduler and kubelet would, so that what is stored is realistic. */
 export async function createTemplates(api: ApiClient): Promise<ReadonlyMap<Variant, string>> {
   const variants: readonly Variant[] = ['succeeded', 'failed', 'running'];
-  const names = new Map(variants.map((variant) => [variant, `nightly-${variant}-${placeholder.number}-x7k2p`]));
+  const names = new Map(
+    variants.map((variant) => [variant, `nightly-${variant}-${placeholder.number}-x7k2p`]),
+  );
   for (const [variant, name] of names) await createTemplate(api, variant, name);
   return names;
 }
 
 async function createTemplate(api: ApiClient, variant: Variant, name: string): Promise<void> {
   const pods = `/api/v1/namespaces/${placeholder.namespace}/pods`;
-  await api.send('POST', `${pods}?fieldManager=kube-controller-manager`, { body: templatePod(name, variant) });
+  await api.send('POST', `${pods}?fieldManager=kube-controller-manager`, {
+    body: templatePod(name, variant),
+  });
   const target = { apiVersion: 'v1', kind: 'Node', name: placeholder.node };
   const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
   await api.send('POST', `${pods}/${name}/binding`, { body: binding });
@@ -65,7 +69,7 @@ function templatePod(name: string, variant: Variant): object {
 }
 
 function podSpec(): object {
-  const env = ['DATABASE_HOST', 'DATABASE_NAME', 'REPORT_BUCKET', 'REPORT_REGION', 'LOG_LEVEL', 'TZ'].map(
+  const env = ['DATABASE_HOST', 'REPORT_BUCKET', 'TZ'].map(
     (name) => ({ name, value: `value-of-${name.toLowerCase()}.internal.example.com` }),
   );
   const resources = {
@@ -87,18 +91,22 @@ function podSpec(): object {
       { name: 'scratch', emptyDir: { sizeLimit: '1Gi' } },
       { name: 'kube-api-access-9x2lm', projected: { sources: projectedSources() } },
     ],
-    containers: ['report', 'upload'].map((name) => ({
+    containers: ['report'].map((name) => ({
       name,
       image: `registry.example.com/reporting/${name}:v2.14.3`,
       command: ['/bin/report', '--format=parquet', `--stage=${name}`],
       env,
       resources,
-      ports: [{ name: 'metrics', containerPort: name === 'report' ? 9090 : 9091 }],
+      ports: [{ name: 'metrics', containerPort: 9090 }],
       securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
       volumeMounts: [
         { name: 'config', mountPath: '/etc/report', readOnly: true },
         { name: 'scratch', mountPath: '/var/tmp/report' },
-        { name: 'kube-api-access-9x2lm', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
+        {
+          name: 'kube-api-access-9x2lm',
+          mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+          readOnly: true,
+        },
       ],
     })),
   };
@@ -131,7 +139,7 @@ function statusOf(variant: Variant): object {
       lastTransitionTime: time(90),
       ...(running ? {} : { reason: 'PodCompleted' }),
     })),
-    containerStatuses: ['report', 'upload'].map((name) => containerStatus(name, variant, time)),
+    containerStatuses: ['report'].map((name) => containerStatus(name, variant, time)),
   };
 }
 

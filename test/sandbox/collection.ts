@@ -94,7 +94,9 @@ export class Collection {
 
   #rewind(revision: number): readonly KubeObject[] {
     const objects = new Map(this.#objects);
-    for (const { object, previous } of this.#history.slice(firstAfter(this.#history, revision)).toReversed()) {
+    for (const { object, previous } of this.#history
+      .slice(firstAfter(this.#history, revision))
+      .toReversed()) {
       const key = keyOf(object.metadata.namespace, object.metadata.name);
       if (previous === undefined) objects.delete(key);
       else objects.set(key, previous);

@@ -13,7 +13,8 @@ export function create(world: World, info: RequestInfo, body: JsonObject): KubeO
   const { resource } = info;
   const { name, namespace } = object.metadata;
   if (world.store.get(resource, namespace, name) !== undefined) throw alreadyExists(resource, name);
-  if (isDryRun(info.query)) return { ...object, metadata: without(object.metadata, 'resourceVersion') as KubeObject['metadata'] };
+  if (isDryRun(info.query))
+    return { ...object, metadata: without(object.metadata, 'resourceVersion') as KubeObject['metadata'] };
   return world.store.put(resource, object);
 }
 
@@ -37,7 +38,8 @@ const bodyOf = ({ resource }: RequestInfo, object: KubeObject): KubeObject =>
     ? (without(object, 'status') as KubeObject)
     : object;
 
-const generatedName = (prefix = ''): string => (prefix === '' ? '' : `${prefix}${randomBytes(3).toString('hex').slice(0, 5)}`);
+const generatedName = (prefix = ''): string =>
+  prefix === '' ? '' : `${prefix}${randomBytes(3).toString('hex').slice(0, 5)}`;
 
 function checkNamespace({ store, registry }: World, info: RequestInfo, name: string): void {
   const { resource, namespace } = info;
@@ -52,7 +54,9 @@ function checkNamespace({ store, registry }: World, info: RequestInfo, name: str
 function beingTerminated({ resource, namespace = '' }: RequestInfo, name: string): Failure {
   const { group, plural } = resource;
   const field = 'metadata.namespace';
-  const causes = [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field }];
+  const causes = [
+    { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field },
+  ];
   const details = { name, ...(group === '' ? {} : { group }), kind: plural, causes };
   const message = `${resourceName(resource)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`;
   return new Failure(message, { code: 403, reason: 'Forbidden', details });

@@ -21,7 +21,8 @@ export function removeObject(world: World, doomed: Doomed, options: DeleteOption
   checkPreconditions(resource, object, options);
   if (resource.kind === 'Namespace') return { object: terminateNamespace(world, doomed, options) };
   const marked = mark(object, graceSeconds(resource, object, options), world.now());
-  const stays = (marked.metadata.finalizers ?? []).length > 0 || marked.metadata.deletionGracePeriodSeconds !== 0;
+  const stays =
+    (marked.metadata.finalizers ?? []).length > 0 || marked.metadata.deletionGracePeriodSeconds !== 0;
   if (options.dryRun) return answer(resource, marked, stays);
   if (stays) return { object: marked === object ? object : world.store.put(resource, marked) };
   // A pod is seen terminating before it is seen deleted, even without grace.
@@ -78,7 +79,11 @@ function marked(object: KubeObject, { at, grace, generation }: Mark): KubeObject
   return { ...object, metadata: next };
 }
 
-function terminateNamespace({ store, now }: World, { resource, object }: Doomed, { dryRun }: DeleteOptions): KubeObject {
+function terminateNamespace(
+  { store, now }: World,
+  { resource, object }: Doomed,
+  { dryRun }: DeleteOptions,
+): KubeObject {
   const deletionTimestamp = object.metadata.deletionTimestamp ?? timestamp(now());
   const metadata = { ...object.metadata, deletionTimestamp };
   const terminating = { ...object, metadata, status: { phase: 'Terminating' } };

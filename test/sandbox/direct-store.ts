@@ -25,7 +25,10 @@ export class DirectStore {
     const namespace = resource.namespaced ? (manifest.metadata.namespace ?? 'default') : undefined;
     if (namespace !== undefined) this.#ensureNamespace(namespace);
     const old = this.#world.store.get(resource, namespace, manifest.metadata.name);
-    return this.#world.store.put(resource, checked(resource, this.#completed({ manifest, resource, namespace }, old)));
+    return this.#world.store.put(
+      resource,
+      checked(resource, this.#completed({ manifest, resource, namespace }, old)),
+    );
   }
 
   get(kind: string, name: string, namespace?: string): KubeObject | undefined {
@@ -64,7 +67,10 @@ export class DirectStore {
     const generation = resource.rules.generation ? { generation: nextGeneration(manifest, old) } : {};
     const place = namespace === undefined ? {} : { namespace };
     const own = { ...generation, ...metadata, ...place };
-    return { ...manifest, metadata: { ...own, uid, creationTimestamp, resourceVersion: '' } as KubeObject['metadata'] };
+    return {
+      ...manifest,
+      metadata: { ...own, uid, creationTimestamp, resourceVersion: '' } as KubeObject['metadata'],
+    };
   }
 }
 

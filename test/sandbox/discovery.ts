@@ -29,6 +29,11 @@ function entries({ plural, kind, namespaced, subresources }: Resource): readonly
   const base = { singularName: kind.toLowerCase(), namespaced, kind };
   return [
     { name: plural, ...base, verbs },
-    ...subresources.map((name) => ({ name: `${plural}/${name}`, ...base, singularName: '', verbs: ['get', 'patch', 'update'] })),
+    ...subresources.map((name) => ({
+      name: `${plural}/${name}`,
+      ...base,
+      singularName: '',
+      verbs: ['get', 'patch', 'update'],
+    })),
   ];
 }

@@ -54,7 +54,8 @@ function get({ store }: World, { resource, namespace, name, query }: RequestInfo
 }
 
 function created(world: World, info: RequestInfo, content: JsonObject): Answer {
-  if (info.subresource === 'eviction') return { kind: 'status', code: 201, status: evict(world, info, content) };
+  if (info.subresource === 'eviction')
+    return { kind: 'status', code: 201, status: evict(world, info, content) };
   return { kind: 'object', code: 201, object: create(world, info, content) };
 }
 

@@ -91,7 +91,10 @@ function* jsonList(page: Page, form: Form): Generator<Uint8Array> {
 }
 
 function protobufList(page: Page, form: Form): Uint8Array {
-  const fields: MessageFields = { metadata: [1, { message: listMeta }], items: [2, { repeated: fieldsOf(form) }] };
+  const fields: MessageFields = {
+    metadata: [1, { message: listMeta }],
+    items: [2, { repeated: fieldsOf(form) }],
+  };
   const items = page.items.map((item) => shape(item, form));
   return envelope(listHead(form), encodeMessage({ metadata: listMetadata(page), items }, fields));
 }

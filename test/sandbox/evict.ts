@@ -38,9 +38,13 @@ function isExempt(pod: KubeObject): boolean {
 
 function takeFromBudget(world: World, pod: KubeObject): void {
   const resource = world.registry.byKind('PodDisruptionBudget');
-  const budgets = world.store.collection(resource).sorted().filter((budget) => covers(budget, pod));
+  const budgets = world.store
+    .collection(resource)
+    .sorted()
+    .filter((budget) => covers(budget, pod));
   if (budgets.length > 1) {
-    const message = 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
+    const message =
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     throw new Failure(message, { code: 500 });
   }
   const [budget] = budgets;
@@ -65,7 +69,10 @@ function reduced(budget: KubeObject, pod: KubeObject, now: Date): JsonObject {
   const status = asObject(budget['status']);
   const allowed = Number(status['disruptionsAllowed'] ?? 0);
   if (Number(status['observedGeneration'] ?? 0) < (budget.metadata.generation ?? 0)) {
-    throw refused(`The disruption budget ${budget.metadata.name} is still being processed by the server.`, 10);
+    throw refused(
+      `The disruption budget ${budget.metadata.name} is still being processed by the server.`,
+      10,
+    );
   }
   if (allowed <= 0) throw refused(shortage(budget.metadata.name, status));
   const disruptedPods = { ...asObject(status['disruptedPods']), [pod.metadata.name]: timestamp(now) };

@@ -33,7 +33,9 @@ function checkType({ resource }: RequestInfo, body: JsonObject): void {
   if (resource.custom) checkCustomType(body, resource.kind, expected);
   else if ((kind !== '' && kind !== resource.kind) || (apiVersion !== '' && apiVersion !== expected)) {
     const version = apiVersion.split('/').at(-1) ?? '';
-    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${resource.kind}: unknown conversion`);
+    throw badRequest(
+      `${kind} in version "${version}" cannot be handled as a ${resource.kind}: unknown conversion`,
+    );
   }
 }
 
@@ -64,7 +66,9 @@ function checkPlace({ namespace, name }: RequestInfo, metadata: JsonObject): voi
 
 /** Without what the real server would leave out of its answer: nulls, empty maps and lists, managed fields. */
 export function cleanMetadata<M extends KubeObject['metadata']>(metadata: M): M {
-  const kept = Object.entries(without(metadata, 'managedFields', 'selfLink')).filter(([, value]) => !isEmpty(value));
+  const kept = Object.entries(without(metadata, 'managedFields', 'selfLink')).filter(
+    ([, value]) => !isEmpty(value),
+  );
   return Object.fromEntries(kept) as M;
 }
 

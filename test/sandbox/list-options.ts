@@ -62,7 +62,8 @@ function listCauses(query: URLSearchParams): readonly StatusCause[] {
     return [cause.forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list')];
   }
   if (match === '') return [];
-  if (version === '') return [cause.forbidden(field, `${field} is forbidden unless resourceVersion is provided`)];
+  if (version === '')
+    return [cause.forbidden(field, `${field} is forbidden unless resourceVersion is provided`)];
   if (match === 'Exact' && version === '0') {
     return [cause.forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`)];
   }

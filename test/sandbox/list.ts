@@ -87,7 +87,9 @@ function encodeToken(rv: number, start: string): string {
 function decodeToken(token: string): { readonly rv: number; readonly start: string } {
   const { v, rv, start } = parsedToken(Buffer.from(token, 'base64url').toString());
   if (v === tokenVersion && typeof rv === 'number' && typeof start === 'string') return { rv, start };
-  throw badRequest('invalid continue token: continue key is not valid: incorrect encoded start resourceVersion');
+  throw badRequest(
+    'invalid continue token: continue key is not valid: incorrect encoded start resourceVersion',
+  );
 }
 
 function parsedToken(text: string): Readonly<Record<string, unknown>> {
@@ -106,6 +108,7 @@ const tooOld =
 
 function expired(query: URLSearchParams, { start }: Position): Failure {
   const facts = { code: 410, reason: 'Expired' };
-  if (!query.has('continue')) return new Failure('The resourceVersion for the provided list is too old.', facts);
+  if (!query.has('continue'))
+    return new Failure('The resourceVersion for the provided list is too old.', facts);
   return new Failure(tooOld, { ...facts, metadata: { continue: encodeToken(-1, start) } });
 }

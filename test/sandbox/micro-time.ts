@@ -17,5 +17,7 @@ function microTimeProblem(value: unknown): string | undefined {
   const start = seconds.exec(value)?.[0];
   if (start === undefined) return `parsing time "${value}" as "${layout}": cannot parse "${value}" as "2006"`;
   const end = value.slice(start.length);
-  return rest.test(end) ? undefined : `parsing time "${value}" as "${layout}": cannot parse "${end}" as ".000000"`;
+  return rest.test(end)
+    ? undefined
+    : `parsing time "${value}" as "${layout}": cannot parse "${end}" as ".000000"`;
 }

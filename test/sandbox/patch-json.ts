@@ -3,7 +3,8 @@ import { asObject, asText, isEqual, isObject } from './json.ts';
 
 /** RFC 6902, but for `move` and `copy`. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type jsonpatch.Patch');
+  if (!Array.isArray(operations))
+    throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type jsonpatch.Patch');
   return operations.map(asObject).reduce<unknown>((document, { op, path, value }) => {
     const steps = asText(path).split('/').slice(1);
     return change(document, steps.map(unescaped), { op: asText(op), value });
@@ -30,7 +31,11 @@ function change(node: unknown, [step, ...rest]: readonly string[], operation: Op
   return operation.op === 'test' ? node : { ...node, [step]: operation.value };
 }
 
-function changeList(list: readonly unknown[], [step = '', ...rest]: readonly string[], operation: Operation): unknown {
+function changeList(
+  list: readonly unknown[],
+  [step = '', ...rest]: readonly string[],
+  operation: Operation,
+): unknown {
   const at = step === '-' ? list.length : Number(step);
   if (!Number.isInteger(at) || at > list.length) throw doesNotApply(step);
   if (rest.length > 0) return list.with(at, change(list[at], rest, operation));

@@ -26,7 +26,10 @@ export function patch(world: World, info: RequestInfo, body: PatchBody): Updated
   if (body.type === applyType) return apply(world, info, { content: asObject(body.content), old });
   if (old === undefined) throw notFound(resource, name);
   const incoming = decoded(info, patched(old, body), body.content);
-  return { object: updatePatched(world, info, { incoming: unversioned(incoming, body.content), old }), created: false };
+  return {
+    object: updatePatched(world, info, { incoming: unversioned(incoming, body.content), old }),
+    created: false,
+  };
 }
 
 function checkType({ resource }: RequestInfo, type: string): void {
@@ -42,7 +45,9 @@ function checkType({ resource }: RequestInfo, type: string): void {
 function patched(old: KubeObject, { type, content }: PatchBody): JsonObject {
   if (type === jsonType) return asObject(jsonPatch(old, content));
   if (!isObject(content)) {
-    throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}');
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal into Go value of type map[string]interface {}',
+    );
   }
   return asObject(type === strategicType ? strategicMergePatch(old, content) : mergePatch(old, content));
 }
@@ -53,7 +58,9 @@ function decoded(info: RequestInfo, object: JsonObject, content: unknown): KubeO
   } catch (err) {
     if (!(err instanceof Failure) || !err.message.includes('parsing time')) throw err;
     const why = err.message.slice(err.message.indexOf('parsing time'));
-    throw invalid({ group: '', plural: '', kind: '' }, '', [cause.invalid('patch', why, JSON.stringify(content))]);
+    throw invalid({ group: '', plural: '', kind: '' }, '', [
+      cause.invalid('patch', why, JSON.stringify(content)),
+    ]);
   }
 }
 
@@ -76,7 +83,10 @@ function apply(
     return { object: create(world, { ...info, name: '' }, content), created: true };
   }
   const incoming = decoded(info, strategicMergePatch(old, content), content);
-  return { object: updatePatched(world, info, { incoming: unversioned(incoming, content), old }), created: false };
+  return {
+    object: updatePatched(world, info, { incoming: unversioned(incoming, content), old }),
+    created: false,
+  };
 }
 
 function managerMissing(): Failure {

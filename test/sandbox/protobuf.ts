@@ -78,11 +78,7 @@ function writeMap(slot: Slot, map: unknown): void {
   for (const [key, value] of Object.entries(map)) writeNested(slot, { key, value }, entryFields);
 }
 
-function writeStructure(
-  slot: Slot,
-  type: Exclude<FieldType, string>,
-  value: unknown,
-): void {
+function writeStructure(slot: Slot, type: Exclude<FieldType, string>, value: unknown): void {
   if ('message' in type) {
     if (isObject(value)) writeNested(slot, value, type.message);
     return;

@@ -8,7 +8,10 @@ export interface ServiceAccountName {
 }
 
 /** A service account with exactly what rendered manifests (Roles, ClusterRoles and their bindings) give it. */
-export function serviceAccountUser(manifests: readonly JsonObject[], account: ServiceAccountName): SandboxUser {
+export function serviceAccountUser(
+  manifests: readonly JsonObject[],
+  account: ServiceAccountName,
+): SandboxUser {
   const bindings = manifests.filter(({ kind }) => kind === 'RoleBinding' || kind === 'ClusterRoleBinding');
   return {
     name: `system:serviceaccount:${account.namespace}:${account.name}`,
@@ -24,7 +27,9 @@ function isBound({ subjects }: JsonObject, { namespace, name }: ServiceAccountNa
     .map(asObject)
     .some(
       (subject) =>
-        subject['kind'] === 'ServiceAccount' && subject['name'] === name && subject['namespace'] === namespace,
+        subject['kind'] === 'ServiceAccount' &&
+        subject['name'] === name &&
+        subject['namespace'] === namespace,
     );
 }
 

@@ -34,11 +34,20 @@ export function attributesOf(method: string, url: URL): Attributes {
   const path = url.pathname;
   const shape = resourceShape(path);
   if (shape === undefined) {
-    return { verb: method.toLowerCase(), group: '', resource: '', namespace: undefined, name: '', path, isResource: false };
+    return {
+      verb: method.toLowerCase(),
+      group: '',
+      resource: '',
+      namespace: undefined,
+      name: '',
+      path,
+      isResource: false,
+    };
   }
   const { group, plural, namespace, subresource } = shape;
   const verb = verbOf(method, shape.name, url.searchParams) ?? method.toLowerCase();
-  const name = shape.name === '' && (verb === 'list' || verb === 'watch') ? pinnedName(url.searchParams) : shape.name;
+  const name =
+    shape.name === '' && (verb === 'list' || verb === 'watch') ? pinnedName(url.searchParams) : shape.name;
   const resource = subresource === '' ? plural : `${plural}/${subresource}`;
   return { verb, group, resource, namespace, name, path, isResource: true };
 }

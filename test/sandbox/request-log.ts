@@ -20,7 +20,10 @@ export class RequestLog {
     return this.#entries.slice(-maxEntries);
   }
 
-  add(request: Omit<SandboxRequest, 'status'>): { readonly request: SandboxRequest; answered(status: number): void } {
+  add(request: Omit<SandboxRequest, 'status'>): {
+    readonly request: SandboxRequest;
+    answered(status: number): void;
+  } {
     const entry = { ...request, status: undefined as number | undefined };
     this.#entries.push(entry);
     if (this.#entries.length > 2 * maxEntries) this.#entries = this.#entries.slice(-maxEntries);

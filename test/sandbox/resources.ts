@@ -94,5 +94,9 @@ interface CrdSpec {
   readonly group: string;
   readonly scope: string;
   readonly names: { readonly plural: string; readonly kind: string };
-  readonly versions: readonly { readonly name: string; readonly storage: boolean; readonly subresources?: unknown }[];
+  readonly versions: readonly {
+    readonly name: string;
+    readonly storage: boolean;
+    readonly subresources?: unknown;
+  }[];
 }

@@ -15,7 +15,10 @@ export const eventRules: Rules = {
   },
   admit: (object, old) => ({
     object,
-    causes: [...namespaceCauses(object), ...(old === undefined ? newCauses(object) : changeCauses(object, old))],
+    causes: [
+      ...namespaceCauses(object),
+      ...(old === undefined ? newCauses(object) : changeCauses(object, old)),
+    ],
   }),
   fields: (event) => ({
     reason: asText(event['reason']),
@@ -74,7 +77,9 @@ function controllerCauses(name: string): readonly StatusCause[] {
       cause.invalid(field, nameMessage),
     ];
   }
-  return parts.length <= 2 && nameShape.test(parts.at(-1) ?? '') ? [] : [cause.invalid(field, nameMessage, name)];
+  return parts.length <= 2 && nameShape.test(parts.at(-1) ?? '')
+    ? []
+    : [cause.invalid(field, nameMessage, name)];
 }
 
 function textCauses(event: JsonObject, field: string): readonly StatusCause[] {

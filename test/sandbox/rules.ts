@@ -32,7 +32,10 @@ const subdomainMessage =
   " (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 /** What every kind demands of its metadata. */
-export function metadataCauses({ metadata }: KubeObject, old: KubeObject | undefined): readonly StatusCause[] {
+export function metadataCauses(
+  { metadata }: KubeObject,
+  old: KubeObject | undefined,
+): readonly StatusCause[] {
   return old === undefined ? nameCauses(metadata.name) : finalizerCauses(metadata.finalizers ?? [], old);
 }
 

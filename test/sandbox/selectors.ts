@@ -93,7 +93,12 @@ export function pinnedName(query: URLSearchParams): string {
 export function matchesLabelSelector(selector: unknown, labels: Readonly<Record<string, string>>): boolean {
   const { matchLabels, matchExpressions } = asObject(selector);
   const equal = Object.entries(asObject(matchLabels)).every(([name, wanted]) => labels[name] === wanted);
-  return equal && asList(matchExpressions).map(asObject).every((expression) => matchesExpression(expression, labels));
+  return (
+    equal &&
+    asList(matchExpressions)
+      .map(asObject)
+      .every((expression) => matchesExpression(expression, labels))
+  );
 }
 
 function matchesExpression(expression: JsonObject, labels: Readonly<Record<string, string>>): boolean {

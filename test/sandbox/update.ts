@@ -53,7 +53,8 @@ function checkUid({ resource, namespace = '', name }: RequestInfo, wanted: strin
   throw conflict(resource, name, why);
 }
 
-const modified = 'the object has been modified; please apply your changes to the latest version and try again';
+const modified =
+  'the object has been modified; please apply your changes to the latest version and try again';
 
 function store(world: World, info: RequestInfo, { incoming, old }: Change): KubeObject {
   const { resource, name } = info;
@@ -106,7 +107,14 @@ function ownPart({ resource, subresource }: RequestInfo, incoming: KubeObject, o
 function keptMetadata(incoming: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const { uid, resourceVersion, creationTimestamp } = old;
   const { generation, deletionTimestamp, deletionGracePeriodSeconds } = old;
-  const fixed = { uid, resourceVersion, creationTimestamp, generation, deletionTimestamp, deletionGracePeriodSeconds };
+  const fixed = {
+    uid,
+    resourceVersion,
+    creationTimestamp,
+    generation,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+  };
   return cleanMetadata(Object.assign({ ...incoming }, fixed));
 }
 

@@ -54,9 +54,13 @@ function permits(rule: UserRule, attributes: Attributes): boolean {
   );
 }
 
-const includes = (list: readonly string[], word: string): boolean => list.includes('*') || list.includes(word);
+const includes = (list: readonly string[], word: string): boolean =>
+  list.includes('*') || list.includes(word);
 
-function forbiddenResource(user: SandboxUser, { verb, group, resource, namespace, name }: Attributes): Failure {
+function forbiddenResource(
+  user: SandboxUser,
+  { verb, group, resource, namespace, name }: Attributes,
+): Failure {
   const plural = resource.split('/')[0] ?? '';
   const what = `${resourceName({ group, plural })}${name === '' ? '' : ` "${name}"`}`;
   const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;

@@ -5,6 +5,7 @@ import type { KubeObject } from './json.ts';
 import { checkListOptions, revisionOf } from './list-options.ts';
 import type { Reply } from './reply.ts';
 import type { RequestInfo } from './request-info.ts';
+import { apiVersionOf } from './resources.ts';
 import { selectorOf, type Matcher } from './selectors.ts';
 import type { World } from './world.ts';
 
@@ -54,7 +55,7 @@ export class Watch {
     });
     this.#startTimers();
     await this.#sendPast();
-    for (const change of this.#waiting) this.#sendChange(change);
+    this.#flushWaiting();
     this.#waiting = undefined;
   }
 
@@ -63,9 +64,12 @@ export class Watch {
     // While the past is being written, the present revision would promise too much.
     if (this.#waiting !== undefined && annotations === undefined) return;
     const marks = annotations === undefined ? {} : { annotations };
-    const metadata = { resourceVersion: String(this.#world.store.revision), ...marks } as KubeObject['metadata'];
-    const { apiVersion, kind } = this.#typeMeta();
-    this.#send('BOOKMARK', { apiVersion, kind, metadata });
+    const metadata = {
+      resourceVersion: String(this.#world.store.revision),
+      ...marks,
+    } as KubeObject['metadata'];
+    const { resource } = this.#info;
+    this.#send('BOOKMARK', { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata });
   }
 
   /** Ends the watch as the server does with one whose past it has forgotten. */
@@ -94,13 +98,11 @@ export class Watch {
   async #sendPresent(): Promise<void> {
     const { store } = this.#world;
     const { query, resource } = this.#info;
-    const revision = store.revision;
     for (const object of store.collection(resource).sorted()) {
       if (this.#isWatched(object)) this.#send('ADDED', object);
       await this.#reply?.drained();
     }
     if (query.get('sendInitialEvents') !== 'true') return;
-    if (revision === store.revision || this.#waiting?.length === 0) return this.bookmark(initialEventsEnd);
     this.#flushWaiting();
     this.bookmark(initialEventsEnd);
   }
@@ -136,11 +138,6 @@ export class Watch {
     });
     this.#reply?.write(encodeErrorEvent(status, this.#options.form.media.encoding));
     this.close();
-  }
-
-  #typeMeta(): { readonly apiVersion: string; readonly kind: string } {
-    const { group, version, kind } = this.#info.resource;
-    return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
   }
 
   #startTimers(): void {

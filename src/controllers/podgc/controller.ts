@@ -99,7 +99,9 @@ export class PodGcController {
 
   async #act({ plan, census, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
     const { policies, clock, metrics, recorder, onPass, fenced, maxDeletesPerSecond } = this.#deps;
-    const deletions = new Deletions(this.#deps, (node) => { this.#forgetMissing(node); });
+    const deletions = new Deletions(this.#deps, (node) => {
+      this.#forgetMissing(node);
+    });
     try {
       this.#pace = await paced(
         plan.deletions.filter((deletion) => deletions.enforces(deletion)),

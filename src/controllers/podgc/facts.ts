@@ -80,3 +80,9 @@ export const isFinalizerHeld = (pod: PodFacts): boolean =>
   pod.deletionGracePeriodSeconds === 0 &&
   pod.finalizers.length > 0 &&
   (pod.phase === 'Succeeded' || pod.phase === 'Failed');
+
+/** The pods that one rule, or one step of it, would delete, in the order they go. */
+export interface RuleHits {
+  readonly reason: PodDeleteReason;
+  readonly pods: readonly PodFacts[];
+}

@@ -21,25 +21,32 @@ const positions = 2 ** 19;
 function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
   if (pods.length >= positions) return [...pods].sort(byTurn);
   const keys = new Float64Array(pods.length);
-  pods.forEach((pod, i) => {
-    keys[i] = (Math.floor(pod.createdAtMs / 1000) + (isEvicted(pod) ? 0 : notEvicted)) * positions + i;
-  });
+  let at = 0;
+  for (const pod of pods) {
+    keys[at] = (second(pod) + (isEvicted(pod) ? 0 : notEvicted)) * positions + at;
+    at++;
+  }
   keys.sort();
-  const ranked = Array.from(keys, (key) => pods[key % positions]).filter((pod) => pod !== undefined);
+  const ranked: PodFacts[] = [];
+  for (const key of keys) {
+    const pod = pods[key % positions];
+    if (pod !== undefined) ranked.push(pod);
+  }
   return settleTies(ranked);
 }
 
-function settleTies(ranked: readonly PodFacts[]): PodFacts[] {
-  const settled: PodFacts[] = [];
-  let tied: PodFacts[] = [];
-  for (const pod of ranked) {
-    if (!isTie(tied[0], pod)) {
-      for (const done of tied.length > 1 ? tied.sort(byTurn) : tied) settled.push(done);
-      tied = [];
+/** Puts each run of pods that only names can tell apart in order, in place. */
+function settleTies(ranked: PodFacts[]): PodFacts[] {
+  let start = 0;
+  for (let end = 1; end <= ranked.length; end++) {
+    if (end < ranked.length && isTie(ranked[start], ranked[end])) continue;
+    if (end - start > 1) {
+      const tied = ranked.slice(start, end).sort(byTurn);
+      for (const [i, pod] of tied.entries()) ranked[start + i] = pod;
     }
-    tied.push(pod);
+    start = end;
   }
-  return settled.concat(tied.sort(byTurn));
+  return ranked;
 }
 
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);

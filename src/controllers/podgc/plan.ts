@@ -1,5 +1,5 @@
 import type { Policy } from '../../api/policy.ts';
-import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import { podDeleteReasons, type PodDeleteReason, type PodKeepReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import {
   isFinalizerHeld,
@@ -11,6 +11,7 @@ import {
   type PodGcPlan,
   type PodKept,
   type PolicyVerdicts,
+  type RuleHits,
 } from './facts.ts';
 import { groupByPolicy } from './groups.ts';
 import { judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
@@ -24,14 +25,14 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, outside } = groupByPolicy(facts, given);
   const judged = groups.map((one) => judge(one, facts, given));
-  const { deletions, over } = execute(judged);
-  const due = new Set(deletions.map(({ pod }) => pod));
+  const { deletions, over, due } = sequence(judged);
   return {
     deletions,
-    policies: judged.map((one) => verdictsOf(one, deletions)),
+    policies: judged.map((one) => verdictsOf(one, due)),
     kept: function* kept() {
       yield* outside;
-      for (const one of judged) yield* keptOf(one, { due, over, nowMs: given.now.getTime() });
+      const going = new Set(deletions.map(({ pod }) => pod));
+      for (const one of judged) yield* keptOf(one, { going, over, nowMs: given.now.getTime() });
     },
   };
 }
@@ -40,104 +41,119 @@ interface Judged {
   readonly group: Group;
   readonly terminated: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
-  /** One list a rule, in the order of the rules; a pod stands in one of them at most. */
-  readonly rules: readonly (readonly Candidate[])[];
+  readonly hits: readonly RuleHits[];
 }
 
-interface Candidate {
-  readonly pod: PodFacts;
-  readonly reason: PodDeleteReason;
-  readonly policy: Policy;
+/** In the order in which the rules apply; a pod goes by the first that hits. */
+const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
+
+function judge(group: Group, facts: PodGcFacts, given: Given): Judged {
+  const terminated = judgeTerminated(group, facts, given);
+  const orphans = judgeOrphans(group, facts);
+  const hits = firstHitWins([
+    ...terminated.due,
+    { reason: 'OutOfService', pods: outOfService(group, facts.nodes) },
+    { reason: 'Orphaned', pods: orphans.due },
+    { reason: 'Unscheduled', pods: unscheduled(group) },
+  ]);
+  return { group, terminated, orphans, hits };
 }
 
-function judge(one: Group, facts: PodGcFacts, given: Given): Judged {
-  const terminated = judgeTerminated(one, facts, given);
-  const orphans = judgeOrphans(one, facts);
-  const claimed = new Set<PodFacts>();
-  const claim = (found: TerminatedVerdicts['due']): Candidate[] =>
-    found.flatMap(({ pod, reason }) => {
-      if (claimed.has(pod) || isFinalizerHeld(pod)) return [];
-      claimed.add(pod);
-      return [{ pod, reason, policy: one.policy }];
-    });
-  const because = (reason: PodDeleteReason, pods: readonly PodFacts[]): Candidate[] =>
-    claim(pods.map((pod) => ({ pod, reason })));
-  const finished = claim(terminated.due);
-  const step = (reason: PodDeleteReason): Candidate[] => finished.filter((c) => c.reason === reason);
-  const rules = [
-    step('Terminated'),
-    step('TerminatedInNamespace'),
-    step('Expired'),
-    because('OutOfService', outOfService(one, facts.nodes)),
-    because('Orphaned', orphans.due),
-    because('Unscheduled', unscheduled(one)),
-  ];
-  return { group: one, terminated, orphans, rules };
+/** What waits for its finalizers alone is never deleted again, by whatever rule. */
+function firstHitWins(hits: readonly RuleHits[]): RuleHits[] {
+  const filled = hits.filter(({ pods }) => pods.length > 0);
+  if (filled.length <= 1)
+    return filled.map(({ reason, pods }) => ({ reason, pods: pods.filter((pod) => !isFinalizerHeld(pod)) }));
+  const taken = new Set<PodFacts>();
+  return filled.map(({ reason, pods }) => {
+    const mine = pods.filter((pod) => !taken.has(pod) && !isFinalizerHeld(pod));
+    for (const pod of mine) taken.add(pod);
+    return { reason, pods: mine };
+  });
 }
 
-/** One sequence for the whole cluster, rule by rule, each policy's own limit of deletions a pass respected. */
-function execute(judged: readonly Judged[]): { deletions: PodDeletion[]; over: ReadonlySet<PodFacts> } {
+interface Sequence {
+  readonly deletions: readonly PodDeletion[];
+  /** Pods that a policy's own limit of deletions a pass leaves for the next one. */
+  readonly over: ReadonlySet<PodFacts>;
+  /** How many go, by policy. */
+  readonly due: ReadonlyMap<Policy, number>;
+}
+
+/** One sequence for the whole cluster, rule by rule; within a rule in one order, whatever the policy. */
+function sequence(judged: readonly Judged[]): Sequence {
   const deletions: PodDeletion[] = [];
   const over = new Set<PodFacts>();
-  const counts = new Map<Policy, number>();
-  for (const { pod, reason, policy } of inOrder(judged)) {
-    const count = (counts.get(policy) ?? 0) + 1;
-    const limit = policy.pods?.safety.maxDeletesPerPass ?? 0;
-    if (limit > 0 && count > limit) {
-      over.add(pod);
-      continue;
+  const due = new Map<Policy, number>();
+  for (const reason of ruleOrder) {
+    for (const deletion of inOrder(judged, reason)) {
+      const count = due.get(deletion.policy) ?? 0;
+      if (isAtLimit(deletion.policy, count)) over.add(deletion.pod);
+      else {
+        due.set(deletion.policy, count + 1);
+        deletions.push(deletion);
+      }
     }
-    counts.set(policy, count);
-    deletions.push({ verdict: 'Delete', pod, reason, policy, markFailed: needsMark(pod) });
   }
-  return { deletions, over };
+  return { deletions, over, due };
 }
 
-const needsMark = (pod: PodFacts): boolean => pod.phase !== 'Succeeded' && pod.phase !== 'Failed';
-
-function* inOrder(judged: readonly Judged[]): Iterable<Candidate> {
-  const [first] = judged;
-  for (const rule of (first?.rules ?? []).keys()) {
-    const lists = judged.map(({ rules }) => rules[rule] ?? []).filter((list) => list.length > 0);
-    // Each list is in order by itself; only several policies need a merge.
-    yield* lists.length > 1 ? lists.flat().sort((a, b) => byTurn(a.pod, b.pod)) : lists.flat();
-  }
+function isAtLimit(policy: Policy, count: number): boolean {
+  const limit = policy.pods?.safety.maxDeletesPerPass ?? 0;
+  return limit > 0 && count >= limit;
 }
 
-function verdictsOf({ group: one, orphans }: Judged, deletions: readonly PodDeletion[]): PolicyVerdicts {
+function inOrder(judged: readonly Judged[], reason: PodDeleteReason): readonly PodDeletion[] {
+  const lists = judged.flatMap(({ group: { policy }, hits }) =>
+    hits
+      .filter((hit) => hit.reason === reason)
+      .map(({ pods }) => pods.map((pod) => deletionOf(pod, reason, policy))),
+  );
+  // Each list is in order by itself; only several policies need a merge.
+  return lists.length > 1 ? lists.flat().sort((a, b) => byTurn(a.pod, b.pod)) : (lists[0] ?? []);
+}
+
+const deletionOf = (pod: PodFacts, reason: PodDeleteReason, policy: Policy): PodDeletion => ({
+  verdict: 'Delete',
+  pod,
+  reason,
+  policy,
+  markFailed: pod.phase !== 'Succeeded' && pod.phase !== 'Failed',
+});
+
+function verdictsOf({ group, orphans }: Judged, due: ReadonlyMap<Policy, number>): PolicyVerdicts {
   return {
-    policy: one.policy,
-    governed: one.pods.length,
-    terminated: one.terminated.length,
-    due: deletions.reduce((count, { policy }) => count + Number(policy === one.policy), 0),
+    policy: group.policy,
+    governed: group.pods.length,
+    terminated: group.terminated.length,
+    due: due.get(group.policy) ?? 0,
     missingNodes: orphans.missingNodes,
     trippedPercent: orphans.trippedPercent,
   };
 }
 
-interface Done {
-  readonly due: ReadonlySet<PodFacts>;
+interface Going {
+  readonly going: ReadonlySet<PodFacts>;
   readonly over: ReadonlySet<PodFacts>;
   readonly nowMs: number;
 }
 
-function* keptOf({ group: one, terminated, orphans }: Judged, { due, over, nowMs }: Done): Iterable<PodKept> {
-  for (const pod of one.pods) {
-    if (due.has(pod)) continue;
+function* keptOf({ group, terminated, orphans }: Judged, { going, over, nowMs }: Going): Iterable<PodKept> {
+  for (const pod of group.pods) {
+    if (going.has(pod)) continue;
     const { reason, eligibleAtMs } = keptBecause(pod);
     const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
-    yield { verdict: 'Keep', pod, reason, policy: one.policy, eligibleAt };
+    yield { verdict: 'Keep', pod, reason, policy: group.policy, eligibleAt };
   }
 
   function keptBecause(pod: PodFacts): { reason: PodKeepReason; eligibleAtMs: number | undefined } {
     if (over.has(pod)) return { reason: 'PacingLimit', eligibleAtMs: undefined };
     if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld', eligibleAtMs: undefined };
     const orphan = orphans.keepReason(pod);
-    if (orphan !== undefined)
-      return {
-        reason: orphan.reason,
-        eligibleAtMs: orphan.waitMs === undefined ? undefined : nowMs + orphan.waitMs,
-      };
+    if (orphan !== undefined) {
+      const eligibleAtMs = orphan.waitMs === undefined ? undefined : nowMs + orphan.waitMs;
+      return { reason: orphan.reason, eligibleAtMs };
+    }
     if (isTerminated(pod)) return terminated.keepReason(pod);
     return { reason: 'NotTerminated', eligibleAtMs: undefined };
   }

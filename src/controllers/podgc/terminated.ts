@@ -1,14 +1,14 @@
 import type { TerminatedPolicy, TtlRule } from '../../api/policy.ts';
-import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import type { PodKeepReason } from '../../api/reasons.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import { globMatcher } from '../../runtime/glob.ts';
-import { isFinalizerHeld, type Given, type Group, type PodGcFacts } from './facts.ts';
+import { isFinalizerHeld, type Given, type Group, type PodGcFacts, type RuleHits } from './facts.ts';
 import { firstToGo } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
-  /** In the order they go: over the threshold, over the namespace's, expired. */
-  readonly due: readonly { readonly pod: PodFacts; readonly reason: PodDeleteReason }[];
+  /** One list a step, each in the order they go; no pod stands in two. */
+  readonly due: readonly RuleHits[];
   /** Why each finished pod that is not due stays, and when its time is up. */
   keepReason(pod: PodFacts): { readonly reason: PodKeepReason; readonly eligibleAtMs: number | undefined };
 }
@@ -27,24 +27,41 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
 
   const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
   const newest = newestOfOwners(group.terminated, rule, facts);
+  const mayExpire = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod);
   const expiryOf = expiry(rule);
-  const overall = overThreshold(group.terminated, rule.threshold, (pod) => held(pod) === undefined);
-  const gone = new Set(overall);
-  const free = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod) && !gone.has(pod);
-  const inNamespace = overNamespaceThreshold(group.terminated, rule, { gone, free });
-  for (const pod of inNamespace) gone.add(pod);
   const nowMs = given.now.getTime();
-  const expired = firstToGo(group.terminated.filter((pod) => expiryOf(pod) <= nowMs && free(pod)));
+
+  // Sorted once; each step takes from what the one before it left, in that order.
+  const ranked = mayDelete(rule, group.terminated.length) ? firstToGo(group.terminated) : [];
+  const overall = overThreshold(ranked, rule.threshold, (pod) => held(pod) === undefined);
+  const afterOverall = without(ranked, overall);
+  const inNamespace = overNamespaceThreshold(afterOverall, rule, mayExpire);
+  const expired = without(afterOverall, inNamespace).filter(
+    (pod) => expiryOf(pod) <= nowMs && mayExpire(pod),
+  );
   return {
     due: [
-      ...overall.map((pod) => ({ pod, reason: 'Terminated' as const })),
-      ...inNamespace.map((pod) => ({ pod, reason: 'TerminatedInNamespace' as const })),
-      ...expired.map((pod) => ({ pod, reason: 'Expired' as const })),
+      { reason: 'Terminated', pods: overall },
+      { reason: 'TerminatedInNamespace', pods: inNamespace },
+      { reason: 'Expired', pods: expired },
     ],
     keepReason: (pod) =>
       keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
   };
 }
+
+function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly PodFacts[] {
+  if (gone.length === 0) return pods;
+  const left = new Set(gone);
+  return pods.filter((pod) => !left.has(pod));
+}
+
+/** Whether any step can find something: sorting 100 000 pods for nothing is work. */
+const mayDelete = (rule: TerminatedPolicy, count: number): boolean =>
+  (rule.threshold > 0 && count > rule.threshold) ||
+  rule.perNamespaceThreshold !== undefined ||
+  rule.ttlAfterFinishedMs !== undefined ||
+  rule.ttlByReason.length > 0;
 
 function keepReason(
   hold: PodKeepReason | undefined,
@@ -64,33 +81,34 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKe
   return facts.jobsFinished?.get(pod.controller.uid) === true ? undefined : 'JobUnfinished';
 }
 
-function overThreshold(
-  terminated: readonly PodFacts[],
-  threshold: number,
-  mayGo: (pod: PodFacts) => boolean,
-): PodFacts[] {
-  if (threshold <= 0 || terminated.length <= threshold) return [];
-  return firstToGo(terminated.filter(mayGo), terminated.length - threshold);
-}
+type MayGo = (pod: PodFacts) => boolean;
 
-interface Taken {
-  readonly gone: ReadonlySet<PodFacts>;
-  readonly free: (pod: PodFacts) => boolean;
+function overThreshold(ranked: readonly PodFacts[], threshold: number, mayGo: MayGo): PodFacts[] {
+  let surplus = threshold > 0 ? ranked.length - threshold : 0;
+  const over: PodFacts[] = [];
+  for (const pod of ranked) {
+    if (surplus <= 0) break;
+    if (!mayGo(pod)) continue;
+    over.push(pod);
+    surplus--;
+  }
+  return over;
 }
 
 function overNamespaceThreshold(
-  terminated: readonly PodFacts[],
-  { perNamespaceThreshold }: TerminatedPolicy,
-  { gone, free }: Taken,
+  ranked: readonly PodFacts[],
+  { perNamespaceThreshold: threshold = 0 }: TerminatedPolicy,
+  mayGo: MayGo,
 ): PodFacts[] {
-  if (perNamespaceThreshold === undefined) return [];
-  const remaining = groupBy(
-    terminated.filter((pod) => !gone.has(pod)),
-    (pod) => pod.namespace,
-  );
-  return firstToGo(
-    [...remaining.values()].flatMap((pods) => overThreshold(pods, perNamespaceThreshold, free)),
-  );
+  if (threshold <= 0) return [];
+  const surplus = new Map<string, number>();
+  for (const { namespace } of ranked) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
+  return ranked.filter((pod) => {
+    const left = surplus.get(pod.namespace) ?? 0;
+    if (left <= 0 || !mayGo(pod)) return false;
+    surplus.set(pod.namespace, left - 1);
+    return true;
+  });
 }
 
 /** The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. */

@@ -1,0 +1,124 @@
+import { dustpanUser, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
+import type { Bed, BenchPods } from './bench-pods.ts';
+import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
+import { watchClearing, type Clearing } from './watch-collector.ts';
+
+/** dustpan with nothing to delete: reading everything, then watching. */
+export interface AtRest {
+  readonly secondsToFirstPass: number;
+  readonly cpuSecondsToFirstPass: number;
+  readonly peakMb: number;
+  /** Median of the second half of the watching. */
+  readonly steadyMb: number;
+  readonly heapMb: number;
+  readonly planMs: readonly number[];
+  readonly startLagMs: number;
+  readonly restLagMs: number;
+  readonly requestsPerMinute: number;
+  readonly cpuSecondsPerMinute: number;
+}
+
+const restSeconds = 70;
+
+/** Starts dustpan on a policy in DryRun. */
+export async function measureAtRest(
+  { cluster }: Pick<Bed, 'cluster'>,
+  { threshold }: Pick<BenchPods, 'threshold'>,
+  nodeArgs: readonly string[],
+): Promise<AtRest> {
+  await applyBenchPolicy(cluster, { threshold, mode: 'DryRun' });
+  const startedAtMs = performance.now();
+  await using dustpan = await start(cluster, nodeArgs);
+  const starting = await scrapeUntil(dustpan, 200, (all) => (all.at(-1)?.passes ?? 0) > 0);
+  const restAt = performance.now();
+  const resting = await scrapeUntil(dustpan, 1_000, () => performance.now() - restAt > restSeconds * 1_000);
+  const [first, last] = [starting.at(-1), resting.at(-1)];
+  if (!first || !last) throw new Error('no scrapes');
+  const minutes = (last.atMs - first.atMs) / 60_000;
+  return {
+    secondsToFirstPass: (first.atMs - startedAtMs) / 1_000,
+    cpuSecondsToFirstPass: first.usage.cpuSeconds,
+    peakMb: last.usage.peakMb,
+    steadyMb: median(resting.slice(resting.length / 2).map(({ usage }) => usage.residentMb)),
+    heapMb: median(resting.slice(resting.length / 2).map(({ heapMb }) => heapMb)),
+    planMs: planTimes([...starting, ...resting]).map((seconds) => seconds * 1_000),
+    startLagMs: longestLagMs(starting),
+    restLagMs: longestLagMs(resting.slice(1)),
+    requestsPerMinute: (last.requests - first.requests) / minutes,
+    cpuSecondsPerMinute: (last.usage.cpuSeconds - first.usage.cpuSeconds) / minutes,
+  };
+}
+
+/** dustpan clearing the backlog, from a cold start. */
+export interface Cleared extends Clearing {
+  readonly lagMs: number;
+  readonly steadyMb: number;
+  readonly peakMb: number;
+}
+
+const settleSeconds = 30;
+
+/** Starts dustpan on a policy in Enforce and follows it until the backlog is gone. */
+export async function measureClearing(
+  { cluster, etcd }: Bed,
+  pods: BenchPods,
+  nodeArgs: readonly string[],
+): Promise<Cleared> {
+  await applyBenchPolicy(cluster, { threshold: pods.threshold, mode: 'Enforce' });
+  const startedAtMs = performance.now();
+  await using dustpan = await start(cluster, nodeArgs);
+  let cleared = false;
+  const [clearing, busy] = await Promise.all([
+    watchClearing({
+      startedAtMs,
+      pid: () => dustpan.pid,
+      countLeft: () => pods.countDue(etcd),
+      due: pods.due.length,
+      atMostSeconds: 300,
+    }).finally(() => {
+      cleared = true;
+    }),
+    scrapeUntil(dustpan, 1_000, () => cleared),
+  ]);
+  const restAt = performance.now();
+  const resting = await scrapeUntil(dustpan, 1_000, () => performance.now() - restAt > settleSeconds * 1_000);
+  return {
+    ...clearing,
+    lagMs: longestLagMs(busy),
+    steadyMb: median(resting.slice(resting.length / 2).map(({ usage }) => usage.residentMb)),
+    peakMb: resting.at(-1)?.usage.peakMb ?? clearing.usage.peakMb,
+  };
+}
+
+function start(cluster: Bed['cluster'], nodeArgs: readonly string[]): Promise<Dustpan> {
+  return startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir, nodeArgs });
+}
+
+async function applyBenchPolicy(
+  cluster: Bed['cluster'],
+  { threshold, mode }: { readonly threshold: number; readonly mode: string },
+): Promise<void> {
+  const policy = {
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'GCPolicy',
+    metadata: { name: 'bench' },
+    spec: {
+      mode,
+      pods: {
+        terminated: { threshold },
+        outOfService: {},
+        orphaned: {},
+        unscheduledTerminating: {},
+      },
+    },
+  };
+  const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], JSON.stringify(policy));
+  if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
+}
+
+const longestLagMs = (scrapes: readonly Scrape[]): number =>
+  Math.max(0, ...scrapes.map(({ lagSeconds }) => lagSeconds * 1_000));
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}

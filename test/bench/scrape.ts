@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usageOf, type Usage } from './process-usage.ts';
+
+/** The sum of a metric's samples over all its labels; 0 when there is none. */
+export function metric(exposition: string, name: string): number {
+  const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
+  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+/** What dustpan says of itself, and the kernel of it, at one moment. */
+export interface Scrape {
+  readonly atMs: number;
+  readonly passes: number;
+  readonly planSeconds: number;
+  /** Longest since the scrape before, when they are less than 10 s apart. */
+  readonly lagSeconds: number;
+  readonly requests: number;
+  readonly heapMb: number;
+  readonly usage: Usage;
+}
+
+interface Scraped {
+  readonly pid: number;
+  readonly metricsUrl: string;
+}
+
+export async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
+  const text = await (await fetch(metricsUrl)).text();
+  const plan = 'dustpan_pod_gc_plan_duration_seconds';
+  return {
+    atMs: performance.now(),
+    passes: metric(text, `${plan}_count`),
+    planSeconds: metric(text, `${plan}_sum`),
+    lagSeconds: metric(text, 'nodejs_eventloop_lag_p99_seconds'),
+    requests: metric(text, 'dustpan_rest_client_requests_total'),
+    heapMb: metric(text, 'nodejs_heap_size_used_bytes') / 1e6,
+    usage: usageOf(pid),
+  };
+}
+
+/** Scrapes until told otherwise; resolves with all scrapes. */
+export async function scrapeUntil(
+  scraped: Scraped,
+  everyMs: number,
+  isDone: (scrapes: readonly Scrape[]) => boolean,
+): Promise<readonly Scrape[]> {
+  const scrapes: Scrape[] = [];
+  while (!isDone(scrapes)) {
+    scrapes.push(await scrape(scraped));
+    await sleep(everyMs);
+  }
+  return scrapes;
+}
+
+/** Times of the single plans, from how the histogram's sum grew from scrape to scrape. */
+export function planTimes(scrapes: readonly Scrape[]): number[] {
+  return scrapes.flatMap((now, i) => {
+    const before = scrapes[i - 1] ?? { passes: 0, planSeconds: 0 };
+    const passes = now.passes - before.passes;
+    return passes > 0 ? [(now.planSeconds - before.planSeconds) / passes] : [];
+  });
+}
