@@ -28,38 +28,37 @@ export interface Keep {
   readonly intern: Interner;
 }
 
-/** One literal for every pod, so that all share one hidden class. */
-export function podFacts(pod: Pod, keep: Keep): PodFacts {
+/**
+ * One literal for every pod, so that all share one hidden class.
+ * `known` is the same state of the same pod, perhaps with other labels: its strings are used again.
+ */
+export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
   const { intern } = keep;
   const meta = metadata(pod.metadata);
+  const labels = keptLabels(meta.labels, keep);
+  if (known && isSameLabels(known.labels, labels)) return known;
+  const { uid, name, resourceVersion, controller } = known ?? identity(meta, intern);
   const status = pod.status ?? noStatus;
   const { phase } = status;
   const createdAtMs = timeMs(meta.creationTimestamp);
   const isTerminated = !unfinishedPhases.has(phase);
   return {
-    uid: meta.uid,
-    name: meta.name,
+    uid,
+    name,
     namespace: intern.string(meta.namespace),
-    resourceVersion: meta.resourceVersion,
+    resourceVersion,
     createdAtMs: createdAtMs ?? 0,
     deletionAtMs: timeMs(meta.deletionTimestamp),
     deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
-    labels: keptLabels(meta.labels, keep),
-    controller: controllerOf(meta.ownerReferences, intern),
+    labels,
+    controller,
     finalizers: intern.strings(meta.finalizers),
     nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
     phase: intern.string(phase),
     reason: intern.string(status.reason),
     message: isTerminated ? shortened(status.message) : '',
-    finishedAtMs: isTerminated ? (finishedAtMs(status) ?? createdAtMs) : undefined,
+    finishedAtMs: isTerminated ? finishedAtMs(status, createdAtMs) : undefined,
   };
-}
-
-/** `next` for another set of labels than `known`, which is of the same state of the pod: what both have is kept once. */
-export function adoptPod(known: PodFacts, next: PodFacts): PodFacts {
-  if (isSameLabels(known.labels, next.labels)) return known;
-  const { uid, name, resourceVersion, controller } = known;
-  return { ...next, uid, name, resourceVersion, controller };
 }
 
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
@@ -99,6 +98,13 @@ export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): Repli
   };
 }
 
+function identity(
+  { uid, name, resourceVersion, ownerReferences }: ObjectMeta,
+  intern: Interner,
+): Pick<PodFacts, 'uid' | 'name' | 'resourceVersion' | 'controller'> {
+  return { uid, name, resourceVersion, controller: controllerOf(ownerReferences, intern) };
+}
+
 function metadata(meta: ObjectMeta | undefined): ObjectMeta {
   if (meta === undefined || meta.uid === '' || meta.name === '') {
     throw new MalformedError('object without metadata.uid and metadata.name');
@@ -116,14 +122,15 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
   return owner && intern.owner(owner);
 }
 
-/** The last container to finish; else the last condition change. */
-function finishedAtMs(status: PodStatus): number | undefined {
+/** The last container to finish; else the last condition change; else the creation. */
+function finishedAtMs(status: PodStatus, createdAtMs: number | undefined): number | undefined {
   const containers = [
     ...finishTimes(status.initContainerStatuses),
     ...finishTimes(status.containerStatuses),
     ...finishTimes(status.ephemeralContainerStatuses),
   ];
-  return latest(containers) ?? latest(status.conditions.map((c) => timeMs(c.lastTransitionTime)));
+  const conditions = status.conditions.map((c) => timeMs(c.lastTransitionTime));
+  return latest(containers) ?? latest(conditions) ?? createdAtMs;
 }
 
 function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {

@@ -3,10 +3,10 @@ import { isProtobuf, magicBytes, parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from './gen/meta.ts';
 
-/** How one kind is read from either wire form. */
+/** How one kind is read from either wire form. An object that is in `known`, in the same state, is not made anew. */
 export interface Codec<T> {
-  fromProtobuf(message: Buffer): T;
-  fromJson(json: unknown): T;
+  fromProtobuf(message: Buffer, known?: ReadonlyMap<string, T>): T;
+  fromJson(json: unknown, known?: ReadonlyMap<string, T>): T;
 }
 
 /** One page of a list. */

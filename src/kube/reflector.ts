@@ -63,7 +63,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   #waiting: (() => void)[] = [];
 
   constructor(deps: ReflectorDeps<T>) {
-    this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#adopting(deps.resource.codec) } };
+    this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#reusing(deps.resource.codec) } };
     this.#resource = deps.resource.name;
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
@@ -142,19 +142,12 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#show(view, resourceVersion);
   }
 
-  /** What has not changed since the last list is not kept twice while both views exist. Object by object: a page of copies would outlive it. */
-  #adopting(codec: Codec<T>): Codec<T> {
+  /** Of what has not changed since the last list there is no second copy while both views exist. */
+  #reusing(codec: Codec<T>): Codec<T> {
     return {
-      fromProtobuf: (message) => this.#adopt(codec.fromProtobuf(message)),
-      fromJson: (json) => this.#adopt(codec.fromJson(json)),
+      fromProtobuf: (message) => codec.fromProtobuf(message, this.#view.items),
+      fromJson: (json) => codec.fromJson(json, this.#view.items),
     };
-  }
-
-  #adopt(item: T): T {
-    const known = this.#view.items.get(item.uid);
-    if (known?.resourceVersion !== item.resourceVersion) return item;
-    const { resource } = this.#deps;
-    return resource.adopt?.(known, item) ?? known;
   }
 
   #show(view: View<T>, resourceVersion: string): void {

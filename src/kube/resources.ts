@@ -1,5 +1,5 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
-import { adoptPod, jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
+import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
 import type { Keep } from './decode-facts.ts';
 import { Interner } from './decode-intern.ts';
 import {
@@ -17,7 +17,9 @@ import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
 import { Namespace, Node, Pod } from './gen/core.ts';
+import type { ObjectMeta } from './gen/meta.ts';
 import type {
+  Identified,
   JobFacts,
   LabelKeys,
   NamespaceFacts,
@@ -38,8 +40,6 @@ export interface Resource<T> {
   /** The kind may be missing from the server (a CRD not installed): 404 then means "no objects". */
   readonly optional: boolean;
   readonly codec: Codec<T>;
-  /** `next` with whatever it shares with `known`, both of one UID and resourceVersion. Absent: `known` will do. */
-  readonly adopt?: (known: T, next: T) => T;
 }
 
 /** JSON second, for a server that has no protobuf. */
@@ -54,10 +54,7 @@ export function podsResource(options: {
   readonly nodeName?: string;
 }): Resource<PodFacts> {
   const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
-  return {
-    ...builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys)),
-    adopt: adoptPod,
-  };
+  return builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys));
 }
 
 /** All nodes, or the one named `name`, with all their labels. */
@@ -98,56 +95,85 @@ export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
 }
 
 export function nodeCodec(): Codec<NodeFacts> {
-  return codec({ message: Node, fromJson: nodeFromJson, toFacts: nodeFacts }, allLabels);
+  return codec({ message: Node, fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) }, allLabels);
 }
 
 export function namespaceCodec(): Codec<NamespaceFacts> {
-  return codec({ message: Namespace, fromJson: namespaceFromJson, toFacts: namespaceFacts }, allLabels);
+  return codec(
+    { message: Namespace, fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) },
+    allLabels,
+  );
 }
 
 export function jobCodec(): Codec<JobFacts> {
-  return codec({ message: Job, fromJson: jobFromJson, toFacts: jobFacts }, allLabels);
+  return codec({ message: Job, fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) }, allLabels);
 }
 
 export function replicaSetCodec(): Codec<ReplicaSetFacts> {
-  return codec({ message: ReplicaSet, fromJson: replicaSetFromJson, toFacts: replicaSetFacts }, allLabels);
+  return codec(
+    { message: ReplicaSet, fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) },
+    allLabels,
+  );
 }
 
 /** One kind: its generated message, its JSON form as that message, and what is kept of it. */
 interface Kind<M, T> {
   readonly message: { decode(reader: BinaryReader): M };
   fromJson(json: unknown): M;
-  toFacts(message: M, keep: Keep): T;
+  /** `known`: the facts of the same state, when there are any. */
+  toFacts(message: M, keep: Keep, known: T | undefined): T;
 }
 
-function codec<M, T>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {
+function codec<M extends { readonly metadata: ObjectMeta | undefined }, T extends Identified>(
+  kind: Kind<M, T>,
+  labelKeys: () => LabelKeys,
+): Codec<T> {
   const keep = { labelKeys, intern: new Interner() };
   const strings = new RecentStrings();
+  const facts = (message: M, known?: ReadonlyMap<string, T>): T =>
+    kind.toFacts(message, keep, sameState(known, message.metadata));
   return {
-    fromProtobuf: (message) => kind.toFacts(kind.message.decode(new SharingReader(message, strings)), keep),
-    fromJson: (json) => kind.toFacts(kind.fromJson(json), keep),
+    fromProtobuf: (bytes, known) => facts(kind.message.decode(new SharingReader(bytes, strings)), known),
+    fromJson: (json, known) => facts(kind.fromJson(json), known),
   };
+}
+
+const unlessKnown =
+  <M, T>(make: (message: M, keep: Keep) => T) =>
+  (message: M, keep: Keep, known: T | undefined): T =>
+    known ?? make(message, keep);
+
+function sameState<T extends Identified>(
+  known: ReadonlyMap<string, T> | undefined,
+  meta: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined,
+): T | undefined {
+  const object = known?.get(meta?.uid ?? '');
+  return object?.resourceVersion === meta?.resourceVersion ? object : undefined;
 }
 
 const rawCodec: Codec<RawFacts> = {
   fromProtobuf: () => {
     throw new MalformedError('custom resources have no protobuf form');
   },
-  fromJson: (json) => {
-    const object = asObject(json);
-    const meta = asObject(object['metadata']);
-    const uid = asText(meta['uid']);
-    if (uid === '') throw new MalformedError('object without metadata.uid');
-    const namespace = asText(meta['namespace']) || undefined;
-    return {
-      uid,
-      name: asText(meta['name']),
-      namespace,
-      resourceVersion: asText(meta['resourceVersion']),
-      object,
-    };
+  fromJson: (json, known) => {
+    const facts = rawFacts(asObject(json));
+    return sameState(known, facts) ?? facts;
   },
 };
+
+function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
+  const meta = asObject(object['metadata']);
+  const uid = asText(meta['uid']);
+  if (uid === '') throw new MalformedError('object without metadata.uid');
+  const namespace = asText(meta['namespace']) || undefined;
+  return {
+    uid,
+    name: asText(meta['name']),
+    namespace,
+    resourceVersion: asText(meta['resourceVersion']),
+    object,
+  };
+}
 
 function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
   return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };

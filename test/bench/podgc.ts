@@ -88,13 +88,24 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
   const upstream = await measureUpstream(bed, prepared);
   const { gitVersion } = JSON.parse((await bed.api.send('GET', '/version')).toString()) as ServerVersion;
   return {
-    command: `npm run bench:podgc -- ${process.argv
-      .slice(2)
-      .filter((arg) => !/^--(write|json)/.test(arg))
-      .join(' ')}`,
+    command: commandLine(),
     ...{ pods, due, podBytes: prepared.podBytes, apiServer: gitVersion },
     ...{ rawDeletesPerSecond, rest, clearing, upstream },
   };
+}
+
+/** What to type for the same again. */
+function commandLine(): string {
+  const said = [
+    ['due', String(due)],
+    ['node-args', options['node-args']],
+  ].filter(([, value]) => value !== '');
+  return [
+    'npm run bench:podgc --',
+    '--pods',
+    pods,
+    ...said.map(([flag, value]) => `--${flag}='${value}'`),
+  ].join(' ');
 }
 
 interface ServerVersion {

@@ -1,34 +1,22 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build, type Built } from './built.ts';
 
 const root = process.cwd();
-// A build of its own: other tests may be running what is in the checkout's dist/.
-const place = mkdtempSync(join(tmpdir(), 'dustpan-cli-'));
+let built: Built;
 
 beforeAll(() => {
-  copyFileSync(join(root, 'package.json'), join(place, 'package.json'));
-  for (const name of ['src', 'node_modules', 'tsconfig.json'])
-    symlinkSync(join(root, name), join(place, name));
-  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: place });
+  built = build();
 }, 60_000);
 
 afterAll(() => {
-  rmSync(place, { recursive: true, force: true });
+  built.remove();
 });
 
 function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(place, 'dist', 'main.js'), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [built.main, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     encoding: 'utf8',
   });
@@ -93,7 +81,7 @@ describe('the built command', () => {
   });
 
   test('a failure is exit code 1 and no stack', () => {
-    const kubeconfig = join(place, 'kubeconfig');
+    const kubeconfig = join(dirname(built.main), 'kubeconfig');
     writeFileSync(kubeconfig, JSON.stringify(nobodyListens));
     const off = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
     const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
@@ -102,7 +90,7 @@ describe('the built command', () => {
   });
 
   test('a reader that goes away is no failure', () => {
-    const command = `${process.execPath} ${join(place, 'dist', 'main.js')} controller --help`;
+    const command = `${process.execPath} ${built.main} controller --help`;
     const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; (sleep 0.3; ${command}) | true`], {
       encoding: 'utf8',
     });
@@ -110,8 +98,8 @@ describe('the built command', () => {
   });
 
   test('version loads nothing that only the controller needs', () => {
-    const entry = readFileSync(join(place, 'dist', 'main.js'), 'utf8');
-    expect(readdirSync(join(place, 'dist')).length).toBeGreaterThan(1);
+    const entry = readFileSync(built.main, 'utf8');
+    expect(readdirSync(dirname(built.main)).length).toBeGreaterThan(1);
     expect(entry).not.toMatch(/winston|prom-client|client-node/);
     expect(entry.length).toBeLessThan(60_000);
   });

@@ -6,12 +6,11 @@ const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 
 /** What answers on the paths that clients ask before they know the API; undefined for other paths. */
 export function discovery(path: string, { resources }: Registry): JsonObject | undefined {
-  const [root = '', group = '', version = ''] = path.split('/').filter((part) => part !== '');
-  if (root === 'api' && group === '') return { kind: 'APIVersions', versions: ['v1'] };
-  if (root === 'apis' && group === '') return groupList(resources);
-  const groupVersion = root === 'api' ? group : `${group}/${version}`;
+  if (path === '/api') return { kind: 'APIVersions', versions: ['v1'] };
+  if (path === '/apis') return groupList(resources);
+  const groupVersion = /^\/(?:api|apis\/[^/]+)\/[^/]+$/.test(path) ? path.replace(/^\/apis?\//, '') : '';
   const served = resources.filter((resource) => apiVersionOf(resource) === groupVersion);
-  if ((root !== 'api' && root !== 'apis') || served.length === 0) return undefined;
+  if (served.length === 0) return undefined;
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: served.flatMap(entries) };
 }
 

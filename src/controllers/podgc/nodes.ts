@@ -1,13 +1,13 @@
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
 import { isTerminating, type Group, type PodGcFacts } from './facts.ts';
-import { firstToGo } from './order.ts';
+import { inTurn } from './order.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
 /** Terminating pods on a node that is not ready and marked out of service; the node is read live again before the act (upstream.md 1.4). */
 export function outOfService(group: Group, nodes: ReadonlyMap<string, NodeFacts> | undefined): PodFacts[] {
   if (group.policy.pods?.outOfService !== true || nodes === undefined) return [];
-  return firstToGo(
+  return inTurn(
     group.pods.filter((pod) => {
       const node = pod.nodeName === undefined ? undefined : nodes.get(pod.nodeName);
       return node !== undefined && isTerminating(pod) && isOutOfService(node);
@@ -21,7 +21,7 @@ export const isOutOfService = (node: NodeFacts): boolean =>
 /** Terminating pods that no node was ever chosen for (upstream.md 1.6). */
 export const unscheduled = (group: Group): PodFacts[] =>
   group.policy.pods?.unscheduledTerminating === true
-    ? firstToGo(group.pods.filter((pod) => isTerminating(pod) && pod.nodeName === undefined))
+    ? inTurn(group.pods.filter((pod) => isTerminating(pod) && pod.nodeName === undefined))
     : [];
 
 export interface OrphanVerdicts {
@@ -54,7 +54,7 @@ export function judgeOrphans(group: Group, facts: PodGcFacts): OrphanVerdicts {
   const trippedPercent = overPercent(missingNodes, nodes.size, group);
   const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(pod.nodeName ?? '') ?? 0);
   return {
-    due: trippedPercent === undefined ? firstToGo(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
+    due: trippedPercent === undefined ? inTurn(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
     missingNodes,
     trippedPercent,
     keepReason: (pod) => {

@@ -1,17 +1,15 @@
 import type { PodFacts } from '../../kube/objects.ts';
 
-/** The first `count` pods in the order they go: evicted first, then by creation, name, namespace (upstream.md 1.3; namespace is ours, for a stable order). */
-export function firstToGo(pods: readonly PodFacts[], count = Infinity): PodFacts[] {
-  if (count <= 0) return [];
-  const ranked = rankByAge(pods);
-  return count >= ranked.length ? ranked : ranked.slice(0, count);
+/** The pods in the order they go: evicted first, then by creation, name, namespace (upstream.md 1.3; namespace is ours, for a stable order). */
+export function inTurn(pods: readonly PodFacts[]): PodFacts[] {
+  return pods.length < positions ? settleTies(rankByAge(pods)) : [...pods].sort(byTurn);
 }
 
 const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reason === 'Evicted';
 
 /** Beyond the largest creation time in seconds (2^33) by half: sets the not evicted behind the evicted. */
 const notEvicted = 2 ** 33;
-/** Room for the position of two million pods below the key; both stay exact in a double (34 + 19 bits). */
+/** Room for the position of half a million pods below the key; both stay exact in a double (34 + 19 bits). */
 const positions = 2 ** 19;
 
 /**
@@ -19,7 +17,6 @@ const positions = 2 ** 19;
  * takes most of the 100 ms that a plan of 100 000 pods may take.
  */
 function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
-  if (pods.length >= positions) return [...pods].sort(byTurn);
   const keys = new Float64Array(pods.length);
   let at = 0;
   for (const pod of pods) {
@@ -32,7 +29,7 @@ function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
     const pod = pods[key % positions];
     if (pod !== undefined) ranked.push(pod);
   }
-  return settleTies(ranked);
+  return ranked;
 }
 
 /** Puts each run of pods that only names can tell apart in order, in place. */

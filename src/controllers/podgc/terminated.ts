@@ -3,7 +3,7 @@ import type { PodKeepReason } from '../../api/reasons.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import { globMatcher } from '../../runtime/glob.ts';
 import { isFinalizerHeld, type Given, type Group, type PodGcFacts, type RuleHits } from './facts.ts';
-import { firstToGo } from './order.ts';
+import { inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
@@ -32,7 +32,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const nowMs = given.now.getTime();
 
   // Sorted once; each step takes from what the one before it left, in that order.
-  const ranked = mayDelete(rule, group.terminated.length) ? firstToGo(group.terminated) : [];
+  const ranked = mayDelete(rule, group.terminated.length) ? inTurn(group.terminated) : [];
   const overall = overThreshold(ranked, rule.threshold, (pod) => held(pod) === undefined);
   const afterOverall = without(ranked, overall);
   const inNamespace = overNamespaceThreshold(afterOverall, rule, mayExpire);

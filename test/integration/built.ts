@@ -1,0 +1,85 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** The command, built for one test file alone: other tests may be running what is in the checkout's dist/. */
+export interface Built {
+  readonly main: string;
+  remove(): void;
+}
+
+export function build(): Built {
+  const root = process.cwd();
+  const place = mkdtempSync(join(tmpdir(), 'dustpan-built-'));
+  copyFileSync(join(root, 'package.json'), join(place, 'package.json'));
+  for (const name of ['src', 'node_modules', 'tsconfig.json'])
+    symlinkSync(join(root, name), join(place, name));
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs')], { cwd: place });
+  return {
+    main: join(place, 'dist', 'main.js'),
+    remove: () => {
+      rmSync(place, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A controller as a process, with all it says. */
+export class RunningController {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | string>;
+  stdout = '';
+  stderr = '';
+
+  constructor(built: Built, kubeconfig: string, args: readonly string[] = []) {
+    const flags = [
+      '--pod-gc-period=1s',
+      '--metrics-bind-address=127.0.0.1:0',
+      '--health-probe-bind-address=0',
+    ];
+    this.#child = spawn(
+      process.execPath,
+      [built.main, 'controller', `--kubeconfig=${kubeconfig}`, ...flags, ...args],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } },
+    );
+    this.#child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.#child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.#ended = once(this.#child, 'close').then(
+      () => this.#child.exitCode ?? String(this.#child.signalCode),
+    );
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The messages of the log, in order. */
+  get messages(): string[] {
+    const lines = this.stdout.split('\n').filter((line) => line.startsWith('{'));
+    return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Exit code, or the name of the signal that ended it. */
+  async ended(): Promise<number | string> {
+    return this.#ended;
+  }
+
+  async stop(): Promise<number | string> {
+    if (this.isRunning) this.kill('SIGTERM');
+    return this.#ended;
+  }
+}
+
+/** Resolves when `holds` does; rejects with `what` after ten seconds. */
+export async function until(what: string, holds: () => boolean, patienceMs = 10_000): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`still not so after ${patienceMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
