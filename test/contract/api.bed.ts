@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
 import { Api, json, type Answer, type Sent } from './api.http.ts';
 import type { ContractServer } from './server.ts';
 
@@ -175,4 +176,10 @@ export function refusal(code: number, reason: string, rest: object = {}): object
     status: code,
     body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code, ...rest },
   };
+}
+
+/** The details of a refusal that has a cause at this field, among others perhaps. */
+export function causedBy(field: string, reason = /./): object {
+  const cause: unknown = expect.objectContaining({ field, reason: expect.stringMatching(reason) as unknown });
+  return { causes: expect.arrayContaining([cause]) as unknown };
 }

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest';
-import { merge, policies, policy, refusal, strategic, unique, type Bed, type Obj } from './api.bed.ts';
+import {
+  causedBy,
+  merge,
+  policies,
+  policy,
+  refusal,
+  strategic,
+  unique,
+  type Bed,
+  type Obj,
+} from './api.bed.ts';
 
 /** Custom resources: the schema's work, the status apart, the generation. */
 export function customRows(bed: () => Bed): void {
@@ -44,35 +54,31 @@ export function customRows(bed: () => Bed): void {
       name: 'a mode that is none',
       spec: { mode: 'Foo' },
       field: 'spec.mode',
-      reason: 'FieldValueNotSupported',
+      reason: /NotSupported/,
     },
     {
       name: 'a text for a number',
       spec: { priority: 'x' },
       field: 'spec.priority',
-      reason: 'FieldValueTypeInvalid',
+      reason: /TypeInvalid/,
     },
     {
       name: 'a percentage above 100',
       spec: { nodes: { imageGC: { highThresholdPercent: 101 } } },
       field: 'spec.nodes.imageGC.highThresholdPercent',
-      reason: 'FieldValueInvalid',
+      reason: /Invalid/,
     },
     {
       name: 'thresholds the wrong way round',
       spec: { nodes: { imageGC: { highThresholdPercent: 70, lowThresholdPercent: 80 } } },
       field: 'spec.nodes.imageGC.lowThresholdPercent',
-      reason: 'FieldValueInvalid',
+      reason: /Invalid/,
     },
   ])('refuses $name', async ({ spec, field, reason }) => {
     const name = unique('bad');
     const answer = await bed().ask('POST', policies, { body: policy(name, spec) });
-    const details = { name, group: 'gc.dustpan.dev', kind: 'GCPolicy' };
+    const details = { name, group: 'gc.dustpan.dev', kind: 'GCPolicy', ...causedBy(field, reason) };
     expect(answer).toMatchObject(refusal(422, 'Invalid', { details }));
-    expect(answer).toHaveProperty(
-      'body.details.causes',
-      expect.arrayContaining([expect.objectContaining({ field, reason })]),
-    );
     expect(answer).toHaveProperty(
       'body.message',
       expect.stringContaining(`GCPolicy.gc.dustpan.dev "${name}" is invalid: `),
@@ -152,7 +158,7 @@ export function customRows(bed: () => Bed): void {
   test('is never updated blindly', async () => {
     const { path, policy: created } = await newPolicy();
     const answer = await bed().ask('PUT', path, { body: policy(created.metadata.name) });
-    const details = { causes: [{ field: 'metadata.resourceVersion' }] };
+    const details = causedBy('metadata.resourceVersion');
     expect(answer).toMatchObject(refusal(422, 'Invalid', { details }));
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusal, strategic, unique, type Bed } from './api.bed.ts';
+import { causedBy, refusal, strategic, unique, type Bed } from './api.bed.ts';
 
 const time = '2026-01-01T00:00:00.000000Z';
 const later = '2026-01-01T00:00:01.000000Z';
@@ -62,7 +62,7 @@ export function eventRows(bed: () => Bed): void {
     },
   ])('refuses $name', async ({ rest, field }) => {
     expect(await post(event(rest))).toMatchObject(
-      refusal(422, 'Invalid', { details: { kind: 'Event', causes: [{ field }] } }),
+      refusal(422, 'Invalid', { details: { kind: 'Event', ...causedBy(field) } }),
     );
   });
 
@@ -84,7 +84,7 @@ export function eventRows(bed: () => Bed): void {
       body: change,
       contentType: strategic,
     });
-    expect(answer).toMatchObject(refusal(422, 'Invalid', { details: { causes: [{ field }] } }));
+    expect(answer).toMatchObject(refusal(422, 'Invalid', { details: causedBy(field) }));
   });
 
   test('lets a series begin and grow', async () => {
@@ -99,7 +99,7 @@ export function eventRows(bed: () => Bed): void {
     const { metadata } = await bed().post(bed().events(), event());
     const body = { series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.000Z' } };
     const answer = await bed().ask('PATCH', bed().events(metadata.name), { body, contentType: strategic });
-    expect(answer).toMatchObject(refusal(422, 'Invalid', { details: { causes: [{ field: 'patch' }] } }));
+    expect(answer).toMatchObject(refusal(422, 'Invalid', { details: causedBy('patch') }));
   });
 
   test('says that an event has expired', async () => {
@@ -147,7 +147,7 @@ export function leaseRows(bed: () => Bed): void {
   test('is never updated blindly', async () => {
     const name = unique('lease');
     await bed().post(bed().leases(), lease(name));
-    const details = { causes: [{ field: 'metadata.resourceVersion' }] };
+    const details = causedBy('metadata.resourceVersion');
     const answer = await bed().ask('PUT', bed().leases(name), { body: lease(name) });
     expect(answer).toMatchObject(refusal(422, 'Invalid', { details }));
   });
@@ -170,7 +170,7 @@ export function leaseRows(bed: () => Bed): void {
     { name: 'negative transitions', more: { leaseTransitions: -1 }, field: 'spec.leaseTransitions' },
   ])('refuses $name', async ({ more, field }) => {
     const answer = await bed().ask('POST', bed().leases(), { body: lease(unique('lease'), more) });
-    const details = { group: 'coordination.k8s.io', kind: 'Lease', causes: [{ field }] };
+    const details = { group: 'coordination.k8s.io', kind: 'Lease', ...causedBy(field) };
     expect(answer).toMatchObject(refusal(422, 'Invalid', { details }));
   });
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { refusal, unique, type Bed } from './api.bed.ts';
+import { causedBy, refusal, unique, type Bed } from './api.bed.ts';
 
 /** Paging, selectors and resourceVersions of lists. */
 export function listRows(bed: () => Bed): void {
@@ -148,7 +148,7 @@ export function listRows(bed: () => Bed): void {
     },
     { name: 'initial events without a watch', query: 'sendInitialEvents=true', field: 'sendInitialEvents' },
   ])('refuses $name', async ({ query, field }) => {
-    const details = { group: 'meta.k8s.io', kind: 'ListOptions', causes: [{ field }] };
+    const details = { group: 'meta.k8s.io', kind: 'ListOptions', ...causedBy(field) };
     expect(await bed().ask('GET', list(query))).toMatchObject(refusal(422, 'Invalid', { details }));
   });
 

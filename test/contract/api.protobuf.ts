@@ -1,4 +1,4 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 /** What `k8s\0` and runtime.Unknown wrap. */
 export interface Envelope {
@@ -58,7 +58,7 @@ function fields(message: Uint8Array): Fields {
   const found = new Map<number, Uint8Array[]>();
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
-    if (Number(type) === 2) found.set(number, [...(found.get(number) ?? []), reader.bytes()]);
+    if (type === WireType.LengthDelimited) found.set(number, [...(found.get(number) ?? []), reader.bytes()]);
     else reader.skip(type);
   }
   return found;

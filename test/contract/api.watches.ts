@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { metadataOnly, onNode, policies, refusal, unique, type Bed, type Event } from './api.bed.ts';
+import {
+  causedBy,
+  metadataOnly,
+  onNode,
+  policies,
+  refusal,
+  unique,
+  type Bed,
+  type Event,
+} from './api.bed.ts';
 
 const initialEnd = 'k8s.io/initial-events-end';
 const watchList = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
@@ -72,18 +81,19 @@ export function watchRows(bed: () => Bed): void {
     expect(await bed().watch(watch(`resourceVersion=${await bed().now()}&timeoutSeconds=1`))).toEqual([]);
   });
 
-  test('sends a bookmark before it ends', async () => {
-    const since = await bed().now();
-    const events = await bed().watch(
-      watch(`resourceVersion=${since}&allowWatchBookmarks=true&timeoutSeconds=3`),
-    );
+  test('sends a bookmark before it ends, when it has seen something', async () => {
+    const query = `resourceVersion=${await bed().now()}&allowWatchBookmarks=true&timeoutSeconds=4`;
+    const watching = bed().watch(watch(query));
+    const { metadata } = await bed().createPod(unique('marked'));
+    const events = await watching;
     expect(events.at(-1)).toMatchObject({ type: 'BOOKMARK', object: { kind: 'Pod', apiVersion: 'v1' } });
-    expect(versions(events).at(-1)).toBeGreaterThanOrEqual(Number(since));
+    expect(versions(events).at(-1)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
   });
 
   test('sends no bookmark unasked', async () => {
-    const query = `resourceVersion=${await bed().now()}&timeoutSeconds=3`;
-    expect(types(await bed().watch(watch(query)))).not.toContain('BOOKMARK');
+    const watching = bed().watch(watch(`resourceVersion=${await bed().now()}&timeoutSeconds=3`));
+    await bed().createPod(unique('marked'));
+    expect(types(await watching)).not.toContain('BOOKMARK');
   });
 
   test('lists by a watch: what is there, then a bookmark that says so', async () => {
@@ -120,7 +130,7 @@ export function watchRows(bed: () => Bed): void {
     },
     { name: 'a match without initial events', query: 'resourceVersion=5&resourceVersionMatch=NotOlderThan' },
   ])('refuses $name', async ({ query }) => {
-    const details = { kind: 'ListOptions', causes: [{ field: 'resourceVersionMatch' }] };
+    const details = { kind: 'ListOptions', ...causedBy('resourceVersionMatch') };
     expect(await bed().ask('GET', watch(query))).toMatchObject(refusal(422, 'Invalid', { details }));
   });
 

@@ -1,56 +1,41 @@
 import type { Clock } from '../../src/runtime/clock.ts';
+import { FakeClock } from './clock.ts';
 
-interface Sleeper {
-  readonly untilMs: number;
-  wake(): void;
-}
+/** Sleeps end when the test lets time pass: for code that waits and works at the same time. */
+export class ManualClock extends FakeClock implements Clock {
+  readonly #sleepers = new Set<{ readonly untilMs: number; readonly ms: number; wake(): void }>();
 
-/** Time stands still until a test advances it; sleepers really wait (FakeClock's do not). */
-export class ManualClock implements Clock {
-  readonly #start: number;
-  readonly #sleepers = new Set<Sleeper>();
-  #elapsedMs = 0;
-
-  constructor(start = new Date('2026-01-15T12:00:00Z')) {
-    this.#start = start.getTime();
+  /** How long whoever sleeps now wants to sleep, shortest first. */
+  get sleeping(): readonly number[] {
+    return [...this.#sleepers].map(({ ms }) => ms).toSorted((a, b) => a - b);
   }
 
-  now(): Date {
-    return new Date(this.#start + this.#elapsedMs);
-  }
-
-  monotonicMs(): number {
-    return this.#elapsedMs;
-  }
-
-  /** How many are asleep. */
-  get sleeping(): number {
-    return this.#sleepers.size;
-  }
-
-  sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms <= 0 || signal.aborted) return Promise.resolve();
+  override sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const sleeper = {
-        untilMs: this.#elapsedMs + ms,
-        wake: () => {
-          signal.removeEventListener('abort', sleeper.wake);
-          this.#sleepers.delete(sleeper);
-          resolve();
-        },
-      };
-      signal.addEventListener('abort', sleeper.wake);
-      this.#sleepers.add(sleeper);
+      const sleeper = { untilMs: this.monotonicMs() + ms, ms, wake };
+      const sleepers = this.#sleepers;
+      function wake(): void {
+        sleepers.delete(sleeper);
+        resolve();
+      }
+      sleepers.add(sleeper);
+      signal?.addEventListener('abort', wake, { once: true });
+      if (signal?.aborted) wake();
     });
   }
 
-  /** Moves time on, wakes who is due and lets what they do settle. */
-  async advance(ms: number): Promise<void> {
-    this.#elapsedMs += ms;
-    for (const sleeper of [...this.#sleepers]) if (sleeper.untilMs <= this.#elapsedMs) sleeper.wake();
-    await settled();
+  override advance(ms: number): void {
+    super.advance(ms);
+    for (const sleeper of [...this.#sleepers]) {
+      if (sleeper.untilMs <= this.monotonicMs()) sleeper.wake();
+    }
   }
 }
 
-/** Resolves when all that can go on without time passing or I/O has gone on. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Lets everything that is ready run, until `condition` holds; no time passes. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns += 1) {
+    if (turns > 1000) throw new Error(`never happened: ${condition.toString()}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

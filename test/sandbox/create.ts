@@ -27,10 +27,10 @@ function fresh(world: World, info: RequestInfo, object: KubeObject): KubeObject 
   }
   const name = metadata.name === '' ? generatedName(metadata.generateName) : metadata.name;
   checkNamespace(world, info, name);
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, generation: ___, ...kept } = metadata;
+  const kept = without(metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation');
   const born = { name, uid: randomUUID(), creationTimestamp: timestamp(world.now()) };
   const generation = info.resource.rules.generation ? { generation: 1 } : {};
-  return { ...bodyOf(info, object), metadata: { ...kept, ...born, ...generation } };
+  return { ...bodyOf(info, object), metadata: { ...kept, resourceVersion: '', ...born, ...generation } };
 }
 
 const bodyOf = ({ resource }: RequestInfo, object: KubeObject): KubeObject =>

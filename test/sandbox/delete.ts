@@ -80,12 +80,12 @@ function marked(object: KubeObject, { at, grace, generation }: Mark): KubeObject
 }
 
 function terminateNamespace(
-  { store, now }: World,
+  world: World,
   { resource, object }: Doomed,
   { dryRun }: DeleteOptions,
 ): KubeObject {
-  const deletionTimestamp = object.metadata.deletionTimestamp ?? timestamp(now());
+  const deletionTimestamp = object.metadata.deletionTimestamp ?? timestamp(world.now());
   const metadata = { ...object.metadata, deletionTimestamp };
   const terminating = { ...object, metadata, status: { phase: 'Terminating' } };
-  return dryRun ? terminating : store.put(resource, terminating);
+  return dryRun ? terminating : world.store.put(resource, terminating);
 }

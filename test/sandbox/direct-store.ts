@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Failure, invalid } from './failure.ts';
+import { invalid } from './failure.ts';
 import { isEqual, without, type JsonObject, type KubeObject } from './json.ts';
 import type { Resource } from './resources.ts';
 import { timestamp, type World } from './world.ts';
@@ -90,6 +90,5 @@ function checked(resource: Resource, object: KubeObject): KubeObject {
   if (!resource.custom) return object;
   const { object: complete, causes } = resource.rules.admit(object, undefined);
   if (causes.length === 0) return complete;
-  const failure: Failure = invalid(resource, object.metadata.name, causes);
-  throw failure;
+  throw invalid(resource, object.metadata.name, causes);
 }

@@ -8,7 +8,7 @@ import { isObject, asObject, type JsonObject, type KubeObject } from './json.ts'
 import { list } from './list.ts';
 import { revisionOf, tooLarge } from './list-options.ts';
 import { patch } from './patch.ts';
-import type { RequestInfo } from './request-info.ts';
+import type { RequestInfo, Verb } from './request-info.ts';
 import { update, type Updated } from './update.ts';
 import type { World } from './world.ts';
 
@@ -22,27 +22,23 @@ export type Answer =
   | { readonly kind: 'list'; readonly page: Page }
   | { readonly kind: 'status'; readonly code: number; readonly status: JsonObject };
 
-/** Every verb but watch. */
+type Handler = (world: World, info: RequestInfo, body: RequestBody | undefined) => Answer;
+
+const handlers: Readonly<Record<Exclude<Verb, 'watch'>, Handler>> = {
+  get: (world, info) => ({ kind: 'object', code: 200, object: get(world, info) }),
+  list: (world, info) => ({ kind: 'list', page: list(world, info) }),
+  create: (world, info, body) => created(world, info, asObject(body?.content)),
+  update: (world, info, body) => updated(update(world, info, asObject(body?.content))),
+  patch: (world, info, body) =>
+    updated(patch(world, info, { type: body?.type ?? '', content: body?.content })),
+  delete: (world, info, body) => deleted(world, info, body?.content),
+  deletecollection: (world, info, body) => deletedCollection(world, info, body?.content),
+};
+
+/** Every verb but watch, which has no end. */
 export function dispatch(world: World, info: RequestInfo, body: RequestBody | undefined): Answer {
-  const content = asObject(body?.content);
-  switch (info.verb) {
-    case 'get':
-      return { kind: 'object', code: 200, object: get(world, info) };
-    case 'list':
-      return { kind: 'list', page: list(world, info) };
-    case 'create':
-      return created(world, info, content);
-    case 'update':
-      return updated(update(world, info, content));
-    case 'patch':
-      return updated(patch(world, info, { type: body?.type ?? '', content: body?.content }));
-    case 'delete':
-      return deleted(world, info, body?.content);
-    case 'deletecollection':
-      return deletedCollection(world, info, body?.content);
-    case 'watch':
-      throw new Error('a watch has no answer');
-  }
+  if (info.verb === 'watch') throw new Error('a watch has no answer');
+  return handlers[info.verb](world, info, body);
 }
 
 function get({ store }: World, { resource, namespace, name, query }: RequestInfo): KubeObject {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseBody, readBytes } from './body.ts';
 import { discovery } from './discovery.ts';
 import { dispatch, type Answer } from './dispatch.ts';
-import { contentType, encodeList, encodeObject, encodeStatus, type Form } from './encode.ts';
+import { contentType, encodeList, encodeObject, encodeStatus, type Form, type Page } from './encode.ts';
 import { Failure, PageNotFound } from './failure.ts';
 import { FaultPlan, type Fault, type RequestPredicate } from './faults.ts';
 import { negotiate, negotiateError, type Media } from './media.ts';
@@ -26,7 +26,7 @@ interface Exchange {
   readonly url: URL;
   readonly accept: string;
   readonly request: SandboxRequest;
-  answered(status: number): void;
+  readonly answered: (status: number) => void;
 }
 
 /** From HTTP to the objects and back: who, whether, what, and in which form. */
@@ -87,7 +87,10 @@ export class Front {
     if (method === 'GET' && sendPlain(exchange, this.#world)) return;
     const info = requestInfo(method, url, this.#world.registry);
     const form = formOf(info, exchange.accept);
-    if (info.verb === 'watch') return await this.#watch(exchange, info, form);
+    if (info.verb === 'watch') {
+      await this.#watch(exchange, info, form);
+      return;
+    }
     const bytes = await readBytes(incoming);
     const body = parseBody(method, incoming.headers['content-type'] ?? '', bytes);
     await sendAnswer(exchange, dispatch(this.#world, info, body), form);
@@ -164,22 +167,23 @@ function sendPlain(exchange: Exchange, world: World): boolean {
 const version = { major: '1', minor: '36', gitVersion: 'v1.36.0-sandbox', platform: 'sandbox' };
 
 async function sendAnswer(exchange: Exchange, answer: Answer, form: Form): Promise<void> {
-  const { encoding } = form.media;
-  const type = contentType(encoding);
-  switch (answer.kind) {
-    case 'object':
-      return send(exchange, answer.code, { type, body: encodeObject(answer.object, form) });
-    case 'status':
-      return send(exchange, answer.code, { type, body: encodeStatus(answer.status, encoding) });
-    case 'list':
-      exchange.answered(200);
-      exchange.reply.head(200, { 'content-type': type });
-      for (const piece of encodeList(answer.page, form)) {
-        exchange.reply.write(piece);
-        await exchange.reply.drained();
-      }
-      exchange.reply.end();
+  if (answer.kind === 'list') await sendList(exchange, answer.page, form);
+  else send(exchange, answer.code, { type: contentType(form.media.encoding), body: bodyOf(answer, form) });
+}
+
+const bodyOf = (answer: Exclude<Answer, { kind: 'list' }>, form: Form): Uint8Array =>
+  answer.kind === 'object'
+    ? encodeObject(answer.object, form)
+    : encodeStatus(answer.status, form.media.encoding);
+
+async function sendList({ reply, answered }: Exchange, page: Page, form: Form): Promise<void> {
+  answered(200);
+  reply.head(200, { 'content-type': contentType(form.media.encoding) });
+  for (const piece of encodeList(page, form)) {
+    reply.write(piece);
+    await reply.drained();
   }
+  reply.end();
 }
 
 interface Whole {

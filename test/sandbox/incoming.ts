@@ -1,5 +1,14 @@
 import { badRequest } from './failure.ts';
-import { asList, asObject, asText, isObject, without, type JsonObject, type KubeObject } from './json.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  isObject,
+  without,
+  type JsonObject,
+  type KubeObject,
+  type ObjectMeta,
+} from './json.ts';
 import type { RequestInfo } from './request-info.ts';
 import { apiVersionOf } from './resources.ts';
 
@@ -65,11 +74,11 @@ function checkPlace({ namespace, name }: RequestInfo, metadata: JsonObject): voi
 }
 
 /** Without what the real server would leave out of its answer: nulls, empty maps and lists, managed fields. */
-export function cleanMetadata<M extends KubeObject['metadata']>(metadata: M): M {
+export function cleanMetadata(metadata: JsonObject): ObjectMeta {
   const kept = Object.entries(without(metadata, 'managedFields', 'selfLink')).filter(
     ([, value]) => !isEmpty(value),
   );
-  return Object.fromEntries(kept) as M;
+  return Object.fromEntries(kept) as ObjectMeta;
 }
 
 function isEmpty(value: unknown): boolean {

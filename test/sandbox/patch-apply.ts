@@ -34,57 +34,79 @@ export function strategicMergePatch(target: unknown, patch: JsonObject): JsonObj
   const result = new Map(Object.entries(asObject(target)));
   for (const [name, value] of Object.entries(patch).filter(isPlain)) {
     if (value === null) result.delete(name);
-    else result.set(name, mergedMember(name, result.get(name), value));
+    else result.set(name, mergedMember(name, result.get(name), patch));
   }
-  for (const [name, value] of Object.entries(patch)) applyDirective(result, name, asList(value));
+  for (const name of directedLists(patch)) result.set(name, mergedMember(name, result.get(name), patch));
   return Object.fromEntries(result);
 }
 
 const isPlain = ([name]: readonly [string, unknown]): boolean => !name.startsWith('$');
 
-function mergedMember(name: string, old: unknown, value: unknown): unknown {
-  if (isObject(value)) return strategicMergePatch(old, value);
-  if (!Array.isArray(value)) return value;
-  const key = mergeKeys[name];
-  if (key === undefined) return value;
-  if (key === '') return [...new Set([...asList(old), ...asList(value)])];
-  return mergedList(asList(old), asList(value), key);
+/** Lists that the patch does not hold, but gives directives for. */
+function directedLists(patch: JsonObject): readonly string[] {
+  return Object.keys(patch)
+    .filter((name) => name.startsWith(orderPrefix) || name.startsWith(removePrefix))
+    .map((name) => name.slice(name.indexOf('/') + 1))
+    .filter((name) => !(name in patch));
 }
 
-function mergedList(old: readonly unknown[], patch: readonly unknown[], key: string): readonly unknown[] {
+function mergedMember(name: string, old: unknown, patch: JsonObject): unknown {
+  const value = patch[name] ?? [];
+  if (isObject(value)) return strategicMergePatch(old, value);
+  const key = mergeKeys[name];
+  if (!Array.isArray(value) || key === undefined) return value;
+  const removed = asList(patch[`${removePrefix}${name}`]);
+  const order = patch[`${orderPrefix}${name}`];
+  const kept = asList(old).filter((item) => !removed.includes(item));
+  return mergedList(kept, value, { key, order: Array.isArray(order) ? order : undefined });
+}
+
+/** How the entries of a list are told apart, and in which order the client wants those that it knows. */
+interface Merging {
+  readonly key: string;
+  readonly order: readonly unknown[] | undefined;
+}
+
+function mergedList(
+  old: readonly unknown[],
+  patch: readonly unknown[],
+  merging: Merging,
+): readonly unknown[] {
   if (patch.some((entry) => asObject(entry)[directive] === 'replace')) {
     return patch.filter((entry) => asObject(entry)[directive] === undefined);
   }
-  return patch.map(asObject).reduce<readonly unknown[]>((list, entry) => withEntry(list, entry, key), old);
+  const merged = patch.reduce<readonly unknown[]>((list, entry) => withEntry(list, entry, merging), old);
+  return interleaved(old, merged, { ...merging, order: merging.order ?? patch });
 }
 
-function withEntry(list: readonly unknown[], entry: JsonObject, key: string): readonly unknown[] {
-  const isSame = (item: unknown): boolean => isEqual(asObject(item)[key], entry[key]);
-  if (entry[directive] === 'delete') return list.filter((item) => !isSame(item));
-  if (!list.some(isSame)) return [...list, strategicMergePatch({}, entry)];
-  return list.map((item) => (isSame(item) ? strategicMergePatch(item, entry) : item));
+const identity = (item: unknown, { key }: Merging): unknown => (key === '' ? item : asObject(item)[key]);
+
+function withEntry(list: readonly unknown[], entry: unknown, merging: Merging): readonly unknown[] {
+  const isSame = (item: unknown): boolean => isEqual(identity(item, merging), identity(entry, merging));
+  if (asObject(entry)[directive] === 'delete') return list.filter((item) => !isSame(item));
+  const patched = (item: unknown): unknown => (isObject(entry) ? strategicMergePatch(item, entry) : entry);
+  if (!list.some(isSame)) return [...list, patched({})];
+  return list.map((item) => (isSame(item) ? patched(item) : item));
 }
 
-function applyDirective(result: Map<string, unknown>, name: string, value: readonly unknown[]): void {
-  if (name.startsWith(orderPrefix)) {
-    const field = name.slice(orderPrefix.length);
-    result.set(field, ordered(asList(result.get(field)), value, mergeKeys[field] ?? ''));
-  }
-  if (name.startsWith(removePrefix)) {
-    const field = name.slice(removePrefix.length);
-    result.set(
-      field,
-      asList(result.get(field)).filter((item) => !value.includes(item)),
-    );
-  }
-}
-
-function ordered(list: readonly unknown[], order: readonly unknown[], key: string): readonly unknown[] {
-  const identity = (item: unknown): unknown => (key === '' ? item : asObject(item)[key]);
-  const places = order.map(identity);
-  const placeOf = (item: unknown): number => {
-    const place = places.indexOf(identity(item));
-    return place === -1 ? places.length : place;
+/** The client's entries in its order; the server's own keep their places among those that the server had before; new ones come first. */
+function interleaved(
+  old: readonly unknown[],
+  merged: readonly unknown[],
+  merging: Merging,
+): readonly unknown[] {
+  const placeIn = (list: readonly unknown[]): ((item: unknown) => number) => {
+    const places = list.map((item) => identity(item, merging));
+    return (item) => places.indexOf(identity(item, merging));
   };
-  return list.toSorted((a, b) => placeOf(a) - placeOf(b));
+  const wish = placeIn(merging.order ?? []);
+  const former = placeIn(old);
+  const theirs = merged.filter((item) => wish(item) >= 0).toSorted((a, b) => wish(a) - wish(b));
+  const ours = merged.filter((item) => wish(item) < 0);
+  const result: unknown[] = [];
+  for (const item of theirs) {
+    while (ours[0] !== undefined && former(ours[0]) < former(item)) result.push(ours.shift());
+    result.push(item);
+  }
+  return [...result, ...ours];
 }

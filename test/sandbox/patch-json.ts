@@ -1,5 +1,5 @@
 import { badRequest, Failure } from './failure.ts';
-import { asObject, asText, isEqual, isObject } from './json.ts';
+import { asObject, asText, isEqual, isObject, without, type JsonObject } from './json.ts';
 
 /** RFC 6902, but for `move` and `copy`. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
@@ -23,11 +23,8 @@ function change(node: unknown, [step, ...rest]: readonly string[], operation: Op
   if (Array.isArray(node)) return changeList(node, [step, ...rest], operation);
   if (!isObject(node)) throw doesNotApply(step);
   if (rest.length > 0) return { ...node, [step]: change(node[step], rest, operation) };
-  const entries = Object.entries(node).filter(([name]) => name !== step);
-  if (operation.op === 'remove' && step in node) return Object.fromEntries(entries);
-  if (operation.op === 'remove' || (operation.op === 'test' && !isEqual(node[step], operation.value))) {
-    throw doesNotApply(step);
-  }
+  check(operation, node, step);
+  if (operation.op === 'remove') return without(node, step);
   return operation.op === 'test' ? node : { ...node, [step]: operation.value };
 }
 
@@ -39,10 +36,17 @@ function changeList(
   const at = step === '-' ? list.length : Number(step);
   if (!Number.isInteger(at) || at > list.length) throw doesNotApply(step);
   if (rest.length > 0) return list.with(at, change(list[at], rest, operation));
-  if (operation.op === 'remove') return list.toSpliced(at, 1);
-  if (operation.op === 'test' && !isEqual(list[at], operation.value)) throw doesNotApply(step);
+  check(operation, Object.fromEntries(list.entries()), String(at));
   if (operation.op === 'test') return list;
-  return list.toSpliced(at, operation.op === 'replace' ? 1 : 0, operation.value);
+  return operation.op === 'add'
+    ? list.toSpliced(at, 0, operation.value)
+    : list.toSpliced(at, 1, ...(operation.op === 'replace' ? [operation.value] : []));
+}
+
+/** Only what is there can be removed or replaced, and a test must hold. */
+function check({ op, value }: Operation, parent: JsonObject, step: string): void {
+  const isMissing = (op === 'remove' || op === 'replace') && !(step in parent);
+  if (isMissing || (op === 'test' && !isEqual(parent[step], value))) throw doesNotApply(step);
 }
 
 function doesNotApply(step: string): Failure {

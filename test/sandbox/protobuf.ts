@@ -1,5 +1,5 @@
-import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { asList, asText, isObject, type JsonObject } from './json.ts';
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { asList, asObject, asText, type JsonObject } from './json.ts';
 
 /**
  * How a message is written, field by field: JSON name → number and type. Written by hand from the published .proto files, and
@@ -35,35 +35,35 @@ interface Slot {
   readonly number: number;
 }
 
-/** Wire types of protobuf. */
-const varint = 0;
-const bytes = 2;
+type Write = (slot: Slot, value: unknown) => void;
+
+const writers: Readonly<Record<Extract<FieldType, string>, Write>> = {
+  string: writeString,
+  bool: ({ writer, number }, value) => writer.tag(number, WireType.Varint).bool(value === true),
+  int: ({ writer, number }, value) => writer.tag(number, WireType.Varint).int64(Number(value)),
+  time: (slot, value) => {
+    writeNested(slot, timeOf(asText(value)), timeFields);
+  },
+  stringMap: writeMap,
+};
 
 function writeField(slot: Slot, type: FieldType, value: unknown): void {
-  switch (type) {
-    case 'string':
-      return writeString(slot, value);
-    case 'bool':
-      slot.writer.tag(slot.number, varint).bool(value === true);
-      return;
-    case 'int':
-      slot.writer.tag(slot.number, varint).int64(Number(value));
-      return;
-    case 'time':
-      return writeNested(slot, timeOf(asText(value)), timeFields);
-    case 'stringMap':
-      return writeMap(slot, value);
-    default:
-      return writeStructure(slot, type, value);
-  }
+  if (typeof type === 'string') writers[type](slot, value);
+  else if ('message' in type) writeNested(slot, asObject(value), type.message);
+  else for (const item of asList(value)) writeItem(slot, type.repeated, item);
+}
+
+function writeItem(slot: Slot, type: 'string' | MessageFields, item: unknown): void {
+  if (type === 'string') writeString(slot, item);
+  else writeNested(slot, asObject(item), type);
 }
 
 function writeString({ writer, number }: Slot, value: unknown): void {
-  writer.tag(number, bytes).string(asText(value));
+  writer.tag(number, WireType.LengthDelimited).string(asText(value));
 }
 
 function writeNested({ writer, number }: Slot, object: JsonObject, fields: MessageFields): void {
-  writer.tag(number, bytes).fork();
+  writer.tag(number, WireType.LengthDelimited).fork();
   writeMessage(writer, object, fields);
   writer.join();
 }
@@ -74,17 +74,5 @@ const timeFields: MessageFields = { seconds: [1, 'int'], nanos: [2, 'int'] };
 const timeOf = (text: string): JsonObject => ({ seconds: Math.floor(Date.parse(text) / 1000), nanos: 0 });
 
 function writeMap(slot: Slot, map: unknown): void {
-  if (!isObject(map)) return;
-  for (const [key, value] of Object.entries(map)) writeNested(slot, { key, value }, entryFields);
-}
-
-function writeStructure(slot: Slot, type: Exclude<FieldType, string>, value: unknown): void {
-  if ('message' in type) {
-    if (isObject(value)) writeNested(slot, value, type.message);
-    return;
-  }
-  for (const item of asList(value)) {
-    if (type.repeated === 'string') writeString(slot, item);
-    else if (isObject(item)) writeNested(slot, item, type.repeated);
-  }
+  for (const [key, value] of Object.entries(asObject(map))) writeNested(slot, { key, value }, entryFields);
 }

@@ -22,7 +22,7 @@ export class RequestLog {
 
   add(request: Omit<SandboxRequest, 'status'>): {
     readonly request: SandboxRequest;
-    answered(status: number): void;
+    readonly answered: (status: number) => void;
   } {
     const entry = { ...request, status: undefined as number | undefined };
     this.#entries.push(entry);

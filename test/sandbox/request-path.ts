@@ -22,9 +22,21 @@ type Place = Pick<PathShape, 'plural' | 'namespace' | 'name' | 'subresource'>;
 
 /** `namespaces/a/pods/b/status`, `nodes/n`; and `namespaces/a/status` is a namespace's own. */
 function placeOf(parts: readonly string[]): Place {
-  const [first = '', second = '', third = ''] = parts;
-  const inNamespace =
-    first === 'namespaces' && parts.length >= 3 && third !== 'status' && third !== 'finalize';
-  const [plural = '', name = '', subresource = ''] = inNamespace ? parts.slice(2) : parts;
-  return { plural, name, subresource, namespace: inNamespace ? second : undefined };
+  const [, namespace] = parts;
+  return isInNamespace(parts)
+    ? { ...objectOf(parts.slice(2)), namespace }
+    : { ...objectOf(parts), namespace: undefined };
 }
+
+function isInNamespace([first, , third]: readonly string[]): boolean {
+  return first === 'namespaces' && third !== undefined && third !== 'status' && third !== 'finalize';
+}
+
+const objectOf = ([plural = '', name = '', subresource = '']: readonly string[]): Omit<
+  Place,
+  'namespace'
+> => ({
+  plural,
+  name,
+  subresource,
+});

@@ -9,7 +9,7 @@ export const nodeRules: Rules = {
   ...plainRules({ generation: false }),
   keepsStatus: true,
   admit: (object, old) => ({ object: old === undefined ? newNode(object) : object, causes: [] }),
-  fields: (node) => ({ 'spec.unschedulable': String(asObject(node['spec'])['unschedulable'] ?? false) }),
+  fields: (node) => ({ 'spec.unschedulable': String(asObject(node['spec'])['unschedulable'] === true) }),
 };
 
 const newNode = (node: KubeObject): KubeObject => ({ ...node, spec: { taints, ...asObject(node['spec']) } });

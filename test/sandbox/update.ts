@@ -107,15 +107,8 @@ function ownPart({ resource, subresource }: RequestInfo, incoming: KubeObject, o
 function keptMetadata(incoming: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const { uid, resourceVersion, creationTimestamp } = old;
   const { generation, deletionTimestamp, deletionGracePeriodSeconds } = old;
-  const fixed = {
-    uid,
-    resourceVersion,
-    creationTimestamp,
-    generation,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-  };
-  return cleanMetadata(Object.assign({ ...incoming }, fixed));
+  const kept = { ...incoming, uid, resourceVersion, creationTimestamp };
+  return cleanMetadata({ ...kept, generation, deletionTimestamp, deletionGracePeriodSeconds });
 }
 
 function counted({ resource }: RequestInfo, object: KubeObject, old: KubeObject): KubeObject {

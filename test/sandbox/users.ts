@@ -44,15 +44,16 @@ const isPublic = (path: string): boolean => /^\/(healthz|livez|readyz|version|ap
 function permits(rule: UserRule, attributes: Attributes): boolean {
   if (!includes(rule.verbs, attributes.verb)) return false;
   if (!attributes.isResource) return includes(rule.nonResourceURLs ?? [], attributes.path);
-  const { group, resource, name, namespace } = attributes;
-  if (rule.namespace !== undefined && rule.namespace !== namespace) return false;
-  const names = rule.resourceNames ?? [];
-  return (
-    includes(rule.apiGroups ?? [], group) &&
-    includes(rule.resources ?? [], resource) &&
-    (names.length === 0 || names.includes(name))
-  );
+  return isWithin(rule, attributes) && covers(rule, attributes);
 }
+
+function isWithin({ namespace, resourceNames = [] }: UserRule, attributes: Attributes): boolean {
+  if (namespace !== undefined && namespace !== attributes.namespace) return false;
+  return resourceNames.length === 0 || resourceNames.includes(attributes.name);
+}
+
+const covers = ({ apiGroups = [], resources = [] }: UserRule, { group, resource }: Attributes): boolean =>
+  includes(apiGroups, group) && includes(resources, resource);
 
 const includes = (list: readonly string[], word: string): boolean =>
   list.includes('*') || list.includes(word);

@@ -34,7 +34,7 @@ export class Watch {
 
   constructor(world: World, info: RequestInfo, options: WatchOptions) {
     checkListOptions({ watch: true, query: info.query });
-    revisionOf(info.query.get('resourceVersion'));
+    checkRevision(info.query.get('resourceVersion'));
     this.#matches = selectorOf(info.query, info.resource.rules);
     this.#world = world;
     this.#info = info;
@@ -89,9 +89,9 @@ export class Watch {
     const revision = revisionOf(query.get('resourceVersion'));
     const initial = query.get('sendInitialEvents');
     const collection = store.collection(resource);
-    if (initial === 'true' || (initial === null && revision === 0)) return await this.#sendPresent();
     const changes = revision === 0 ? [] : collection.since(revision);
-    if (changes === undefined) this.#sendExpired(revision, collection.floor);
+    if (initial === 'true' || (initial === null && revision === 0)) await this.#sendPresent();
+    else if (changes === undefined) this.#sendExpired(revision, collection.floor);
     else for (const change of changes) this.#sendChange(change);
   }
 
@@ -115,8 +115,8 @@ export class Watch {
   #sendChange({ type, revision, object, previous }: Change): void {
     const before = previous !== undefined && this.#isWatched(previous);
     const after = type !== 'DELETED' && this.#isWatched(object);
-    if (after) return this.#send(before ? 'MODIFIED' : 'ADDED', object);
-    if (!before) return;
+    if (after) this.#send(before ? 'MODIFIED' : 'ADDED', object);
+    if (after || !before) return;
     const last = type === 'DELETED' ? object : previous;
     this.#send('DELETED', { ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
   }
@@ -155,5 +155,15 @@ export class Watch {
   #stop(): void {
     this.#unsubscribe();
     for (const timer of this.#timers) clearTimeout(timer);
+  }
+}
+
+/** Here the real server takes a bad version for its own fault. */
+function checkRevision(text: string | null): void {
+  try {
+    revisionOf(text);
+  } catch (err) {
+    if (!(err instanceof Failure)) throw err;
+    throw new Failure(err.message.replace('invalid resource version: ', ''), { code: 500 });
   }
 }

@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 export interface World {
   readonly store: Store;
   readonly registry: Registry;
-  now(): Date;
+  readonly now: () => Date;
 }
 
 /** As metav1.Time is written: whole seconds. */

@@ -1,0 +1,91 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { jobFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../../src/kube/decode-json.ts';
+import { Job } from '../../src/kube/gen/batch.ts';
+import { Namespace, Node, Pod } from '../../src/kube/gen/core.ts';
+import { Bookmark, ListMeta, Status, Unknown, WatchEvent } from '../../src/kube/gen/meta.ts';
+
+export interface FakeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly namespace?: string;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
+export interface FakeStatus {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const encoders: Readonly<Record<string, (object: FakeObject) => Uint8Array>> = {
+  Pod: (object) => Pod.encode(podFromJson(object)).finish(),
+  Node: (object) => Node.encode(nodeFromJson(object)).finish(),
+  Namespace: (object) => Namespace.encode(namespaceFromJson(object)).finish(),
+  Job: (object) => Job.encode(jobFromJson(object)).finish(),
+};
+
+/** True for the kinds that have a protobuf form. */
+export const hasProtobuf = (kind: string): boolean => kind in encoders;
+
+/** The answers of an API server for one kind, in one of the two wire forms. */
+export class Wire {
+  readonly #kind: string;
+  readonly #isJson: boolean;
+
+  constructor(kind: string, isJson: boolean) {
+    this.#kind = kind;
+    this.#isJson = isJson;
+  }
+
+  list(objects: readonly FakeObject[], meta: { resourceVersion: string; continue: string }): Buffer {
+    if (this.#isJson) {
+      return Buffer.from(JSON.stringify({ kind: `${this.#kind}List`, metadata: meta, items: objects }));
+    }
+    const list = new BinaryWriter();
+    ListMeta.encode(ListMeta.fromPartial(meta), list.uint32(10).fork()).join();
+    for (const object of objects) list.uint32(18).bytes(this.#encode(object));
+    return envelope(`${this.#kind}List`, list.finish());
+  }
+
+  event(type: string, object: FakeObject): Buffer {
+    if (this.#isJson) return line({ type, object: { kind: this.#kind, ...object } });
+    return frame(type, envelope(this.#kind, this.#encode(object)));
+  }
+
+  bookmark(resourceVersion: string, annotations: Record<string, string> = {}): Buffer {
+    const metadata = { resourceVersion, annotations };
+    if (this.#isJson) return line({ type: 'BOOKMARK', object: { kind: this.#kind, metadata } });
+    return frame('BOOKMARK', envelope(this.#kind, Bookmark.encode({ metadata }).finish()));
+  }
+
+  error(status: FakeStatus): Buffer {
+    const failure = { kind: 'Status', status: 'Failure', ...status };
+    if (this.#isJson) return line({ type: 'ERROR', object: failure });
+    return frame('ERROR', envelope('Status', Status.encode(Status.fromPartial(failure)).finish()));
+  }
+
+  #encode(object: FakeObject): Uint8Array {
+    return encoders[this.#kind]?.(object) ?? new Uint8Array();
+  }
+}
+
+/** The answer of an API server in protobuf. */
+export function envelope(kind: string, raw: Uint8Array): Buffer {
+  const unknown = Unknown.encode(Unknown.fromPartial({ typeMeta: { apiVersion: 'v1', kind }, raw })).finish();
+  return Buffer.concat([Buffer.from('k8s\0'), unknown]);
+}
+
+/** A frame of a watch in protobuf. */
+export function frame(type: string, object: Uint8Array): Buffer {
+  const event = WatchEvent.encode({ type, object: { raw: object } }).finish();
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(event.length);
+  return Buffer.concat([length, event]);
+}
+
+function line(event: object): Buffer {
+  return Buffer.from(`${JSON.stringify(event)}\n`);
+}
