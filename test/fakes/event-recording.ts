@@ -2,14 +2,14 @@ import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { EventDrop } from '../../src/kube/event-recorder.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
 import { EventServer } from './event-server.ts';
-import { ManualClock, settled } from './manual-clock.ts';
+import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** A recorder at work against a server of its own. */
 export interface Recording {
   readonly recorder: EventRecorder;
   readonly server: EventServer;
-  readonly clock: ManualClock;
+  readonly clock: SettlingClock;
   readonly log: RecordingLogger;
   readonly dropped: EventDrop[];
   readonly sent: string[];
@@ -19,7 +19,7 @@ export interface Recording {
 
 export function recording({ instance = 'pod-1', started = true } = {}): Recording {
   const server = new EventServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const log = new RecordingLogger();
   const dropped: EventDrop[] = [];
   const sent: string[] = [];
@@ -59,7 +59,7 @@ export function webEvent(change: Partial<EventSpec> & { readonly name?: string }
 }
 
 /** Lets time go by minute by minute. */
-export async function minutes(clock: ManualClock, count: number): Promise<void> {
+export async function minutes(clock: SettlingClock, count: number): Promise<void> {
   await settled();
   for (let i = 0; i < count; i += 1) await clock.advance(60_000);
 }

@@ -3,7 +3,7 @@ import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
 import type { LeaseConnection } from './lease-server.ts';
 import { LeaseServer } from './lease-server.ts';
-import { ManualClock, settled } from './manual-clock.ts';
+import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 export const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
@@ -27,7 +27,7 @@ export interface Candidate {
 export function candidate(
   identity: string,
   server: LeaseServer,
-  { clock, obedient = true }: { clock: ManualClock; obedient?: boolean },
+  { clock, obedient = true }: { clock: SettlingClock; obedient?: boolean },
 ): Candidate {
   const connection = server.connect();
   const log = new RecordingLogger();
@@ -82,15 +82,15 @@ export function candidate(
 }
 
 /** Lets time go by in small steps. */
-export async function pass(clock: ManualClock, ms: number): Promise<void> {
+export async function pass(clock: SettlingClock, ms: number): Promise<void> {
   await settled();
   for (let left = ms; left > 0; left -= 500) await clock.advance(Math.min(left, 500));
 }
 
 /** A leader, alone so far. */
-export async function led(): Promise<{ server: LeaseServer; clock: ManualClock; leader: Candidate }> {
+export async function led(): Promise<{ server: LeaseServer; clock: SettlingClock; leader: Candidate }> {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const leader = candidate('a', server, { clock });
   await settled();
   return { server, clock, leader };

@@ -82,13 +82,19 @@ function* jsonList(page: Page, form: Form): Generator<Uint8Array> {
   const head = JSON.stringify({ ...listHead(form), metadata: listMetadata(page) });
   // Items of built-in kinds go without kind and apiVersion, as clients of the real server know.
   const bare = !form.resource.custom && !form.media.metadataOnly;
-  yield Buffer.from(`${head.slice(0, -1)},"items":[`);
+  let piece = `${head.slice(0, -1)},"items":[`;
   for (const [i, item] of page.items.entries()) {
     const shown = bare ? without(item, 'kind', 'apiVersion') : shape(item, form);
-    yield Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(shown)}`);
+    piece += `${i === 0 ? '' : ','}${JSON.stringify(shown)}`;
+    if (piece.length < pieceLength) continue;
+    yield Buffer.from(piece);
+    piece = '';
   }
-  yield Buffer.from(']}\n');
+  yield Buffer.from(`${piece}]}\n`);
 }
+
+/** Large enough to be cheap to write, small enough for a list to trickle. */
+const pieceLength = 64 * 1024;
 
 function protobufList(page: Page, form: Form): Uint8Array {
   const fields: MessageFields = {

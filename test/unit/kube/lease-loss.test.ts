@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { candidate, led, pass } from '../../fakes/lease-candidate.ts';
 import { LeaseServer, refusal } from '../../fakes/lease-server.ts';
-import { ManualClock, settled } from '../../fakes/manual-clock.ts';
+import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
 test.each([
   { name: 'refused connections', fault: 'down' },
@@ -94,7 +94,7 @@ test('the fence runs from when the renewal was sent, not from its answer', async
 
 test('a leader that does not stop after its loss is unhealthy, so that the kubelet ends it', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const leader = candidate('a', server, { clock, obedient: false });
   await settled();
   leader.connection.fault = 'down';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { leaseProblems } from '../../../src/kube/lease.ts';
 import { candidate, leaseTimes, led, pass } from '../../fakes/lease-candidate.ts';
 import { LeaseServer, refusal } from '../../fakes/lease-server.ts';
-import { ManualClock, settled } from '../../fakes/manual-clock.ts';
+import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
 test('the first candidate creates the lease and leads', async () => {
   const { server, leader } = await led();
@@ -61,7 +61,7 @@ test('a crashed leader is replaced one term after its record was last seen to ch
 
 test('any change of the record starts the term anew', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 15 });
   const second = candidate('b', server, { clock });
   await pass(clock, 12_000);
@@ -72,7 +72,7 @@ test('any change of the record starts the term anew', async () => {
 
 test('the duration in the record counts, not the own one', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 60 });
   const second = candidate('b', server, { clock });
   await pass(clock, 58_000);
@@ -83,7 +83,7 @@ test('the duration in the record counts, not the own one', async () => {
 
 test('on stop the work ends first, renewed meanwhile, then the lease is free at once', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const leader = candidate('a', server, { clock, obedient: false });
   await settled();
   leader.stop();
@@ -128,7 +128,7 @@ test('work that fails gives the lease back and the failure to the caller', async
 
 test('of two that create at once one gets a conflict and waits', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const both = [candidate('a', server, { clock }), candidate('b', server, { clock })];
   await settled();
   expect(both.map((c) => c.elector.isLeader)).toEqual([true, false]);
@@ -137,7 +137,7 @@ test('of two that create at once one gets a conflict and waits', async () => {
 
 test('a lasting refusal is one warning, and the candidate leads when it is over', async () => {
   const server = new LeaseServer();
-  const clock = new ManualClock();
+  const clock = new SettlingClock();
   const only = candidate('a', server, { clock });
   only.connection.fault = refusal(403, 'leases is forbidden');
   await pass(clock, 20_000);

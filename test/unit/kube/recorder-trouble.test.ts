@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/kube/transport.ts';
 import { minutes, recording, webEvent } from '../../fakes/event-recording.ts';
-import { settled } from '../../fakes/manual-clock.ts';
+import { settled } from '../../fakes/settling-clock.ts';
 
 const broken = (): never => {
   throw new Error('connect ECONNREFUSED');

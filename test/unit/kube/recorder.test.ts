@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { minutes, recording, webEvent } from '../../fakes/event-recording.ts';
-import { settled } from '../../fakes/manual-clock.ts';
+import { settled } from '../../fakes/settling-clock.ts';
 
 test('the first occurrence is a whole Event without a series', async () => {
   const { recorder, server, sent } = recording();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Heartbeat } from '../../../src/runtime/heartbeat.ts';
 import { loop, type LoopOptions, type PassResult } from '../../../src/runtime/loop.ts';
 import { Wake } from '../../../src/runtime/wake.ts';
-import { ManualClock, settled } from '../../fakes/manual-clock.ts';
+import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
@@ -10,7 +10,7 @@ type Task = (signal: AbortSignal) => Promise<void>;
 /** A running loop whose passes are counted; `passes` says when each began. */
 function running(
   task: Task = () => Promise.resolve(),
-  { clock = new ManualClock(), ...options }: Partial<LoopOptions> & { clock?: ManualClock } = {},
+  { clock = new SettlingClock(), ...options }: Partial<LoopOptions> & { clock?: SettlingClock } = {},
 ) {
   const log = new RecordingLogger();
   const wake = new Wake();
@@ -41,7 +41,7 @@ describe('loop', () => {
   });
 
   test('a slow pass delays the next one instead of overlapping it', async () => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const { passes } = running((signal) => clock.sleep(60_000, signal), { clock });
     await clock.advance(60_000);
     await clock.advance(1_000);
@@ -89,7 +89,7 @@ describe('loop', () => {
   });
 
   test('tells how long a pass took', async () => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const { results } = running((signal) => clock.sleep(2_500, signal), { clock });
     await clock.advance(2_500);
     expect(results).toEqual([{ ok: true, seconds: 2.5 }]);
@@ -129,7 +129,7 @@ describe('wake', () => {
   });
 
   test('during a pass makes another pass', async () => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const { wake, passes } = running((signal) => clock.sleep(3_000, signal), { clock });
     await clock.advance(1_000);
     wake.trigger();
@@ -139,7 +139,7 @@ describe('wake', () => {
   });
 
   test('waits longer with every failure in a row, but never past the interval', async () => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const { passes, wake } = running(failing, { clock });
     await settled();
     for (let second = 0; second < 60; second++) {
@@ -157,7 +157,7 @@ describe('heartbeat', () => {
     { name: 'too long after the last pass', beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
     { name: 'a later pass counts', beats: [0, 50_000], at: 61_000, expected: undefined },
   ])('$name', async ({ beats, at, expected }) => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
     for (const beat of beats) {
       await clock.advance(beat - clock.monotonicMs());
@@ -168,7 +168,7 @@ describe('heartbeat', () => {
   });
 
   test('a failing loop is alive, a hanging one is not, an ended one is not missed', async () => {
-    const clock = new ManualClock();
+    const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
     const tasks: Task[] = [failing, (signal) => clock.sleep(1e9, signal)];
     const { stop, done } = running((signal) => tasks.shift()?.(signal) ?? Promise.resolve(), {

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest';
+import { podFromJson } from '../../../src/kube/decode-json.ts';
+import { decodeList, decodeWatchEvent } from '../../../src/kube/decode.ts';
+import type { Page } from '../../../src/kube/decode-list.ts';
+import { FrameSplitter, MalformedError } from '../../../src/kube/frames.ts';
+import { Pod } from '../../../src/kube/gen/core.ts';
+import { Status } from '../../../src/kube/gen/meta.ts';
+import type { LabelKeys, PodFacts } from '../../../src/kube/objects.ts';
+import {
+  jobCodec,
+  jsonResource,
+  namespaceCodec,
+  nodeCodec,
+  podCodec,
+  replicaSetCodec,
+} from '../../../src/kube/resources.ts';
+import { envelope, frame, Wire, type FakeObject } from '../../fakes/api-wire.ts';
+
+const labelKeys = new Set(['app']);
+const codec = podCodec(() => labelKeys);
+
+/** As a real API server wrote it, with fields that we do not read. */
+const evicted: FakeObject = {
+  metadata: {
+    name: 'web-7d5f',
+    namespace: 'shop',
+    uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+    resourceVersion: '217',
+    generateName: 'web-',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-03T00:00:30Z',
+    deletionGracePeriodSeconds: 30,
+    labels: { app: 'web', 'pod-template-hash': '7d5f' },
+    annotations: { note: 'äöü' },
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Other', name: 'x', uid: '1' },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2', controller: true },
+    ],
+    finalizers: ['example.com/hold'],
+  },
+  spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'nginx' }] },
+  status: {
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: 'The node was low on resource: memory.',
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T12:00:00Z' }],
+    initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
+    containerStatuses: [
+      { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
+      { state: { terminated: { finishedAt: null } } },
+    ],
+  },
+};
+
+const evictedFacts: PodFacts = {
+  uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+  name: 'web-7d5f',
+  namespace: 'shop',
+  resourceVersion: '217',
+  createdAtMs: Date.parse('2026-01-01T00:00:00Z'),
+  deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
+  deletionGracePeriodSeconds: 30,
+  labels: { app: 'web' },
+  controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
+  finalizers: ['example.com/hold'],
+  nodeName: 'node-a',
+  phase: 'Failed',
+  reason: 'Evicted',
+  message: 'The node was low on resource: memory.',
+  finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
+};
+
+const pod = (status: object, metadata: object = {}): FakeObject => ({
+  metadata: {
+    name: 'p',
+    namespace: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...metadata,
+  },
+  status,
+});
+const facts = (object: object, keys: LabelKeys = 'all'): PodFacts => podCodec(() => keys).fromJson(object);
+
+async function* chunks(bytes: Buffer, size = 100): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
+}
+
+describe('pods', () => {
+  test('JSON and protobuf give the same facts', () => {
+    expect(codec.fromJson(evicted)).toEqual(evictedFacts);
+    expect(codec.fromProtobuf(Buffer.from(Pod.encode(podFromJson(evicted)).finish()))).toEqual(evictedFacts);
+  });
+
+  test.each([
+    {
+      name: 'a running pod has neither message nor end',
+      status: {
+        phase: 'Running',
+        message: 'x',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } }],
+      },
+      expected: { phase: 'Running', message: '', finishedAtMs: undefined },
+    },
+    {
+      name: 'without a container that says when, the last condition change is the end',
+      status: {
+        phase: 'Succeeded',
+        conditions: [
+          { lastTransitionTime: '2026-01-04T00:00:00Z' },
+          { lastTransitionTime: '2026-01-03T00:00:00Z' },
+        ],
+        containerStatuses: [{ state: { terminated: { finishedAt: '1970-01-01T00:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-04T00:00:00Z') },
+    },
+    {
+      name: 'without conditions the creation is the end',
+      status: { phase: 'Failed' },
+      expected: { finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
+    },
+    {
+      name: 'no phase is terminated, as upstream',
+      status: {},
+      expected: { phase: '', finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
+    },
+    {
+      name: 'an unscheduled pod has no node',
+      status: { phase: 'Pending' },
+      expected: { nodeName: undefined },
+    },
+    { name: 'no status at all', status: undefined, expected: { phase: '', reason: '' } },
+  ])('$name', ({ status, expected }) => {
+    const object = { ...pod({}), status };
+    expect(facts(object)).toMatchObject(expected);
+    expect(codec.fromProtobuf(Buffer.from(Pod.encode(podFromJson(object)).finish()))).toMatchObject(expected);
+  });
+
+  test('a long message is cut', () => {
+    expect(facts(pod({ phase: 'Failed', message: 'x'.repeat(10_000) })).message).toBe('x'.repeat(256));
+  });
+
+  test('without an owner that is a controller there is no controller', () => {
+    expect(
+      facts(pod({}, { ownerReferences: [{ kind: 'Node', name: 'n', uid: '1' }] })).controller,
+    ).toBeUndefined();
+  });
+
+  test('only the labels that someone reads are kept', () => {
+    const labelled = pod({}, { labels: { app: 'web', tier: 'x' } });
+    expect(facts(labelled, new Set(['tier'])).labels).toEqual({ tier: 'x' });
+    expect(facts(labelled, new Set()).labels).toEqual({});
+    expect(facts(labelled).labels).toEqual({ app: 'web', tier: 'x' });
+  });
+
+  test('equal values are one value', () => {
+    const [, second, third] = ['a', 'b', 'c'].map((uid) =>
+      codec.fromJson({ ...evicted, metadata: { ...evicted.metadata, uid } }),
+    );
+    expect(third?.controller).toBe(second?.controller);
+    expect(third?.finalizers).toBe(second?.finalizers);
+    expect(third?.labels).toBe(second?.labels);
+  });
+
+  test('equal names of different owners are not mixed up', () => {
+    const owned = (kind: string) =>
+      codec.fromJson(
+        pod({}, { ownerReferences: [{ apiVersion: 'v1', kind, name: 'n', uid: '1', controller: true }] }),
+      );
+    const kinds = ['Job', 'Job', 'ReplicaSet', 'Job'].map((kind) => owned(kind).controller?.kind);
+    expect(kinds).toEqual(['Job', 'Job', 'ReplicaSet', 'Job']);
+  });
+
+  test('what is known in the same state is not made anew', () => {
+    const known = codec.fromJson(evicted);
+    const byUid = new Map([[known.uid, known]]);
+    expect(codec.fromJson(evicted, byUid)).toBe(known);
+    const changed = { ...evicted, metadata: { ...evicted.metadata, resourceVersion: '218' } };
+    expect(codec.fromJson(changed, byUid)).toEqual({ ...known, resourceVersion: '218' });
+  });
+
+  test('a known pod gets the labels that are now asked for', () => {
+    const known = codec.fromJson(evicted);
+    const other = podCodec(() => new Set(['pod-template-hash']));
+    const again = other.fromJson(evicted, new Map([[known.uid, known]]));
+    expect(again).toEqual({ ...known, labels: { 'pod-template-hash': '7d5f' } });
+  });
+
+  test.each([{ metadata: { name: 'p' } }, { metadata: { uid: 'u' } }, {}, null, 'x', []])(
+    'what has no identity is refused: %j',
+    (object) => {
+      expect(() => codec.fromJson(object)).toThrow(MalformedError);
+    },
+  );
+});
+
+describe('other kinds', () => {
+  const metadata = { name: 'n', namespace: 'a', uid: 'u', resourceVersion: '1', labels: { a: 'b' } };
+
+  test.each([
+    { name: 'a ready node', conditions: [{ type: 'Ready', status: 'True' }], ready: true },
+    { name: 'a node that is not ready', conditions: [{ type: 'Ready', status: 'False' }], ready: false },
+    { name: 'a node nobody heard of', conditions: [{ type: 'Ready', status: 'Unknown' }], ready: false },
+    { name: 'a node without conditions', conditions: [], ready: false },
+    { name: 'another condition', conditions: [{ type: 'MemoryPressure', status: 'True' }], ready: false },
+  ])('$name', ({ conditions, ready }) => {
+    expect(nodeCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
+      ready,
+      labels: { a: 'b' },
+    });
+  });
+
+  test('the taints of a node', () => {
+    const node = { metadata, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } };
+    expect(nodeCodec().fromJson(node).taintKeys).toEqual(['k']);
+  });
+
+  test('a namespace', () => {
+    expect(namespaceCodec().fromJson({ metadata })).toEqual({
+      uid: 'u',
+      name: 'n',
+      resourceVersion: '1',
+      labels: { a: 'b' },
+    });
+  });
+
+  test.each([
+    { conditions: [{ type: 'Complete', status: 'True' }], finished: true },
+    { conditions: [{ type: 'Failed', status: 'True' }], finished: true },
+    { conditions: [{ type: 'Complete', status: 'False' }], finished: false },
+    { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }], finished: false },
+  ])('a job with $conditions is finished: $finished', ({ conditions, finished }) => {
+    expect(jobCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
+      namespace: 'a',
+      finished,
+    });
+  });
+
+  test('a replica set', () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: '2' };
+    const object = { metadata: { ...metadata, ownerReferences: [{ ...owner, controller: true }] } };
+    expect(replicaSetCodec().fromJson(object).controller).toEqual(owner);
+  });
+
+  test('a custom resource is kept whole', () => {
+    const { codec: raw } = jsonResource({ name: 'gcpolicies', path: '/x' });
+    const object = { metadata: { name: 'p', uid: 'u', resourceVersion: '1' }, spec: { mode: 'DryRun' } };
+    expect(raw.fromJson(object)).toEqual({
+      uid: 'u',
+      name: 'p',
+      namespace: undefined,
+      resourceVersion: '1',
+      object,
+    });
+    expect(() => raw.fromProtobuf(Buffer.alloc(0))).toThrow(MalformedError);
+  });
+});
+
+describe('lists', () => {
+  const meta = { resourceVersion: '9', continue: 'next' };
+  const objects = [evicted, pod({ phase: 'Running' })];
+
+  test.each([
+    { name: 'protobuf', body: new Wire('Pod', false).list(objects, meta) },
+    { name: 'JSON', body: new Wire('Pod', true).list(objects, meta) },
+  ])('$name, however it is cut', async ({ body }) => {
+    for (const size of [1, 7, 100, 1_000_000]) {
+      const page = await decodeList(chunks(body, size), codec);
+      expect(page).toMatchObject({ resourceVersion: '9', continueToken: 'next' });
+      expect(page.items[0]).toEqual(evictedFacts);
+      expect(page.items.map((item) => item.uid)).toEqual([evictedFacts.uid, 'u']);
+    }
+  });
+
+  test('an empty one', async () => {
+    const body = new Wire('Pod', false).list([], { resourceVersion: '9', continue: '' });
+    const expected: Page<PodFacts> = { items: [], resourceVersion: '9', continueToken: '' };
+    expect(await decodeList(chunks(body), codec)).toEqual(expected);
+  });
+
+  const whole = new Wire('Pod', false).list(objects, meta);
+  test.each([
+    { name: 'cut off in an object', body: whole.subarray(0, -10) },
+    { name: 'cut off after the envelope', body: whole.subarray(0, 20) },
+    { name: 'of another kind', body: envelope('Status', Status.encode(Status.fromPartial({})).finish()) },
+    {
+      name: 'without a version',
+      body: new Wire('Pod', false).list(objects, { resourceVersion: '', continue: '' }),
+    },
+    { name: 'empty', body: Buffer.alloc(0) },
+    { name: 'not even JSON', body: Buffer.from('<html>') },
+    { name: 'JSON of another kind', body: Buffer.from('{"kind":"Status"}') },
+    { name: 'garbage after the magic bytes', body: Buffer.from('k8s\0\x01\x02\x03\x04') },
+    {
+      name: 'with an object without identity',
+      body: new Wire('Pod', false).list([{ metadata: { name: '', uid: '' } }], meta),
+    },
+  ])('$name: refused', async ({ body }) => {
+    await expect(decodeList(chunks(body), codec)).rejects.toThrow(MalformedError);
+  });
+});
+
+describe('watch events', () => {
+  const decodeOne = (bytes: Buffer) =>
+    new FrameSplitter().push(bytes).map((each) => decodeWatchEvent(each, codec))[0];
+
+  test.each([true, false])('as JSON: %s', (isJson) => {
+    const wire = new Wire('Pod', isJson);
+    expect(decodeOne(wire.event('ADDED', evicted))).toEqual({ type: 'ADDED', object: evictedFacts });
+    expect(decodeOne(wire.event('DELETED', evicted))).toMatchObject({ type: 'DELETED' });
+    expect(decodeOne(wire.bookmark('7'))).toEqual({
+      type: 'BOOKMARK',
+      resourceVersion: '7',
+      initialEventsEnd: false,
+    });
+    expect(decodeOne(wire.bookmark('7', { 'k8s.io/initial-events-end': 'true' }))).toMatchObject({
+      initialEventsEnd: true,
+    });
+    expect(decodeOne(wire.error({ code: 410, reason: 'Expired', message: 'too old' }))).toMatchObject({
+      type: 'ERROR',
+      error: { status: 410, reason: 'Expired', message: 'too old' },
+    });
+  });
+
+  test.each([
+    { name: 'an unknown type', bytes: frame('NEW', envelope('Pod', new Uint8Array())) },
+    { name: 'no envelope', bytes: frame('ADDED', Buffer.from('nonsense')) },
+    { name: 'no object', bytes: frame('ADDED', new Uint8Array()) },
+    { name: 'a bookmark without a version', bytes: frame('BOOKMARK', envelope('Pod', new Uint8Array())) },
+    { name: 'JSON that is none', bytes: Buffer.from('{"type":\n') },
+  ])('$name: refused', ({ bytes }) => {
+    expect(() => decodeOne(bytes)).toThrow(MalformedError);
+  });
+});
