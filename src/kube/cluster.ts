@@ -3,7 +3,6 @@ import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import { nodeCodec } from './resources.ts';
 import {
-  ApiError,
   isConflict,
   isNotFound,
   type KubeRequest,
@@ -49,7 +48,7 @@ export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterA
       return typeof answer === 'string' ? answer : 'deleted';
     },
     markPodFailed: async (pod, condition, signal) => {
-      const answer = await unlessMoved(patch(transport, { pod, condition }, signal));
+      const answer = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
       return typeof answer === 'string' ? answer : { resourceVersion: metadataOf(answer, 'resourceVersion') };
     },
   };
@@ -72,32 +71,17 @@ async function getNode(
   }
 }
 
-/** NotFound and Conflict are answers: the world has moved on since the decision. */
-async function unlessMoved(
-  answer: Promise<KubeResponse | 'changed'>,
-): Promise<KubeResponse | 'gone' | 'changed'> {
+/**
+ * NotFound and Conflict are answers: the world has moved on since the decision. (A changed UID alone would be Invalid, but a namesake
+ * has another resourceVersion too, and that is Conflict. So Invalid is an error, and no right to read pods is needed to tell.)
+ */
+async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse | 'gone' | 'changed'> {
   try {
     return await answer;
   } catch (err) {
     if (isNotFound(err)) return 'gone';
     if (isConflict(err)) return 'changed';
     throw err;
-  }
-}
-
-/** A changed UID is what the API server calls Invalid, as it does a bad patch: whose pod it is now tells one from the other. */
-async function patch(
-  transport: Pick<KubeTransport, 'send'>,
-  { pod, condition }: { readonly pod: PodRef; readonly condition: DisruptionTarget | undefined },
-  signal: AbortSignal,
-): Promise<KubeResponse | 'changed'> {
-  try {
-    return await transport.send(markFailedRequest(pod, condition), signal);
-  } catch (err) {
-    if (!(err instanceof ApiError) || err.status !== 422) throw err;
-    const live = await transport.send({ method: 'GET', path: podPath(pod), accept: metadataOnly }, signal);
-    if (metadataOf(live, 'uid') === pod.uid) throw err;
-    return 'changed';
   }
 }
 

@@ -11,6 +11,7 @@ import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench
 import { section, writeSection, type BenchResult } from './report.ts';
 import { measureAtRest, measureClearing } from './run-dustpan.ts';
 import { measureUpstream } from './run-upstream.ts';
+import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -77,12 +78,15 @@ async function load(bed: Bed): Promise<BenchPods> {
 }
 
 async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
+  // The first deletes after so many writes are slow: they warm up both servers.
+  await rawRate(bed, prepared);
   const rawDeletesPerSecond = [await rawRate(bed, prepared)];
   say('dustpan, DryRun');
   const rest = await measureAtRest(bed, prepared, nodeArgs);
+  await settled(bed.cluster);
   say('dustpan, Enforce');
   const clearing = await measureClearing(bed, prepared, nodeArgs);
-  await prepared.restore(bed.etcd);
+  await restore(bed, prepared);
   rawDeletesPerSecond.push(await rawRate(bed, prepared));
   say('kube-controller-manager');
   const upstream = await measureUpstream(bed, prepared);
@@ -92,6 +96,19 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
     ...{ pods, due, podBytes: prepared.podBytes, apiServer: gitVersion },
     ...{ rawDeletesPerSecond, rest, clearing, upstream },
   };
+}
+
+async function rawRate(bed: Bed, prepared: BenchPods): Promise<number> {
+  await settled(bed.cluster);
+  const rate = await rawDeleteRate(bed.api, prepared.due, rawInFlight);
+  say(`raw delete rate: ${rate.toFixed(0)} per second`);
+  await restore(bed, prepared);
+  return rate;
+}
+
+async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {
+  await prepared.restore(etcd);
+  await settled(cluster);
 }
 
 /** What to type for the same again. */
@@ -110,13 +127,6 @@ function commandLine(): string {
 
 interface ServerVersion {
   readonly gitVersion: string;
-}
-
-async function rawRate({ api, etcd }: Bed, prepared: BenchPods): Promise<number> {
-  say('raw delete rate');
-  const rate = await rawDeleteRate(api, prepared.due, rawInFlight);
-  await prepared.restore(etcd);
-  return rate;
 }
 
 function say(line: string): void {

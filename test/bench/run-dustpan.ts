@@ -29,7 +29,7 @@ export async function measureAtRest(
   await applyBenchPolicy(cluster, { threshold, mode: 'DryRun' });
   const startedAtMs = performance.now();
   await using dustpan = await start(cluster, nodeArgs);
-  const starting = await scrapeUntil(dustpan, 200, (all) => (all.at(-1)?.passes ?? 0) > 0);
+  const starting = await scrapeUntil(dustpan, 500, (all) => (all.at(-1)?.passes ?? 0) > 0);
   const restAt = performance.now();
   const resting = await scrapeUntil(dustpan, 1_000, () => performance.now() - restAt > restSeconds * 1_000);
   const [first, last] = [starting.at(-1), resting.at(-1)];

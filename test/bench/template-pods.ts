@@ -69,9 +69,10 @@ function templatePod(name: string, variant: Variant): object {
 }
 
 function podSpec(): object {
-  const env = ['DATABASE_HOST', 'REPORT_BUCKET', 'TZ'].map(
-    (name) => ({ name, value: `value-of-${name.toLowerCase()}.internal.example.com` }),
-  );
+  const env = ['DATABASE_HOST', 'REPORT_BUCKET', 'TZ'].map((name) => ({
+    name,
+    value: `value-of-${name.toLowerCase()}.internal.example.com`,
+  }));
   const resources = {
     requests: { cpu: '250m', memory: '256Mi' },
     limits: { cpu: '1', memory: '512Mi' },

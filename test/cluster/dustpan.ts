@@ -84,18 +84,18 @@ const read = ['get', 'list', 'watch'];
 export const dustpanUser: User = {
   name: 'dustpan',
   rules: [
-    { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'delete'] },
     { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
     { apiGroups: [''], resources: ['nodes', 'namespaces'], verbs: read },
     { apiGroups: ['apps'], resources: ['replicasets'], verbs: read },
     { apiGroups: ['batch'], resources: ['jobs'], verbs: read },
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies', 'nodegcreports'], verbs: read },
-    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies/status'], verbs: ['get', 'patch', 'update'] },
+    { apiGroups: ['gc.dustpan.dev'], resources: ['gcpolicies/status'], verbs: ['patch'] },
     {
       apiGroups: ['coordination.k8s.io'],
       resources: ['leases'],
-      verbs: ['get', 'create', 'update', 'patch'],
+      verbs: ['get', 'create', 'update'],
     },
   ],
 };

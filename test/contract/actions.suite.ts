@@ -123,7 +123,7 @@ export function actionsSuite(start: StartServer): void {
       // Even one that happens to have the same resourceVersion.
       const { resourceVersion } = second.metadata;
       const mixed = { ...first.metadata, resourceVersion };
-      expect(await actions.markPodFailed(mixed, condition, signal)).toBe('changed');
+      await expect(actions.markPodFailed(mixed, condition, signal)).rejects.toMatchObject({ status: 422 });
       expect(await objects.readPod(name)).toMatchObject({ status: { phase: 'Pending' } });
     });
 

@@ -85,6 +85,13 @@ export function customRows(bed: () => Bed): void {
     );
   });
 
+  test('refuses an owner without a UID', async () => {
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'n' }];
+    const body = { ...policy('a'), metadata: { name: unique('owned'), ownerReferences } };
+    const details = { kind: 'GCPolicy', ...causedBy('metadata.ownerReferences.uid') };
+    expect(await bed().ask('POST', policies, { body })).toMatchObject(refusal(422, 'Invalid', { details }));
+  });
+
   test('refuses an object without its kind', async () => {
     const answer = await bed().ask('POST', policies, { body: { metadata: { name: 'a' }, spec: {} } });
     expect(answer).toMatchObject(refusal(400, 'BadRequest'));
@@ -146,6 +153,20 @@ export function customRows(bed: () => Bed): void {
     const { path } = await newPolicy();
     const body = { metadata: { uid: 'another' }, status: { observedGeneration: 7 } };
     expect(await bed().patch(`${path}/status`, body)).toMatchObject({ status: { observedGeneration: 7 } });
+  });
+
+  test('is protected by a UID in a patch of the rest, and in every PUT', async () => {
+    const { path, policy: created } = await newPolicy();
+    const metadata = { uid: 'another', labels: { a: 'b' } };
+    const patched = await bed().ask('PATCH', path, { body: { metadata }, contentType: merge });
+    expect(patched).toMatchObject(refusal(422, 'Invalid', { details: causedBy('metadata.uid') }));
+    const body = {
+      ...created,
+      metadata: { ...created.metadata, uid: 'another' },
+      status: { observedGeneration: 7 },
+    };
+    expect(await bed().ask('PUT', `${path}/status`, { body })).toMatchObject(refusal(409, 'Conflict'));
+    expect(await bed().ask('PUT', path, { body })).toMatchObject(refusal(409, 'Conflict'));
   });
 
   test('is protected by a resourceVersion in a patch of its status', async () => {

@@ -150,14 +150,14 @@ test('what a test stores is there as it is, in a namespace made for it', async (
   expect(sandbox.store.delete('Pod', 'a', 'direct')).toBe(false);
 });
 
-test('what a test stores reaches the watchers, and replaces what was there', async () => {
-  const watching = bed.watch('/api/v1/namespaces/direct/pods?watch=true', 3);
+test('what a test stores, replaces and deletes reaches the watchers', async () => {
+  const since = sandbox.store.resourceVersion;
   sandbox.store.apply(configured('a'));
   sandbox.store.apply({ ...configured('a'), status: { phase: 'Failed' } });
   sandbox.store.delete('Pod', 'a', 'direct');
-  await whenWatching();
-  const types = (await watching).map(({ type }) => type);
-  expect(types.length).toBeLessThanOrEqual(3);
+  const events = await bed.watch(`/api/v1/pods?watch=true&resourceVersion=${since}`, 3);
+  expect(events.map(({ type }) => type)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+  expect(events[1]).toMatchObject({ object: { status: { phase: 'Failed' } } });
 });
 
 test('a policy that a test stores is completed, and must be valid', () => {

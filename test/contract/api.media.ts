@@ -65,6 +65,13 @@ export function mediaRows(bed: () => Bed): void {
     });
   });
 
+  test('writes errors about custom resources as protobuf even where their lists fall back to JSON', async () => {
+    const accept = `${protobuf},application/json`;
+    const { status, type, bytes } = await bed().send('GET', `${policies}/no-such-policy`, { accept });
+    expect([status, type]).toEqual([404, protobuf]);
+    expect(statusOf(openEnvelope(bytes).raw)).toEqual({ reason: 'NotFound', code: 404 });
+  });
+
   test('has no protobuf of custom resources, and says so in protobuf', async () => {
     const { status, bytes } = await bed().send('GET', policies, { accept: protobuf });
     expect([status, statusOf(openEnvelope(bytes).raw)]).toEqual([

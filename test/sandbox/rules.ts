@@ -1,5 +1,5 @@
 import { cause, type StatusCause } from './failure.ts';
-import type { KubeObject } from './json.ts';
+import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 
 /** What admission makes of an object: with its defaults, and what is wrong with it. */
 export interface Admitted {
@@ -36,7 +36,18 @@ export function metadataCauses(
   { metadata }: KubeObject,
   old: KubeObject | undefined,
 ): readonly StatusCause[] {
-  return old === undefined ? nameCauses(metadata.name) : finalizerCauses(metadata.finalizers ?? [], old);
+  const owners = asList(metadata['ownerReferences']).map(asObject).flatMap(ownerCauses);
+  const rest =
+    old === undefined ? nameCauses(metadata.name) : finalizerCauses(metadata.finalizers ?? [], old);
+  return [...rest, ...owners];
+}
+
+const ownerFields = ['apiVersion', 'kind', 'name', 'uid'];
+
+function ownerCauses(owner: JsonObject): readonly StatusCause[] {
+  return ownerFields
+    .filter((field) => asText(owner[field]) === '')
+    .map((field) => cause.invalid(`metadata.ownerReferences.${field}`, 'must not be empty'));
 }
 
 function nameCauses(name: string): readonly StatusCause[] {

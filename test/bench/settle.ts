@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../cluster/cluster.ts';
+import { usageOf } from './process-usage.ts';
+
+const lookMs = 2_000;
+const idlePercent = 15;
+const patienceMs = 180_000;
+
+/** Resolves when etcd and the API server have digested what was written: until then they are slower than they are. */
+export async function settled(cluster: Pick<Cluster, 'pid'>): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  let before = serverCpuSeconds(cluster);
+  for (;;) {
+    await sleep(lookMs);
+    const now = serverCpuSeconds(cluster);
+    if (((now - before) * 1_000 * 100) / lookMs < idlePercent) return;
+    if (performance.now() > deadline) throw new Error(`the servers are still busy after ${patienceMs} ms`);
+    before = now;
+  }
+}
+
+function serverCpuSeconds(cluster: Pick<Cluster, 'pid'>): number {
+  return (['etcd', 'api'] as const).reduce((sum, part) => {
+    const pid = cluster.pid(part);
+    return sum + (pid === undefined ? 0 : usageOf(pid).cpuSeconds);
+  }, 0);
+}

@@ -1,0 +1,67 @@
+import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { FakeObject } from '../../fakes/api-wire.ts';
+
+/** As a real API server wrote it, with fields that we do not read. */
+export const evicted: FakeObject = {
+  metadata: {
+    name: 'web-7d5f',
+    namespace: 'shop',
+    uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+    resourceVersion: '217',
+    generateName: 'web-',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-03T00:00:30Z',
+    deletionGracePeriodSeconds: 30,
+    labels: { app: 'web', 'pod-template-hash': '7d5f' },
+    annotations: { note: 'äöü' },
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Other', name: 'x', uid: '1' },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2', controller: true },
+    ],
+    finalizers: ['example.com/hold'],
+  },
+  spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'nginx' }] },
+  status: {
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: 'The node was low on resource: memory.',
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T12:00:00Z' }],
+    initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
+    containerStatuses: [
+      { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
+      { state: { terminated: { finishedAt: null } } },
+    ],
+  },
+};
+
+/** What dustpan keeps of it when asked for the label `app`. */
+export const evictedFacts: PodFacts = {
+  uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+  name: 'web-7d5f',
+  namespace: 'shop',
+  resourceVersion: '217',
+  createdAtMs: Date.parse('2026-01-01T00:00:00Z'),
+  deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
+  deletionGracePeriodSeconds: 30,
+  labels: { app: 'web' },
+  controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
+  finalizers: ['example.com/hold'],
+  nodeName: 'node-a',
+  phase: 'Failed',
+  reason: 'Evicted',
+  message: 'The node was low on resource: memory.',
+  finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
+};
+
+/** A pod of which only the status matters. */
+export const pod = (status: object, metadata: object = {}): FakeObject => ({
+  metadata: {
+    name: 'p',
+    namespace: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...metadata,
+  },
+  status,
+});

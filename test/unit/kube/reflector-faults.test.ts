@@ -1,0 +1,280 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Reflector } from '../../../src/kube/reflector.ts';
+import { jsonResource } from '../../../src/kube/resources.ts';
+import { ApiError } from '../../../src/kube/transport.ts';
+import type { Logger } from '../../../src/runtime/logger.ts';
+import { FakeApi } from '../../fakes/api-transport.ts';
+import { silentLogger } from '../../fakes/logger.ts';
+import { ManualClock, until } from '../../fakes/manual-clock.ts';
+import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
+
+const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
+
+describe('faults', () => {
+  test.each([
+    {
+      name: 'in the stream',
+      break: (api: FakeApi) => {
+        api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+      },
+    },
+    {
+      name: 'as the answer',
+      break: (api: FakeApi) => {
+        api.fail('watch', gone);
+        api.endWatches();
+      },
+    },
+    {
+      name: 'after a compaction',
+      break: (api: FakeApi) => {
+        api.endWatches();
+        api.put(pod('z'));
+        api.compact();
+      },
+    },
+  ])('410 $name: a list at once, for there was progress', async ({ break: breakIt }) => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.bookmark();
+    await until(() => api.watches.length === 1);
+    breakIt(api);
+    await until(() => api.lists.length === 2);
+    await until(() => api.watching === 1);
+    expect(clock.sleeping).toEqual([330_000]);
+  });
+
+  test('410 right after a list waits: else it would be a hot loop', async () => {
+    const api = apiWith('a');
+    api.fail('watch', gone);
+    const { clock, reflector } = start(api);
+    expect(await pause(clock)).toBe(800);
+    expect(api.lists).toHaveLength(1);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+    expect(reflector.synced).toBe(true);
+  });
+
+  test('a continue token that expired: the list begins again', async () => {
+    const api = apiWith('a', 'b', 'c');
+    api.beforePage = (token) => {
+      if (token !== '' && api.lists.length === 2) api.compact();
+    };
+    const { clock, reflector } = start(api);
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({ synced: false, state: 'failing' });
+    clock.advance(800);
+    await until(() => reflector.synced);
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('waits double up to 30 s and begin anew after two healthy minutes', async () => {
+    const api = apiWith('a');
+    api.fail('list', refused, 8);
+    const { clock, reflector } = start(api);
+    const waits: number[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const ms = await pause(clock);
+      waits.push(ms);
+      clock.advance(ms);
+    }
+    expect(waits).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
+    await until(() => reflector.synced);
+    expect(stateOf(reflector)).toMatchObject({ state: 'synced', lastError: undefined });
+
+    await until(() => api.watching === 1);
+    clock.advance(121_000);
+    api.endWatches(refused);
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({
+      state: 'failing',
+      lastError: 'connection refused',
+      synced: true,
+    });
+  });
+
+  test('429 waits as long as the server asks', async () => {
+    const api = apiWith('a');
+    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
+    const { clock } = start(api);
+    expect(await pause(clock)).toBe(17_000);
+  });
+
+  test('a broken watch is resumed, not listed again', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    api.endWatches(refused);
+    api.fail('watch', new ApiError('busy', { status: 503 }));
+    expect(await pause(clock)).toBe(800);
+    clock.advance(800);
+    expect(await pause(clock)).toBe(1600);
+    clock.advance(1600);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(1);
+    api.bookmark();
+    await until(() => reflector.state === 'synced');
+  });
+
+  test('a version that the server does not accept is dropped: its store may be a backup', async () => {
+    const api = apiWith('a');
+    const tooLarge = new ApiError('too large', {
+      status: 504,
+      reason: 'Timeout',
+      causes: ['ResourceVersionTooLarge'],
+    });
+    api.fail('watch', tooLarge);
+    const { clock } = start(api);
+    expect(await pause(clock)).toBe(800);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('a watch that ends at once and brings nothing is not a hot loop', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.endWatches();
+    expect(await pause(clock)).toBe(800);
+    expect(api.watches).toHaveLength(1);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+  });
+
+  test('a watch that the server should have ended is given up', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    clock.advance(329_999);
+    expect(api.watching).toBe(1);
+    clock.advance(1);
+    await until(() => api.watches.length === 2);
+    expect(reflector.state).toBe('synced');
+  });
+
+  test('a list that never comes is given up', async () => {
+    const api = apiWith('a');
+    const { reflector, clock } = start(api, {
+      transport: { send: () => Promise.reject(refused), stream: (_, signal) => silence(signal) },
+    });
+    await until(() => clock.sleeping.includes(60_000));
+    clock.advance(60_000);
+    await until(() => reflector.state === 'failing');
+    expect(reflector.lastError).toBe('no page of pods within 60 s');
+  });
+
+  test('a malformed frame throws the view away for a new list', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
+    await until(() => reflector.state === 'failing');
+    expect(reflector.synced).toBe(true);
+    clock.advance(800);
+    await until(() => api.lists.length === 2);
+  });
+
+  test('a refusal is said once, in the words of the server', async () => {
+    const api = apiWith('a');
+    const forbidden = new ApiError('pods is forbidden: User "x" cannot list resource "pods"', {
+      status: 403,
+    });
+    api.fail('list', forbidden, 3);
+    const warnings: object[] = [];
+    const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), named: () => log };
+    const { clock, reflector } = start(api, { log });
+    for (const ms of [800, 1600, 3200]) {
+      expect(await pause(clock)).toBe(ms);
+      expect(reflector.lastError).toBe(forbidden.message);
+      clock.advance(ms);
+    }
+    await until(() => reflector.synced);
+    expect(warnings).toEqual([{ resource: 'pods', err: forbidden }]);
+  });
+});
+
+describe('a kind that may be missing', () => {
+  const resource = jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' });
+  const notFound = new ApiError('404 page not found', { status: 404 });
+
+  test('is empty and not synced, until it is there', async () => {
+    const api = new FakeApi('GCPolicy');
+    api.put({ metadata: { name: 'p', uid: 'u' }, spec: { mode: 'DryRun' } });
+    api.fail('list', notFound);
+    const clock = new ManualClock();
+    const reflector = new Reflector({ transport: api, clock, log: silentLogger, random: () => 0, resource });
+    const stop = new AbortController();
+    onTestFinished(() => {
+      stop.abort();
+    });
+    void reflector.run(stop.signal);
+    await until(() => reflector.state === 'missing');
+    expect(stateOf(reflector)).toMatchObject({ synced: false, lastError: '404 page not found' });
+    clock.advance(800);
+    await until(() => reflector.synced);
+    expect(reflector.items.get('u')).toMatchObject({ name: 'p', object: { spec: { mode: 'DryRun' } } });
+
+    await until(() => api.watching === 1);
+    clock.advance(1000);
+    api.fail('watch', notFound);
+    api.endWatches();
+    await until(() => reflector.state === 'missing');
+    expect(stateOf(reflector)).toMatchObject({ synced: false, count: 0 });
+  });
+
+  test('404 of a built-in kind is a fault: its objects stay', async () => {
+    const api = apiWith('a');
+    const { reflector, clock } = await startWatching(api);
+    api.fail('watch', notFound);
+    clock.advance(1000);
+    api.endWatches();
+    await until(() => reflector.state === 'failing');
+    expect(stateOf(reflector)).toMatchObject({ synced: true });
+    expect(names(reflector)).toEqual(['a']);
+  });
+});
+
+describe('WatchList', () => {
+  test('shows what exists once the server says that it is complete', async () => {
+    const api = apiWith('a', 'b', 'c');
+    const { reflector, changes } = start(api, { watchList: true });
+    await until(() => reflector.synced);
+    expect(api.lists).toHaveLength(0);
+    expect(changes).toEqual([['a', 'b', 'c']]);
+    api.put(pod('d'));
+    await until(() => reflector.items.size === 4);
+    api.bookmark();
+    api.endWatches();
+    await until(() => api.watches.length === 2);
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe('105');
+  });
+
+  test('a server that cannot is listed', async () => {
+    const api = apiWith('a');
+    api.watchList = false;
+    const { reflector } = start(api, { watchList: true });
+    await until(() => reflector.synced);
+    expect(api.lists).toHaveLength(1);
+  });
+
+  test('a stream that ends early is no list', async () => {
+    const api = apiWith('a', 'b');
+    const { clock, reflector } = start(api, {
+      watchList: true,
+      transport: { send: () => Promise.reject(refused), stream: () => nothing() },
+    });
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({ synced: false, lastError: 'the initial objects ended early' });
+  });
+});
+
+async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
+  await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+  yield Buffer.alloc(0);
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {
+  yield await Promise.resolve(Buffer.alloc(0));
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { podsResource } from '../../../src/kube/resources.ts';
+import { until } from '../../fakes/manual-clock.ts';
+import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
+
+describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', ({ jsonOnly }) => {
+  test('lists in pages, then follows what happens', async () => {
+    const api = apiWith('a', 'b', 'c', 'd', 'e');
+    api.jsonOnly = jsonOnly;
+    const { reflector } = await startWatching(api);
+    expect(names(reflector)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(api.lists).toHaveLength(3);
+
+    api.put(pod('f'));
+    api.remove('uid-a');
+    api.put({ ...pod('b'), status: { phase: 'Succeeded' } });
+    await until(() => reflector.items.get('uid-b')?.phase === 'Succeeded');
+    expect(names(reflector)).toEqual(['b', 'c', 'd', 'e', 'f']);
+    expect(stateOf(reflector)).toMatchObject({
+      synced: true,
+      state: 'synced',
+      lastError: undefined,
+      lastSyncAt: 0,
+    });
+  });
+});
+
+describe('the requests', () => {
+  test('a list is consistent, a watch goes on where it ended, both with the selector', async () => {
+    const api = apiWith('a');
+    await startWatching(api, {
+      resource: podsResource({ labelKeys: () => 'all', nodeName: 'n' }),
+      random: () => 0.5,
+    });
+    expect(api.lists[0]?.query).toEqual({ fieldSelector: 'spec.nodeName=n', limit: '2' });
+    expect(api.watches[0]?.query).toEqual({
+      fieldSelector: 'spec.nodeName=n',
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '101',
+      timeoutSeconds: '450',
+    });
+  });
+
+  test('a watch that the server ends is resumed at once, after the last event or bookmark', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.put(pod('b'));
+    api.bookmark();
+    clock.advance(300_000);
+    api.endWatches();
+    await until(() => api.watches.length === 2);
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe('103');
+    expect(api.lists).toHaveLength(1);
+  });
+
+  test('changes between two watches are not lost', async () => {
+    const api = apiWith('a', 'b');
+    const { reflector } = await startWatching(api);
+    api.bookmark();
+    api.endWatches();
+    api.remove('uid-a');
+    api.put(pod('c'));
+    await until(() => reflector.items.has('uid-c'));
+    expect(names(reflector)).toEqual(['b', 'c']);
+  });
+});
+
+describe('the view', () => {
+  test('is never half a list', async () => {
+    const api = apiWith('a', 'b', 'c');
+    const seen: (readonly string[])[] = [];
+    const { reflector, changes } = start(api);
+    api.beforePage = () => seen.push(names(reflector));
+    await until(() => reflector.synced);
+    expect(seen).toEqual([[], []]);
+    expect(changes).toEqual([['a', 'b', 'c']]);
+  });
+
+  test('stays as it is while listing again, then is the new one', async () => {
+    const api = apiWith('a', 'b', 'c');
+    const { reflector } = await startWatching(api);
+    const seen: (readonly string[])[] = [];
+    api.beforePage = () => seen.push(names(reflector));
+    api.removeSilently('uid-a');
+    api.bookmark();
+    api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+    await until(() => api.watches.length === 2);
+    expect(seen).toEqual([['a', 'b', 'c']]);
+    expect(names(reflector)).toEqual(['b', 'c']);
+    expect(reflector.synced).toBe(true);
+  });
+
+  test('keeps the value of what a new list brings unchanged', async () => {
+    const api = apiWith('a');
+    const { reflector } = await startWatching(api);
+    const before = reflector.items.get('uid-a');
+    api.bookmark();
+    api.sendError({ code: 410, reason: 'Gone', message: 'too old' });
+    await until(() => api.watches.length === 2);
+    expect(reflector.items.get('uid-a')).toBe(before);
+  });
+
+  test('a new object takes the place of its namesake', async () => {
+    const api = apiWith('a');
+    const { reflector } = await startWatching(api);
+    api.removeSilently('uid-a');
+    api.put(pod('a', { uid: 'uid-new' }));
+    await until(() => reflector.items.has('uid-new'));
+    expect([...reflector.items.keys()]).toEqual(['uid-new']);
+  });
+
+  test('a namesake in another namespace is another object', async () => {
+    const api = apiWith('a');
+    const { reflector } = await startWatching(api);
+    api.put(pod('a', { namespace: 'b', uid: 'uid-other' }));
+    await until(() => reflector.items.size === 2);
+  });
+});
+
+describe('relist', () => {
+  test('projects anew; until it is done the view is not synced', async () => {
+    const api = apiWith();
+    api.put(pod('a', { labels: { app: 'x', tier: 'y' } }));
+    const keys = new Set(['app']);
+    const { reflector } = await startWatching(api, { resource: podsResource({ labelKeys: () => keys }) });
+    expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x' });
+
+    keys.add('tier');
+    reflector.relist('a policy reads another label');
+    expect(reflector.synced).toBe(false);
+    expect(names(reflector)).toEqual(['a']);
+    await reflector.whenSynced(new AbortController().signal);
+    expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x', tier: 'y' });
+  });
+
+  test('in the middle of a list begins it again', async () => {
+    const api = apiWith('a', 'b', 'c');
+    const { reflector } = start(api);
+    api.beforePage = (token) => {
+      if (token !== '' && api.lists.length === 2) reflector.relist('test');
+    };
+    await until(() => api.watching === 1);
+    expect(api.lists.map((r) => r.query?.['continue'] !== undefined)).toEqual([false, true, false, true]);
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('stopping', () => {
+  test('ends run, and only that does', async () => {
+    const api = apiWith('a');
+    const { done, clock, stop } = await startWatching(api);
+    stop.abort();
+    await done;
+    expect(api.watching).toBe(0);
+    expect(clock.sleeping).toEqual([]);
+  });
+
+  test('ends a wait between attempts', async () => {
+    const api = apiWith('a');
+    api.fail('list', refused);
+    const { done, clock, stop } = start(api);
+    await pause(clock);
+    stop.abort();
+    await done;
+  });
+
+  test('whenSynced rejects with the reason', async () => {
+    const api = apiWith('a');
+    api.fail('list', refused);
+    const { reflector } = start(api);
+    const waiting = reflector.whenSynced(AbortSignal.abort(new Error('enough')));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+});
