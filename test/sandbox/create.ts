@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { alreadyExists, Failure, invalid, methodNotAllowed, notFound } from './failure.ts';
+import { alreadyExists, Failure, invalid, methodNotAllowed, notFound, resourceName } from './failure.ts';
 import { incomingObject } from './incoming.ts';
 import { asObject, asText, without, type JsonObject, type KubeObject } from './json.ts';
 import type { RequestInfo } from './request-info.ts';
-import { resourceName } from './failure.ts';
 import { metadataCauses } from './rules.ts';
 import { timestamp, type World } from './world.ts';
 
