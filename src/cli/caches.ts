@@ -22,6 +22,7 @@ import {
   type Resource,
 } from '../kube/resources.ts';
 import type { StatusPatcher } from '../kube/status-patch.ts';
+import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
 import type { Check } from '../runtime/health.ts';
 
 export interface Caches {
@@ -40,6 +41,8 @@ export interface Caches {
 export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
   readonly status: StatusPatcher;
+  /** Every cache is complete: at the start, and again after a cache had to be listed anew. */
+  readonly onReady: () => void;
   /** A policy came, changed or went. */
   readonly onPolicy: (event: PolicyEvent) => void;
 }
@@ -50,11 +53,23 @@ const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 export function controllerCaches(deps: CacheDeps): Caches {
   const reflect: Reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void) =>
     new Reflector<T>({ ...deps, resource, ...(onChange !== undefined && { onChange }) });
-  const framed = framedPolicies(deps, reflect);
+  const ready: Edge = new Edge(
+    () => [policies, pods, nodes, namespaces].every((cache) => cache.synced),
+    deps.onReady,
+  );
+  const look = (): void => {
+    ready.look();
+  };
+  const framed = framedPolicies(deps, (resource, tell) =>
+    reflect(resource, () => {
+      tell?.();
+      look();
+    }),
+  );
   const { policies } = framed;
-  const pods = new PodCache((labelKeys) => reflect(podsResource({ labelKeys })));
-  const nodes = reflect(nodesResource());
-  const namespaces = reflect(namespacesResource());
+  const pods: PodCache = new PodCache((labelKeys) => reflect(podsResource({ labelKeys }), look), ready);
+  const nodes = reflect(nodesResource(), look);
+  const namespaces = reflect(namespacesResource(), look);
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
@@ -124,72 +139,3 @@ const syncCheck = (name: string, reflector: Pick<Reflector<Identified>, 'synced'
   name: `${name}-synced`,
   check: () => (reflector.synced ? undefined : (reflector.lastError ?? 'not listed yet')),
 });
-
-/** A view that counts as synced only while its watch works: from a stale one nothing is decided. */
-class Trusted<T extends Identified> implements Store<T> {
-  readonly #reflector: Reflector<T>;
-
-  constructor(reflector: Reflector<T>) {
-    this.#reflector = reflector;
-  }
-
-  get items(): ReadonlyMap<string, T> {
-    return this.#reflector.items;
-  }
-
-  get synced(): boolean {
-    return this.#reflector.synced && this.#reflector.state === 'synced';
-  }
-}
-
-/** The pods, with the labels that policies read; another label means another list. */
-class PodCache extends Trusted<PodFacts> implements PodStore {
-  readonly reflector: Reflector<PodFacts>;
-  readonly #keys: { current: ReadonlySet<string> };
-
-  constructor(reflect: (labelKeys: () => ReadonlySet<string>) => Reflector<PodFacts>) {
-    const keys = { current: new Set<string>() };
-    const reflector = reflect(() => keys.current);
-    super(reflector);
-    this.#keys = keys;
-    this.reflector = reflector;
-  }
-
-  covers(wanted: ReadonlySet<string>): boolean {
-    const missing = [...wanted].filter((key) => !this.#keys.current.has(key));
-    if (missing.length === 0) return true;
-    this.#keys.current = new Set([...this.#keys.current, ...missing]);
-    this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
-    return false;
-  }
-}
-
-/** A watch that begins with the first question for it. */
-class OnDemand<T extends Identified> {
-  readonly #make: () => Reflector<T>;
-  #asked: (() => void) | undefined;
-  #reflector: Reflector<T> | undefined;
-  #trusted: Store<T> | undefined;
-
-  constructor(make: () => Reflector<T>) {
-    this.#make = make;
-  }
-
-  store(): Store<T> {
-    this.#reflector ??= this.#make();
-    this.#trusted ??= new Trusted(this.#reflector);
-    this.#asked?.();
-    return this.#trusted;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#asked = resolve;
-      signal.addEventListener('abort', () => {
-        resolve();
-      });
-      if (this.#reflector !== undefined) resolve();
-    });
-    if (!signal.aborted) await this.#reflector?.run(signal);
-  }
-}

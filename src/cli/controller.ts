@@ -2,11 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
-import { PodGcController } from '../controllers/podgc/controller.ts';
-import { podGcMetrics } from '../controllers/podgc/metrics.ts';
-import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
-import { readStatus } from '../controllers/policystatus/plan.ts';
-import { clusterActions } from '../kube/cluster.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { LeaseElector } from '../kube/lease.ts';
 import { statusPatcher } from '../kube/status-patch.ts';
@@ -25,6 +20,7 @@ import { controllerCaches, type Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
 import { connect, type Connected } from './connect.ts';
 import { controllerMetrics, type ControllerMetrics } from './controller-metrics.ts';
+import { buildUnits, type Units } from './controller-units.ts';
 import { exitCode } from './exit.ts';
 import { preflight } from './preflight.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -40,9 +36,10 @@ export async function runController(config: ControllerConfig): Promise<number> {
   const metrics = controllerMetrics(registry, config.leaderElection.name);
   const cluster = await connect(config, metrics.call);
   log.info({ version, revision, cluster: cluster.source }, 'starting controller');
-  if ((await preflight(cluster.transport, stop)) === 'no-policies-kind')
+  const found = await preflight(cluster.transport, stop);
+  if (found === 'no-policies-kind')
     log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
-  const outcome = await run({ config, cluster, registry, metrics, log }, stop);
+  const outcome = found === 'stopped' ? found : await run({ config, cluster, registry, metrics, log }, stop);
   cluster.close();
   log.info({ outcome }, 'stopped controller');
   return outcome === 'lost' ? exitCode.failure : exitCode.ok;
@@ -58,8 +55,8 @@ interface Base {
 
 /** A pass that is longer than this many periods counts as dead. */
 const livePeriods = 3;
-/** The longest pass over 100 000 pods deletes for minutes; this much is always allowed. */
-const liveAtLeastMs = 15 * 60_000;
+/** A list or a lease that has to be waited for must not look like a dead loop. */
+const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
 /** Beyond this the lease cannot be kept: better to start anew. */
 const loopBlockedMs = 10_000;
@@ -72,6 +69,9 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const caches = controllerCaches({
     ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
     status: statusPatcher(cluster.transport),
+    onReady: () => {
+      wake.trigger();
+    },
     onPolicy: ({ type, name }) => {
       log.info({ policy: name, change: type }, 'policies changed');
       wake.trigger();
@@ -83,23 +83,16 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     Math.max(livePeriods * config.podGcPeriodMs, liveAtLeastMs),
     clock,
   );
-  const units = buildUnits({ ...base, recorder, policySet, caches, fenced: () => elector?.fenced() ?? true });
+  const units = buildUnits({
+    ...base,
+    recorder,
+    policySet,
+    caches,
+    fenced: () => elector?.fenced() ?? true,
+    heartbeat,
+  });
   const servers = await startServers(base, { caches, elector, heartbeat });
-  const lead = async (signal: AbortSignal): Promise<void> => {
-    const loops = { clock, log, wake, heartbeat };
-    await Promise.all([
-      loop(
-        (s) => units.podGc.reconcile(s),
-        { ...loops, ...pass(base, 'podgc', config.podGcPeriodMs) },
-        signal,
-      ),
-      loop(
-        (s) => units.status.reconcile(s),
-        { clock, log, wake: units.statusWake, ...pass(base, 'policystatus', statusPeriodMs) },
-        signal,
-      ),
-    ]);
-  };
+  const lead = leading(base, { units, wake, heartbeat });
   const background = new AbortController();
   const work = [caches.run(background.signal), recorder.run(background.signal)];
   try {
@@ -110,73 +103,36 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   }
 }
 
-const pass = ({ metrics }: Base, name: string, intervalMs: number) => ({
+interface Loops {
+  readonly units: Units;
+  readonly wake: Wake;
+  readonly heartbeat: Heartbeat;
+}
+
+/** What the leader does, until the signal aborts. */
+function leading(base: Base, { units, wake, heartbeat }: Loops): (signal: AbortSignal) => Promise<void> {
+  const { config, log } = base;
+  return async (signal) => {
+    await Promise.all([
+      loop(
+        (pass) => units.podGc.reconcile(pass),
+        { clock, log, wake, heartbeat, ...named(base, 'podgc', config.podGcPeriodMs) },
+        signal,
+      ),
+      loop(
+        (pass) => units.status.reconcile(pass),
+        { clock, log, wake: units.statusWake, ...named(base, 'policystatus', statusPeriodMs) },
+        signal,
+      ),
+    ]);
+  };
+}
+
+const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
   name,
   intervalMs,
   onResult: metrics.pass(name),
 });
-
-interface UnitDeps extends Base {
-  readonly recorder: EventRecorder;
-  readonly policySet: PolicySet;
-  readonly caches: Caches;
-  readonly fenced: () => boolean;
-}
-
-interface Units {
-  readonly podGc: PodGcController;
-  readonly status: PolicyStatusController;
-  readonly statusWake: Wake;
-}
-
-function buildUnits({
-  config,
-  cluster,
-  registry,
-  log,
-  recorder,
-  policySet,
-  caches,
-  fenced,
-}: UnitDeps): Units {
-  const statusWake = new Wake();
-  const patcher = statusPatcher(cluster.transport);
-  const shared = { fenced, recorder, clock };
-  const status = new PolicyStatusController({
-    ...shared,
-    policies: {
-      get ranked() {
-        return policySet.ranked;
-      },
-      storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
-    },
-    writeStatus: async (name, wanted, signal) => {
-      await patcher.patchStatus(`/apis/gc.dustpan.dev/v1alpha1/gcpolicies/${name}`, wanted, signal);
-    },
-    log: log.named('policystatus'),
-  });
-  const podGc = new PodGcController({
-    ...shared,
-    ...caches,
-    policies: {
-      get synced() {
-        return caches.policies.synced;
-      },
-      get ranked() {
-        return policySet.ranked;
-      },
-    },
-    cluster: clusterActions(cluster.acts),
-    metrics: podGcMetrics(registry),
-    log: log.named('podgc'),
-    maxDeletesPerSecond: config.maxDeleteQps,
-    onPass: (reports) => {
-      status.observe(reports);
-      statusWake.trigger();
-    },
-  });
-  return { podGc, status, statusWake };
-}
 
 const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
 

@@ -21,11 +21,11 @@ export class PreflightError extends Error {
 export async function preflight(
   transport: KubeTransport,
   signal: AbortSignal,
-): Promise<'ready' | 'no-policies-kind'> {
-  for (const path of needed) await probe(transport, path, signal);
+): Promise<'ready' | 'no-policies-kind' | 'stopped'> {
   try {
-    await probe(transport, policies, signal);
+    for (const path of [...needed, policies]) await probe(transport, path, signal);
   } catch (err) {
+    if (signal.aborted) return 'stopped';
     if (err instanceof PreflightError && err.status === 404) return 'no-policies-kind';
     throw err;
   }

@@ -85,10 +85,14 @@ async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse 
   }
 }
 
+/** Waited for even at a shutdown, so shorter than the time a pod has for that. */
+const actTimeoutMs = 15_000;
+
 function deleteRequest(pod: PodRef): KubeRequest {
   const { uid, resourceVersion } = pod;
   return {
     method: 'DELETE',
+    timeoutMs: actTimeoutMs,
     path: podPath(pod),
     accept: metadataOnly,
     body: {
@@ -105,6 +109,7 @@ function markFailedRequest(pod: PodRef, condition: DisruptionTarget | undefined)
   const conditions = condition === undefined ? {} : { conditions: [disruptionTarget(condition)] };
   return {
     method: 'PATCH',
+    timeoutMs: actTimeoutMs,
     path: `${podPath(pod)}/status`,
     query: { fieldManager: 'dustpan' },
     contentType: 'application/strategic-merge-patch+json',

@@ -61,6 +61,7 @@ export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
   };
 }
 
+/** What is kept of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = metadata(node.metadata);
   const taints = node.spec?.taints ?? [];
@@ -74,11 +75,13 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   };
 }
 
+/** What is kept of a namespace. */
 export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
   const { uid, name, resourceVersion, labels } = metadata(namespace.metadata);
   return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
 }
 
+/** What is kept of a Job. */
 export function jobFacts(job: Job, { intern }: Keep): JobFacts {
   const { uid, name, namespace, resourceVersion } = metadata(job.metadata);
   const finished = (job.status?.conditions ?? []).some(
@@ -87,6 +90,7 @@ export function jobFacts(job: Job, { intern }: Keep): JobFacts {
   return { uid, name, namespace: intern.string(namespace), resourceVersion, finished };
 }
 
+/** What is kept of a ReplicaSet. */
 export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): ReplicaSetFacts {
   const meta = metadata(replicaSet.metadata);
   return {

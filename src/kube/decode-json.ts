@@ -17,6 +17,7 @@ export function podFromJson(json: unknown): Pod {
   };
 }
 
+/** The JSON form of a node, likewise. */
 export function nodeFromJson(json: unknown): Node {
   const node = asObject(json);
   return {
@@ -28,15 +29,18 @@ export function nodeFromJson(json: unknown): Node {
   };
 }
 
+/** The JSON form of a namespace, likewise. */
 export function namespaceFromJson(json: unknown): Namespace {
   return { metadata: metaFromJson(asObject(json)) };
 }
 
+/** The JSON form of a Job, likewise. */
 export function jobFromJson(json: unknown): Job {
   const job = asObject(json);
   return { metadata: metaFromJson(job), status: { conditions: conditionsFromJson(job) } };
 }
 
+/** The JSON form of a ReplicaSet, likewise. */
 export function replicaSetFromJson(json: unknown): ReplicaSet {
   return { metadata: metaFromJson(asObject(json)) };
 }

@@ -7,7 +7,7 @@ import type { WatchEvent } from './decode.ts';
 import { listPages, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
 import { remedyFor, type Remedy } from './reflector-errors.ts';
-import { ApiError } from './transport.ts';
+import { ApiError, isThrottled } from './transport.ts';
 import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
@@ -56,7 +56,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   #lastSyncAt: number | undefined;
   /** Where the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
-  /** No watch has brought anything since the last list. */
+  /** Since the last attempt to list no watch has brought anything. */
   #listIsFresh = true;
   #useWatchList: boolean;
   #turn = new AbortController();
@@ -169,7 +169,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     metrics?.watchStarted(this.#resource);
     for await (const events of watchEvents(this.#deps, this.#resumeAt, signal)) {
       this.#receive(events, initial);
-      count += events.length;
+      count += events.filter(({ type }) => type !== 'BOOKMARK').length;
     }
     if (this.#resumeAt === undefined) throw new Error('the initial objects ended early');
     if (count > 0 || clock.monotonicMs() - startedMs >= tooShortMs) return;
@@ -187,7 +187,7 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   /** True when an object that is shown changed. */
   #apply(event: WatchEvent<T>, initial: View<T>): boolean {
-    if (event.type === 'ERROR') throw event.error;
+    if (event.type === 'ERROR') return this.#refuse(event.error);
     if (this.#resumeAt === undefined) {
       this.#applyInitial(event, initial);
       return false;
@@ -197,6 +197,12 @@ export class Reflector<T extends Identified> implements Store<T> {
     if (event.type === 'DELETED') this.#view.remove(event.object);
     else this.#view.put(event.object);
     return true;
+  }
+
+  /** As client-go: a server that cannot tell what comes next, but for being busy, would say the same again; so a list. */
+  #refuse(error: ApiError): never {
+    if (!isThrottled(error)) this.#resumeAt = undefined;
+    throw error;
   }
 
   #applyInitial(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>, initial: View<T>): void {
@@ -213,6 +219,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     const remedy = remedyFor(err, { optional: this.#deps.resource.optional, initial });
     if (remedy !== 'resume') this.#resumeAt = undefined;
     if (this.#isSolvedByList(remedy)) {
+      this.#listIsFresh = true;
       this.#log.debug({ resource: this.#resource, err }, 'listing again');
       return;
     }

@@ -94,10 +94,12 @@ export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
   return codec({ message: Pod, fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }
 
+/** Reads nodes with all their labels. */
 export function nodeCodec(): Codec<NodeFacts> {
   return codec({ message: Node, fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) }, allLabels);
 }
 
+/** Reads namespaces with all their labels. */
 export function namespaceCodec(): Codec<NamespaceFacts> {
   return codec(
     { message: Namespace, fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) },
@@ -105,10 +107,12 @@ export function namespaceCodec(): Codec<NamespaceFacts> {
   );
 }
 
+/** Reads Jobs. */
 export function jobCodec(): Codec<JobFacts> {
   return codec({ message: Job, fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) }, allLabels);
 }
 
+/** Reads ReplicaSets. */
 export function replicaSetCodec(): Codec<ReplicaSetFacts> {
   return codec(
     { message: ReplicaSet, fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) },

@@ -47,6 +47,8 @@ export interface PodGcDeps extends Caches {
   readonly log: Logger;
   /** 0 = adaptive pacing alone. */
   readonly maxDeletesPerSecond: number;
+  /** Called as deletions go on: a long pass is not a dead one. */
+  readonly onProgress: () => void;
   readonly onPass: (reports: ReadonlyMap<string, PolicyPassReport>) => void;
 }
 
@@ -98,7 +100,8 @@ export class PodGcController {
   }
 
   async #act({ plan, census, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
-    const { policies, clock, metrics, recorder, onPass, fenced, maxDeletesPerSecond } = this.#deps;
+    const { policies, clock, metrics, recorder, onPass, onProgress, fenced, maxDeletesPerSecond } =
+      this.#deps;
     const deletions = new Deletions(this.#deps, (node) => {
       this.#forgetMissing(node);
     });
@@ -106,7 +109,7 @@ export class PodGcController {
       this.#pace = await paced(
         plan.deletions.filter((deletion) => deletions.enforces(deletion)),
         {
-          act: (deletion, abort) => deletions.perform(deletion, abort),
+          act: (deletion) => deletions.perform(deletion),
           clock,
           pace: this.#pace,
           maxPerSecond: maxDeletesPerSecond,
@@ -114,6 +117,7 @@ export class PodGcController {
           mayStart: () => fenced() && policies.ranked === ranked,
           onPace: ({ window }) => {
             metrics.window.set(window);
+            onProgress();
           },
         },
         signal,
@@ -150,6 +154,8 @@ class Deletions {
   readonly #liveNodes = new Map<string, { readonly at: number; readonly read: Promise<LiveNode> }>();
   readonly deleted: PodDeletion[] = [];
   readonly failed: PodDeletion[] = [];
+  /** Not the pass's own: what has been sent is waited for, or a deletion would go untold. Each request has its deadline. */
+  readonly #signal = new AbortController().signal;
   #firstFailure: unknown;
 
   constructor(deps: PodGcDeps, onNodeFound: (node: string) => void) {
@@ -164,9 +170,9 @@ class Deletions {
     return false;
   }
 
-  async perform(deletion: PodDeletion, signal: AbortSignal): Promise<ActResult> {
+  async perform(deletion: PodDeletion): Promise<ActResult> {
     const { metrics, log } = this.#deps;
-    const kept = await this.#recheck(deletion, signal);
+    const kept = await this.#recheck(deletion);
     if (kept !== undefined) {
       metrics.skipped.inc({ reason: kept });
       log.info({ ...fieldsOf(deletion), kept }, 'keeping pod after live check');
@@ -174,14 +180,13 @@ class Deletions {
     }
     const labels = { namespace: deletion.pod.namespace, reason: upstreamReason[deletion.reason] };
     try {
-      const result = await this.#markAndDelete(deletion, signal);
+      const result = await this.#markAndDelete(deletion);
       metrics.deletes.inc(labels);
       if (result === 'deleted') {
         this.deleted.push(deletion);
         log.info(fieldsOf(deletion), 'deleted pod');
       } else log.debug({ ...fieldsOf(deletion), result }, 'pod was gone or changed meanwhile');
     } catch (err) {
-      signal.throwIfAborted();
       const waitMs = throttledForMs(err);
       if (waitMs !== undefined) return { throttledForMs: waitMs };
       metrics.deletes.inc(labels);
@@ -200,39 +205,38 @@ class Deletions {
     });
   }
 
-  async #recheck(deletion: PodDeletion, signal: AbortSignal): Promise<ReturnType<typeof recheckNode>> {
+  async #recheck(deletion: PodDeletion): Promise<ReturnType<typeof recheckNode>> {
     const { nodeName } = deletion.pod;
     if (nodeName === undefined || !dependsOnNode(deletion.reason)) return undefined;
-    const kept = recheckNode(deletion.reason, await this.#liveNode(nodeName, signal));
+    const kept = recheckNode(deletion.reason, await this.#liveNode(nodeName));
     if (kept === 'NodeExists') this.#onNodeFound(nodeName);
     return kept;
   }
 
-  #liveNode(name: string, signal: AbortSignal): Promise<LiveNode> {
+  #liveNode(name: string): Promise<LiveNode> {
     const now = this.#deps.clock.monotonicMs();
     const known = this.#liveNodes.get(name);
     if (known !== undefined && now - known.at < liveReadMs) return known.read;
-    const read = this.#readNode(name, signal);
+    const read = this.#readNode(name);
     this.#liveNodes.set(name, { at: now, read });
     return read;
   }
 
-  async #readNode(name: string, signal: AbortSignal): Promise<LiveNode> {
+  async #readNode(name: string): Promise<LiveNode> {
     try {
-      return { node: await this.#deps.cluster.getNode(name, signal) };
+      return { node: await this.#deps.cluster.getNode(name, this.#signal) };
     } catch (err) {
-      signal.throwIfAborted();
       this.#deps.log.warn({ node: name, err }, 'reading node failed');
       return 'unreadable';
     }
   }
 
-  async #markAndDelete({ pod, reason, markFailed }: PodDeletion, signal: AbortSignal): Promise<string> {
+  async #markAndDelete({ pod, reason, markFailed }: PodDeletion): Promise<string> {
     const { cluster, clock } = this.#deps;
-    if (!markFailed) return cluster.deletePod(pod, signal);
-    const marked = await cluster.markPodFailed(pod, disruptionTarget(reason, clock.now()), signal);
+    if (!markFailed) return cluster.deletePod(pod, this.#signal);
+    const marked = await cluster.markPodFailed(pod, disruptionTarget(reason, clock.now()), this.#signal);
     if (typeof marked === 'string') return marked;
-    return cluster.deletePod({ ...pod, resourceVersion: marked.resourceVersion }, signal);
+    return cluster.deletePod({ ...pod, resourceVersion: marked.resourceVersion }, this.#signal);
   }
 
   #fail(deletion: PodDeletion, err: unknown): void {

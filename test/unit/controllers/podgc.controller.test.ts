@@ -54,6 +54,7 @@ function bed(cluster: FakeCluster, governing: Policy, over: Partial<PodGcDeps> =
     metrics,
     log: silentLogger,
     maxDeletesPerSecond: 0,
+    onProgress: () => undefined,
     onPass: (made) => reports.push(...made.values()),
     ...over,
   });

@@ -1,11 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { Reflector } from '../../../src/kube/reflector.ts';
-import { jsonResource } from '../../../src/kube/resources.ts';
+import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/kube/transport.ts';
 import type { Logger } from '../../../src/runtime/logger.ts';
-import { FakeApi } from '../../fakes/api-transport.ts';
+import type { FakeApi } from '../../fakes/api-transport.ts';
 import { silentLogger } from '../../fakes/logger.ts';
-import { ManualClock, until } from '../../fakes/manual-clock.ts';
+import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
 
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
@@ -37,11 +35,42 @@ describe('faults', () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.bookmark();
-    await until(() => api.watches.length === 1);
+    clock.advance(1000);
     breakIt(api);
     await until(() => api.lists.length === 2);
     await until(() => api.watching === 1);
     expect(clock.sleeping).toEqual([330_000]);
+  });
+
+  test('410 for every list waits from the second on', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.put(pod('b'));
+    api.fail('list', gone, 3);
+    api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+    expect(await pause(clock)).toBe(800);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('an error in the stream that is not for being busy ends in a list', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.sendError({ code: 429, reason: 'TooManyRequests', message: 'busy' });
+    clock.advance(await pause(clock));
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(1);
+    api.sendError({ code: 500, reason: 'InternalError', message: 'cannot decode' });
+    clock.advance(await pause(clock));
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('a watch that brings but a bookmark and ends is not a hot loop either', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.bookmark();
+    api.endWatches();
+    expect(await pause(clock)).toBe(800);
   });
 
   test('410 right after a list waits: else it would be a hot loop', async () => {
@@ -191,57 +220,17 @@ describe('faults', () => {
   });
 });
 
-describe('a kind that may be missing', () => {
-  const resource = jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' });
-  const notFound = new ApiError('404 page not found', { status: 404 });
-
-  test('is empty and not synced, until it is there', async () => {
-    const api = new FakeApi('GCPolicy');
-    api.put({ metadata: { name: 'p', uid: 'u' }, spec: { mode: 'DryRun' } });
-    api.fail('list', notFound);
-    const clock = new ManualClock();
-    const reflector = new Reflector({ transport: api, clock, log: silentLogger, random: () => 0, resource });
-    const stop = new AbortController();
-    onTestFinished(() => {
-      stop.abort();
-    });
-    void reflector.run(stop.signal);
-    await until(() => reflector.state === 'missing');
-    expect(stateOf(reflector)).toMatchObject({ synced: false, lastError: '404 page not found' });
-    clock.advance(800);
-    await until(() => reflector.synced);
-    expect(reflector.items.get('u')).toMatchObject({ name: 'p', object: { spec: { mode: 'DryRun' } } });
-
-    await until(() => api.watching === 1);
-    clock.advance(1000);
-    api.fail('watch', notFound);
-    api.endWatches();
-    await until(() => reflector.state === 'missing');
-    expect(stateOf(reflector)).toMatchObject({ synced: false, count: 0 });
-  });
-
-  test('404 of a built-in kind is a fault: its objects stay', async () => {
-    const api = apiWith('a');
-    const { reflector, clock } = await startWatching(api);
-    api.fail('watch', notFound);
-    clock.advance(1000);
-    api.endWatches();
-    await until(() => reflector.state === 'failing');
-    expect(stateOf(reflector)).toMatchObject({ synced: true });
-    expect(names(reflector)).toEqual(['a']);
-  });
-});
-
 describe('WatchList', () => {
   test('shows what exists once the server says that it is complete', async () => {
     const api = apiWith('a', 'b', 'c');
-    const { reflector, changes } = start(api, { watchList: true });
+    const { reflector, changes, clock } = start(api, { watchList: true });
     await until(() => reflector.synced);
     expect(api.lists).toHaveLength(0);
     expect(changes).toEqual([['a', 'b', 'c']]);
     api.put(pod('d'));
     await until(() => reflector.items.size === 4);
     api.bookmark();
+    clock.advance(1000);
     api.endWatches();
     await until(() => api.watches.length === 2);
     expect(api.watches[1]?.query?.['resourceVersion']).toBe('105');

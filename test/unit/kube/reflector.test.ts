@@ -56,8 +56,9 @@ describe('the requests', () => {
 
   test('changes between two watches are not lost', async () => {
     const api = apiWith('a', 'b');
-    const { reflector } = await startWatching(api);
+    const { reflector, clock } = await startWatching(api);
     api.bookmark();
+    clock.advance(1000);
     api.endWatches();
     api.remove('uid-a');
     api.put(pod('c'));

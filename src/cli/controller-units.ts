@@ -1,0 +1,85 @@
+import { PodGcController, type PodGcDeps } from '../controllers/podgc/controller.ts';
+import { podGcMetrics } from '../controllers/podgc/metrics.ts';
+import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
+import { readStatus } from '../controllers/policystatus/plan.ts';
+import type { Registry } from 'prom-client';
+import type { PolicySet } from '../api/policy-set.ts';
+import { clusterActions } from '../kube/cluster.ts';
+import type { Recorder } from '../kube/recorder.ts';
+import { statusPatcher } from '../kube/status-patch.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import type { Heartbeat } from '../runtime/heartbeat.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { Wake } from '../runtime/wake.ts';
+import type { Caches } from './caches.ts';
+import type { ControllerConfig } from './config.ts';
+import type { Connected } from './connect.ts';
+
+export interface UnitDeps {
+  readonly config: Pick<ControllerConfig, 'maxDeleteQps'>;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly recorder: Recorder;
+  readonly policySet: PolicySet;
+  readonly caches: Caches;
+  readonly fenced: () => boolean;
+  readonly heartbeat: Heartbeat;
+  readonly log: Logger;
+}
+
+export interface Units {
+  readonly podGc: PodGcController;
+  readonly status: PolicyStatusController;
+  /** Triggered when there is something to write. */
+  readonly statusWake: Wake;
+}
+
+/** The units of the controller, each with what it uses. */
+export function buildUnits(deps: UnitDeps): Units {
+  const statusWake = new Wake();
+  const status = policyStatus(deps);
+  const podGc = podGcOf(deps, (reports) => {
+    status.observe(reports);
+    statusWake.trigger();
+  });
+  return { podGc, status, statusWake };
+}
+
+function policyStatus({ cluster, policySet, fenced, recorder, log }: UnitDeps): PolicyStatusController {
+  const patcher = statusPatcher(cluster.transport);
+  return new PolicyStatusController({
+    policies: {
+      get ranked() {
+        return policySet.ranked;
+      },
+      storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
+    },
+    writeStatus: async (name, wanted, signal) => {
+      await patcher.patchStatus(`/apis/gc.dustpan.dev/v1alpha1/gcpolicies/${name}`, wanted, signal);
+    },
+    ...{ fenced, recorder, clock, log: log.named('policystatus') },
+  });
+}
+
+function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
+  const { config, cluster, registry, recorder, policySet, caches, fenced, heartbeat, log } = deps;
+  return new PodGcController({
+    ...caches,
+    policies: {
+      get synced() {
+        return caches.policies.synced;
+      },
+      get ranked() {
+        return policySet.ranked;
+      },
+    },
+    cluster: clusterActions(cluster.acts),
+    ...{ fenced, recorder, clock, onPass },
+    metrics: podGcMetrics(registry),
+    log: log.named('podgc'),
+    maxDeletesPerSecond: config.maxDeleteQps,
+    onProgress: () => {
+      heartbeat.beat();
+    },
+  });
+}
