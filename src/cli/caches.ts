@@ -6,7 +6,6 @@ import type {
   JobFacts,
   NamespaceFacts,
   NodeFacts,
-  PodFacts,
   RawFacts,
   ReplicaSetFacts,
 } from '../kube/objects.ts';
