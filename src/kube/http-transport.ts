@@ -75,6 +75,8 @@ class KeepAliveTransport implements HttpTransport {
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
     const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
     try {
+      // The server has accepted: on a quiet watch the first byte may take a minute.
+      yield Buffer.alloc(0);
       yield* exchange.response as AsyncIterable<Buffer>;
     } catch (err) {
       throw exchange.explain(err);

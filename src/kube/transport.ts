@@ -26,7 +26,7 @@ export interface KubeResponse {
 export interface KubeTransport {
   /** Rejects with `ApiError` for a status of 400 or more, with the signal's reason when aborted, else with the I/O error. */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
-  /** A streamed answer (watch): chunks as they come; ends when the server ends, throws as `send` does. No deadline but the signal. */
+  /** A streamed answer (watch): an empty chunk when the server has accepted, then chunks as they come; ends when the server ends, throws as `send` does. No deadline but the signal. */
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 

@@ -94,7 +94,7 @@ function start(cluster: Bed['cluster'], nodeArgs: readonly string[]): Promise<Du
   return startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir, nodeArgs });
 }
 
-async function applyBenchPolicy(
+export async function applyBenchPolicy(
   cluster: Bed['cluster'],
   { threshold, mode }: { readonly threshold: number; readonly mode: string },
 ): Promise<void> {

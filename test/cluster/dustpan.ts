@@ -13,6 +13,8 @@ export interface DustpanOptions {
   readonly args?: readonly string[];
   /** For Node itself. */
   readonly nodeArgs?: readonly string[];
+  /** Another build than dist/main.js. */
+  readonly main?: string;
 }
 
 /** The built controller as a process of its own. */
@@ -31,7 +33,7 @@ export async function startDustpan(options: DustpanOptions): Promise<Dustpan> {
   const [metrics = 0, health = 0] = await freePorts(2);
   const healthUrl = `http://127.0.0.1:${health}`;
   const logFile = join(options.dir, 'log', 'dustpan.log');
-  const main = join(repositoryRoot(), 'dist/main.js');
+  const main = options.main ?? join(repositoryRoot(), 'dist/main.js');
   const process = new PartProcess({
     name: 'dustpan',
     command: 'node',

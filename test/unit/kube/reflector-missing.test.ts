@@ -5,7 +5,7 @@ import { ApiError } from '../../../src/kube/transport.ts';
 import { FakeApi } from '../../fakes/api-transport.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
-import { apiWith, names, pause, startWatching, stateOf } from './reflector.bed.ts';
+import { apiWith, names, startWatching, stateOf } from './reflector.bed.ts';
 
 describe('a kind that may be missing', () => {
   const resource = jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { podsResource } from '../../../src/kube/resources.ts';
+import { Wire } from '../../fakes/api-wire.ts';
 import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
 
@@ -144,6 +145,27 @@ describe('relist', () => {
     await until(() => api.watching === 1);
     expect(api.lists.map((r) => r.query?.['continue'] !== undefined)).toEqual([false, true, false, true]);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('what arrives of the old stream after it is not shown', async () => {
+    const wire = new Wire('Pod', false);
+    let deliver = (): void => undefined;
+    const late = new Promise<void>((resolve) => (deliver = resolve));
+    let streams = 0;
+    async function* stream(): AsyncGenerator<Buffer> {
+      streams += 1;
+      yield wire.event('ADDED', pod('a', { resourceVersion: '1' }));
+      await (streams === 1 ? late : new Promise(() => undefined));
+      yield wire.bookmark('2', { 'k8s.io/initial-events-end': 'true' });
+    }
+    const transport = { send: () => Promise.reject(refused), stream };
+    const { reflector, changes } = start(apiWith(), { watchList: true, transport });
+    await until(() => streams === 1);
+    reflector.relist('test');
+    deliver();
+    await until(() => streams === 2);
+    expect(reflector.synced).toBe(false);
+    expect(changes).toEqual([]);
   });
 });
 
