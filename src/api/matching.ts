@@ -5,6 +5,10 @@ import { matchesSelector, selectorKeys, selectorMatcher, selectsAll } from './se
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 
 type Labels = Readonly<Record<string, string>>;
+
+/** Whether an object carries the keep label; what is not known does not. */
+export const isKeepMarked = (object: { readonly labels: Labels } | undefined): boolean =>
+  object?.labels[KEEP_LABEL] === 'true';
 type AnyPolicy = Policy | InvalidPolicy;
 
 /** Policies in the order in which they claim objects: by priority, then by name; one whose priority cannot be read comes first. */

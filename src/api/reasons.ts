@@ -24,6 +24,7 @@ export const podKeepReasons = [
   'NodeExists',
   'NodeUnknown',
   'NodeRecovered',
+  'ClockUnsure',
   'Tripped',
   'PacingLimit',
   'NamespaceUnknown',

@@ -9,6 +9,7 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from '../kube/objects.ts';
+import { policiesPath } from '../kube/live-policies.ts';
 import { PolicyOperator, type PolicyEvent } from '../kube/operator.ts';
 import { Reflector, type ReflectorDeps, type Store } from '../kube/reflector.ts';
 import {
@@ -45,8 +46,6 @@ export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 
   /** A policy came, changed or went. */
   readonly onPolicy: (event: PolicyEvent) => void;
 }
-
-const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 /** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
 export function controllerCaches(deps: CacheDeps): Caches {

@@ -3,7 +3,9 @@ import { podGcMetrics } from '../controllers/podgc/metrics.ts';
 import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
 import { readStatus } from '../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
-import type { PolicySet } from '../api/policy-set.ts';
+import { PolicySet } from '../api/policy-set.ts';
+import type { Confirmation } from '../controllers/podgc/executor.ts';
+import { policiesPath, readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
 import type { Recorder } from '../kube/recorder.ts';
 import { statusPatcher } from '../kube/status-patch.ts';
@@ -16,7 +18,7 @@ import type { ControllerConfig } from './config.ts';
 import type { Connected } from './connect.ts';
 
 export interface UnitDeps {
-  readonly config: Pick<ControllerConfig, 'maxDeleteQps'>;
+  readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
   readonly cluster: Connected;
   readonly registry: Registry;
   readonly recorder: Recorder;
@@ -24,6 +26,8 @@ export interface UnitDeps {
   readonly caches: Caches;
   readonly fenced: () => boolean;
   readonly heartbeat: Heartbeat;
+  /** Of the podgc loop. */
+  readonly wake: Wake;
   readonly log: Logger;
 }
 
@@ -55,14 +59,14 @@ function policyStatus({ cluster, policySet, fenced, recorder, log }: UnitDeps): 
       storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
     },
     writeStatus: async (name, wanted, signal) => {
-      await patcher.patchStatus(`/apis/gc.dustpan.dev/v1alpha1/gcpolicies/${name}`, wanted, signal);
+      await patcher.patchStatus(`${policiesPath}/${name}`, wanted, signal);
     },
     ...{ fenced, recorder, clock, log: log.named('policystatus') },
   });
 }
 
 function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
-  const { config, cluster, registry, recorder, policySet, caches, fenced, heartbeat, log } = deps;
+  const { config, cluster, registry, recorder, policySet, caches, fenced, heartbeat, wake, log } = deps;
   return new PodGcController({
     ...caches,
     policies: {
@@ -72,14 +76,34 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
       get ranked() {
         return policySet.ranked;
       },
+      confirm: (ranked, signal) => confirm(deps, ranked, signal),
     },
     cluster: clusterActions(cluster.acts),
     ...{ fenced, recorder, clock, onPass },
     metrics: podGcMetrics(registry),
     log: log.named('podgc'),
+    periodMs: config.podGcPeriodMs,
     maxDeletesPerSecond: config.maxDeleteQps,
+    onStale: () => {
+      wake.trigger();
+    },
     onProgress: () => {
       heartbeat.beat();
     },
   });
+}
+
+/** Whether the server still has what the plan was made from; a policy that was changed a moment ago may not have come through the watch. */
+async function confirm(
+  { cluster, policySet }: UnitDeps,
+  ranked: PolicySet['ranked'],
+  signal: AbortSignal,
+): Promise<Confirmation> {
+  const { objects, serverTime } = await readPolicies(cluster.acts, signal);
+  const live = new PolicySet();
+  live.update(objects);
+  return {
+    same: policySet.ranked === ranked && live.fingerprint === policySet.fingerprint,
+    clockSkewMs: serverTime === undefined ? 0 : clock.now().getTime() - serverTime.getTime(),
+  };
 }

@@ -58,6 +58,7 @@ const livePeriods = 3;
 /** A list or a lease that has to be waited for must not look like a dead loop. */
 const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
+const lastStatusMs = 3_000;
 /** Beyond this the lease cannot be kept: better to start anew. */
 const loopBlockedMs = 10_000;
 
@@ -90,6 +91,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     caches,
     fenced: () => elector?.fenced() ?? true,
     heartbeat,
+    wake,
   });
   const servers = await startServers(base, { caches, elector, heartbeat });
   const lead = leading(base, { units, wake, heartbeat });
@@ -125,6 +127,8 @@ function leading(base: Base, { units, wake, heartbeat }: Loops): (signal: AbortS
         signal,
       ),
     ]);
+    // What the last pass did, for as long as the lease is still held.
+    await units.status.reconcile(AbortSignal.timeout(lastStatusMs));
   };
 }
 

@@ -1,9 +1,9 @@
 import { errorLine } from '../runtime/errors.ts';
+import { policiesPath } from '../kube/live-policies.ts';
 import { ApiError, type KubeTransport } from '../kube/transport.ts';
 
 /** What the controller cannot work without; the kind GCPolicy may come later. */
 const needed = ['/api/v1/pods', '/api/v1/nodes', '/api/v1/namespaces'];
-const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 /** Said at start instead of a stream of retries: the one line a person needs to mend it. */
 export class PreflightError extends Error {
@@ -23,13 +23,22 @@ export async function preflight(
   signal: AbortSignal,
 ): Promise<'ready' | 'no-policies-kind' | 'stopped'> {
   try {
-    for (const path of [...needed, policies]) await probe(transport, path, signal);
+    for (const path of needed) await probe(transport, path, signal);
+    return (await hasPolicies(transport, signal)) ? 'ready' : 'no-policies-kind';
   } catch (err) {
     if (signal.aborted) return 'stopped';
-    if (err instanceof PreflightError && err.status === 404) return 'no-policies-kind';
     throw err;
   }
-  return 'ready';
+}
+
+async function hasPolicies(transport: KubeTransport, signal: AbortSignal): Promise<boolean> {
+  try {
+    await probe(transport, policiesPath, signal);
+    return true;
+  } catch (err) {
+    if (err instanceof PreflightError && err.status === 404) return false;
+    throw err;
+  }
 }
 
 async function probe(transport: KubeTransport, path: string, signal: AbortSignal): Promise<void> {

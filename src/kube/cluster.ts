@@ -3,6 +3,7 @@ import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import { nodeCodec } from './resources.ts';
 import {
+  ApiError,
   isConflict,
   isNotFound,
   type KubeRequest,
@@ -44,8 +45,14 @@ export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterA
   return {
     getNode: (name, signal) => getNode(transport, name, signal),
     deletePod: async (pod, signal) => {
-      const answer = await unlessMoved(transport.send(deleteRequest(pod), signal));
-      return typeof answer === 'string' ? answer : 'deleted';
+      try {
+        const answer = await unlessMoved(transport.send(deleteRequest(pod), signal));
+        return typeof answer === 'string' ? answer : 'deleted';
+      } catch (err) {
+        // The connection broke after the first try, and the second found nothing: it was our delete that went through.
+        if (err instanceof ApiError && err.resent && isNotFound(err)) return 'deleted';
+        throw err;
+      }
     },
     markPodFailed: async (pod, condition, signal) => {
       const answer = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
@@ -61,12 +68,18 @@ async function getNode(
 ): Promise<NodeFacts | undefined> {
   try {
     const { body } = await transport.send(
-      { method: 'GET', path: `/api/v1/nodes/${encodeURIComponent(name)}` },
+      {
+        method: 'GET',
+        path: `/api/v1/nodes/${encodeURIComponent(name)}`,
+        timeoutMs: actTimeoutMs,
+        retries: 0,
+      },
       signal,
     );
     return nodeCodec().fromJson(parseJson(body));
   } catch (err) {
-    if (isNotFound(err)) return undefined;
+    // Only the API server's own word that there is no such node; a proxy's 404 is none.
+    if (err instanceof ApiError && err.reason === 'NotFound') return undefined;
     throw err;
   }
 }
@@ -79,7 +92,7 @@ async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse 
   try {
     return await answer;
   } catch (err) {
-    if (isNotFound(err)) return 'gone';
+    if (isNotFound(err) && !(err instanceof ApiError && err.resent)) return 'gone';
     if (isConflict(err)) return 'changed';
     throw err;
   }

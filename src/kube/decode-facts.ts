@@ -126,15 +126,19 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
   return owner && intern.owner(owner);
 }
 
-/** The last container to finish; else the last condition change; else the creation. */
+/**
+ * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
+ * ended, must not make the pod as old as its init container.
+ */
 function finishedAtMs(status: PodStatus, createdAtMs: number | undefined): number | undefined {
-  const containers = [
+  const main = finishTimes(status.containerStatuses);
+  const others = [
     ...finishTimes(status.initContainerStatuses),
-    ...finishTimes(status.containerStatuses),
     ...finishTimes(status.ephemeralContainerStatuses),
   ];
+  if (main.length > 0 && !main.includes(undefined)) return latest([...main, ...others]);
   const conditions = status.conditions.map((c) => timeMs(c.lastTransitionTime));
-  return latest(containers) ?? latest(conditions) ?? createdAtMs;
+  return latest([...main, ...others, ...conditions]) ?? createdAtMs;
 }
 
 function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {

@@ -142,26 +142,28 @@ class KeepAliveTransport implements HttpTransport {
     signal: AbortSignal,
   ): Promise<Exchange> {
     await this.#rateLimit.take(signal);
-    const exchange = await this.#dial(request, headers, signal);
+    const { exchange, resent } = await this.#dial(request, headers, signal);
     if ((exchange.response.statusCode ?? 0) < 400) return exchange;
-    throw refusal(request, await readResponse(exchange, request));
+    const no = refusal(request, await readResponse(exchange, request));
+    no.resent = resent;
+    throw no;
   }
 
   async #dial(
     request: KubeRequest,
     auth: Readonly<Record<string, string>>,
     signal: AbortSignal,
-  ): Promise<Exchange> {
+  ): Promise<{ exchange: Exchange; resent: boolean }> {
     const headers = { 'user-agent': this.#options.userAgent ?? 'dustpan', ...auth };
     const attempt = { request, headers, server: this.#options.endpoint.server };
     const open = (): Promise<Exchange> =>
       this.#measured(request, openExchange({ ...attempt, agent: this.#connections.agent() }, signal));
     try {
-      return await open();
+      return { exchange: await open(), resent: false };
     } catch (err) {
       if (!(err instanceof ConnectionError && err.stale && idempotent.has(request.method))) throw err;
       this.#connections.dropIdle();
-      return open();
+      return { exchange: await open(), resent: true };
     }
   }
 

@@ -40,6 +40,8 @@ export class ApiError extends Error {
   /** status.details.causes[].reason, e.g. `DisruptionBudget`. */
   readonly causes: readonly string[];
   readonly retryAfterMs: number | undefined;
+  /** The request had been sent before, on a connection that broke: the server may have acted on it then. */
+  resent = false;
 
   constructor(
     message: string,

@@ -34,7 +34,9 @@ const nodeArgs = options['node-args'].split(' ').filter((arg) => arg !== '');
 if (process.env['BED_DIR'] === undefined) {
   const script = join(repositoryRoot(), 'scripts/run.mjs');
   const self = join(repositoryRoot(), 'test/bench/podgc.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)]);
+  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
+    imageFsMB: 0,
+  });
 } else {
   const result = await bench();
   const text = section(result);

@@ -1,4 +1,4 @@
-import { dustpanUser, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
+import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
 import { watchClearing, type Clearing } from './watch-collector.ts';
@@ -91,7 +91,9 @@ export async function measureClearing(
 }
 
 function start(cluster: Bed['cluster'], nodeArgs: readonly string[]): Promise<Dustpan> {
-  return startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir, nodeArgs });
+  // As in a pod: a kubeconfig would load the library that reads it, 30 MB that no pod has.
+  const env = mountServiceAccount(cluster, dustpanUser.name);
+  return startDustpan({ env, dir: cluster.dir, nodeArgs });
 }
 
 export async function applyBenchPolicy(

@@ -1,12 +1,15 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { User } from './cluster.ts';
+import type { Cluster, User } from './cluster.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { repositoryRoot } from './repository.ts';
 
 export interface DustpanOptions {
-  readonly kubeconfig: string;
+  /** Without one it must find the service account of a pod (`mountServiceAccount`). */
+  readonly kubeconfig?: string;
+  readonly env?: Readonly<Record<string, string>>;
   /** Where its log goes, e.g. the cluster's folder. */
   readonly dir: string;
   /** Come last, so they win. */
@@ -36,8 +39,15 @@ export async function startDustpan(options: DustpanOptions): Promise<Dustpan> {
   const main = options.main ?? join(repositoryRoot(), 'dist/main.js');
   const process = new PartProcess({
     name: 'dustpan',
-    command: 'node',
-    args: [...(options.nodeArgs ?? []), main, ...flags({ ...options, metrics, health })],
+    // env becomes the program it names: one process, one pid.
+    command: 'env',
+    args: [
+      ...variables(options.env),
+      'node',
+      ...(options.nodeArgs ?? []),
+      main,
+      ...flags({ ...options, metrics, health }),
+    ],
     cwd: options.dir,
     logFile,
     isReady: async () => (await statusOf(`${healthUrl}/healthz`)) === 200,
@@ -52,12 +62,33 @@ const stopTimeoutMs = 10_000;
 function flags(options: DustpanOptions & { readonly metrics: number; readonly health: number }): string[] {
   return [
     'controller',
-    `--kubeconfig=${options.kubeconfig}`,
+    ...(options.kubeconfig === undefined ? [] : [`--kubeconfig=${options.kubeconfig}`]),
     '--leader-elect=false',
     `--metrics-bind-address=127.0.0.1:${options.metrics}`,
     `--health-probe-bind-address=127.0.0.1:${options.health}`,
     ...(options.args ?? []),
   ];
+}
+
+const variables = (env: DustpanOptions['env'] = {}): string[] =>
+  Object.entries(env).map(([name, value]) => `${name}=${value}`);
+
+const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Gives this machine the files that a pod of this user has and returns the variables that go with them.
+ * Only in a jail that is a node (`imageFsMB: 0`): there /run is the jail's own.
+ */
+export function mountServiceAccount(
+  cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>,
+  user: string,
+): Readonly<Record<string, string>> {
+  mkdirSync(serviceAccount, { recursive: true });
+  writeFileSync(join(serviceAccount, 'token'), cluster.token(user));
+  writeFileSync(join(serviceAccount, 'namespace'), 'dustpan-system');
+  copyFileSync(cluster.caFile, join(serviceAccount, 'ca.crt'));
+  const { hostname, port } = new URL(cluster.url);
+  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
 }
 
 type Urls = Pick<Dustpan, 'logFile' | 'healthUrl' | 'metricsUrl'>;

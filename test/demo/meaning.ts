@@ -21,6 +21,7 @@ export const meaning: Readonly<Record<Reason, string>> = {
   NodeExists: 'its node answers after all',
   NodeUnknown: 'its node cannot be read',
   NodeRecovered: 'its node is back in service',
+  ClockUnsure: 'our clock and the API server differ, so its time to live is not judged',
   Tripped: 'too many nodes are missing at once to believe it',
   PacingLimit: "over the policy's deletions a pass",
   NamespaceUnknown: 'its namespace is not known yet',

@@ -26,7 +26,13 @@ export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
 export function podGcMetrics(registry: Registry) {
   const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of podKeepReasons) metrics.kept.set({ reason }, 0);
-  for (const reason of ['NodeExists', 'NodeUnknown', 'NodeRecovered'] satisfies PodKeepReason[])
+  for (const reason of [
+    'NodeExists',
+    'NodeUnknown',
+    'NodeRecovered',
+    'KeepMarked',
+    'ClockUnsure',
+  ] satisfies PodKeepReason[])
     metrics.skipped.inc({ reason }, 0);
   return metrics;
 }

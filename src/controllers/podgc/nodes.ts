@@ -43,14 +43,13 @@ const noOrphans: OrphanVerdicts = {
 };
 
 /** Pods on nodes that do not exist, past the quarantine (upstream.md 1.5); the breaker is ours. */
-export function judgeOrphans(group: Group, facts: PodGcFacts): OrphanVerdicts {
+export function judgeOrphans(group: Group, facts: PodGcFacts, missingNodes: number): OrphanVerdicts {
   const quarantineMs = group.policy.pods?.orphaned?.quarantineMs;
   const { nodes } = facts;
   if (quarantineMs === undefined || nodes === undefined) return noOrphans;
 
   const isOrphan = (pod: PodFacts): boolean => pod.nodeName !== undefined && !nodes.has(pod.nodeName);
   const orphans = group.pods.filter(isOrphan);
-  const missingNodes = new Set(orphans.map((pod) => pod.nodeName)).size;
   const trippedPercent = overPercent(missingNodes, nodes.size, group);
   const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(pod.nodeName ?? '') ?? 0);
   return {
@@ -65,26 +64,51 @@ export function judgeOrphans(group: Group, facts: PodGcFacts): OrphanVerdicts {
   };
 }
 
+/** How many nodes are missing that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
+export function countMissing(groups: readonly Group[], nodes: PodGcFacts['nodes']): number {
+  const missing = new Set<string>();
+  for (const { policy, pods } of groups) {
+    if (policy.pods?.orphaned === undefined || nodes === undefined) continue;
+    for (const { nodeName } of pods)
+      if (nodeName !== undefined && !nodes.has(nodeName)) missing.add(nodeName);
+  }
+  return missing.size;
+}
+
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
 function overPercent(missing: number, existing: number, { policy }: Group): number | undefined {
   const percent = missing === 0 ? 0 : (100 * missing) / (missing + existing);
   return percent > (policy.pods?.safety.maxOrphanedNodesPercent ?? 0) ? percent : undefined;
 }
 
+/** Since when node names that pods refer to have been missing, and when that was last looked at; in a clock that only grows. */
+export interface MissingNodes {
+  readonly since: ReadonlyMap<string, number>;
+  readonly lookedAtMs: number;
+}
+
+/** A look at the nodes: when, and how long ago the one before may be for the time between to count. */
+export interface Look {
+  readonly monotonicMs: number;
+  readonly maxGapMs: number;
+}
+
+export const noneMissing: MissingNodes = { since: new Map(), lookedAtMs: -Infinity };
+
 /**
- * Folds this pass's sight of missing nodes into the earlier ones: since when each has been missing, in a clock that only grows.
- * A node that is back loses its entry, so that its quarantine starts anew.
+ * Folds this pass's sight of missing nodes into the earlier ones. A node that is back loses its entry, so that its quarantine starts
+ * anew; after a gap all of them do.
  */
 export function observeMissing(
-  since: ReadonlyMap<string, number>,
+  before: MissingNodes,
   { pods, nodes }: Pick<PodGcFacts, 'pods' | 'nodes'>,
-  monotonicMs: number,
-): ReadonlyMap<string, number> {
-  const missing = new Map<string, number>();
-  if (nodes === undefined) return missing;
-  for (const { nodeName } of pods) {
-    if (nodeName === undefined || nodes.has(nodeName) || missing.has(nodeName)) continue;
-    missing.set(nodeName, since.get(nodeName) ?? monotonicMs);
+  { monotonicMs, maxGapMs }: Look,
+): MissingNodes {
+  const since = new Map<string, number>();
+  const isGap = monotonicMs - before.lookedAtMs > maxGapMs;
+  for (const { nodeName } of nodes === undefined ? [] : pods) {
+    if (nodeName === undefined || nodes?.has(nodeName) === true || since.has(nodeName)) continue;
+    since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   }
-  return missing;
+  return { since, lookedAtMs: monotonicMs };
 }

@@ -2,7 +2,7 @@ import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy.t
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../../kube/objects.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { PodGcFacts } from './facts.ts';
-import { observeMissing } from './nodes.ts';
+import { observeMissing, type Look, type MissingNodes } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
 export interface Caches {
@@ -16,19 +16,19 @@ export interface Caches {
 
 export interface Observed {
   readonly facts: PodGcFacts;
-  /** Since when each node name has been missing; to be handed in at the next pass. */
-  readonly missingSince: ReadonlyMap<string, number>;
+  /** To be handed in at the next pass. */
+  readonly missing: MissingNodes;
 }
 
 /** Reads the caches into the facts of one pass, and folds what has to be remembered between passes. */
 export function observe(
   caches: Caches,
   policies: readonly (Policy | InvalidPolicy)[],
-  memory: { readonly missingSince: ReadonlyMap<string, number>; readonly monotonicMs: number },
+  memory: Look & { readonly missing: MissingNodes },
 ): Observed {
   const pods = [...caches.pods.items.values()];
   const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
-  const missingSince = observeMissing(memory.missingSince, { pods, nodes }, memory.monotonicMs);
+  const missing = observeMissing(memory.missing, { pods, nodes }, memory);
   const rules = terminatedRules(policies);
   const facts: PodGcFacts = {
     pods,
@@ -36,9 +36,9 @@ export function observe(
     namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
     jobsFinished: rules.some((rule) => rule.protectUnfinishedJobs) ? jobsFinished(caches.jobs()) : undefined,
     replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
-    missingForMs: new Map([...missingSince].map(([name, since]) => [name, memory.monotonicMs - since])),
+    missingForMs: new Map([...missing.since].map(([name, since]) => [name, memory.monotonicMs - since])),
   };
-  return { facts, missingSince };
+  return { facts, missing };
 }
 
 const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>

@@ -14,7 +14,7 @@ import {
   type RuleHits,
 } from './facts.ts';
 import { groupByPolicy } from './groups.ts';
-import { judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
+import { countMissing, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
 import { byTurn } from './order.ts';
 import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 
@@ -24,7 +24,8 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, outside } = groupByPolicy(facts, given);
-  const judged = groups.map((one) => judge(one, facts, given));
+  const missingNodes = countMissing(groups, facts.nodes);
+  const judged = groups.map((one) => judge(one, { ...facts, missingNodes }, given));
   const { deletions, over, due } = sequence(judged);
   return {
     deletions,
@@ -47,9 +48,9 @@ interface Judged {
 /** In the order in which the rules apply; a pod goes by the first that hits. */
 const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
-function judge(group: Group, facts: PodGcFacts, given: Given): Judged {
+function judge(group: Group, facts: PodGcFacts & { readonly missingNodes: number }, given: Given): Judged {
   const terminated = judgeTerminated(group, facts, given);
-  const orphans = judgeOrphans(group, facts);
+  const orphans = judgeOrphans(group, facts, facts.missingNodes);
   const hits = firstHitWins([
     ...terminated.due,
     { reason: 'OutOfService', pods: outOfService(group, facts.nodes) },

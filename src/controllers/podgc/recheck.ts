@@ -1,3 +1,4 @@
+import { isKeepMarked } from '../../api/matching.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import type { DisruptionTarget } from '../../kube/cluster.ts';
 import type { NodeFacts } from '../../kube/objects.ts';
@@ -16,6 +17,7 @@ export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepRea
   if (live === 'unreadable') return 'NodeUnknown';
   if (reason === 'Orphaned') return live.node === undefined ? undefined : 'NodeExists';
   if (live.node === undefined) return 'NodeUnknown';
+  if (isKeepMarked(live.node)) return 'KeepMarked';
   return isOutOfService(live.node) ? undefined : 'NodeRecovered';
 }
 
@@ -32,11 +34,9 @@ const defaultPauseMs = 1_000;
 export const throttledForMs = (err: unknown): number | undefined =>
   statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
 
-/** Unauthorized or forbidden: no retry within this pass can help. */
-export const isHopeless = (err: unknown): boolean => [401, 403].includes(statusOf(err) ?? 0);
-
 // Structural, because a unit takes types alone from an adapter.
-const statusOf = (err: unknown): number | undefined =>
+/** HTTP status of an answer that was a no. */
+export const statusOf = (err: unknown): number | undefined =>
   err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
 const retryAfterOf = (err: unknown): number | undefined =>
   err instanceof Error && 'retryAfterMs' in err && typeof err.retryAfterMs === 'number'

@@ -2,7 +2,14 @@ import type { TerminatedPolicy, TtlRule } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import { globMatcher } from '../../runtime/glob.ts';
-import { isFinalizerHeld, type Given, type Group, type PodGcFacts, type RuleHits } from './facts.ts';
+import {
+  isFinalizerHeld,
+  isTerminating,
+  type Given,
+  type Group,
+  type PodGcFacts,
+  type RuleHits,
+} from './facts.ts';
 import { inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
@@ -118,7 +125,7 @@ function newestOfOwners(
   facts: PodGcFacts,
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
-  const owned = terminated.filter((pod) => pod.controller !== undefined);
+  const owned = terminated.filter((pod) => pod.controller !== undefined && !isTerminating(pod));
   const byOwner = groupBy(owned, (pod) => ownerOf(pod, facts.replicaSetOwners)?.uid ?? '');
   return new Set([...byOwner.values()].flatMap((pods) => pods.sort(byNewestFinished).slice(0, keepPerOwner)));
 }
@@ -146,11 +153,23 @@ function expiry(rule: TerminatedPolicy): (pod: PodFacts) => number {
 }
 
 function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {
-  const matchesMessage = messagePattern === undefined ? undefined : globMatcher(messagePattern);
+  const matchesMessage = messagePattern === undefined ? undefined : remembered(globMatcher(messagePattern));
   return (pod) =>
     (phase === undefined || pod.phase === phase) &&
     (reason === undefined || pod.reason === reason) &&
     (matchesMessage === undefined || matchesMessage(pod.message));
+}
+
+/** Thousands of pods die with one message: it is matched once a pass. */
+function remembered(matches: (text: string) => boolean): (text: string) => boolean {
+  const answers = new Map<string, boolean>();
+  return (text) => {
+    const known = answers.get(text);
+    if (known !== undefined) return known;
+    const answer = matches(text);
+    answers.set(text, answer);
+    return answer;
+  };
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

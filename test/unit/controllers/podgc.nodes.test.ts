@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { finalizerHeld, node, pod, policy, terminating } from '../../builders.ts';
+import { finalizerHeld, labelled, node, pod, policy, terminating } from '../../builders.ts';
 import { checkRow, type Row, gone, outOfServiceNode, orphaned } from './podgc.world.ts';
 
 const rows: readonly Row[] = [
@@ -111,6 +111,27 @@ const rows: readonly Row[] = [
     policies: [policy({ pods: { unscheduledTerminating: true } })],
     goes: ['a Unscheduled mark'],
     stays: ['b NotTerminated', 'c NotTerminated'],
+  },
+  {
+    name: 'the breaker counts over all policies: many small ones are one cluster',
+    world: {
+      pods: [pod('a', { ...gone, labels: { app: 'x' } }), pod('b', { ...gone, nodeName: 'node-gone-2' })],
+      nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)),
+    },
+    policies: [
+      orphaned(40_000, 20),
+      policy({
+        name: 'high',
+        priority: 5,
+        pods: {
+          podSelector: labelled('app', 'x'),
+          orphaned: { quarantineMs: 0 },
+          safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+        },
+      }),
+    ],
+    goes: [],
+    stays: ['a Tripped', 'b Tripped'],
   },
 ];
 

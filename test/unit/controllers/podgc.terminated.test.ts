@@ -205,6 +205,19 @@ const rows: readonly Row[] = [
     goes: [],
     stays: ['a RuleOff'],
   },
+  {
+    name: 'keepPerOwner does not count a pod that is already going',
+    world: {
+      pods: [
+        aged('held', 1, { controller: owner('Job', 'j'), ...finalizerHeld }),
+        aged('kept', 5, { controller: owner('Job', 'j') }),
+        aged('old', 9, { controller: owner('Job', 'j') }),
+      ],
+    },
+    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    goes: ['old Expired'],
+    stays: ['held FinalizerHeld', 'kept KeptForOwner'],
+  },
 ];
 
 test.each(rows)('$name', checkRow);

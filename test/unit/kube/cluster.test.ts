@@ -7,10 +7,17 @@ import { FakeTransport } from '../../fakes/transport.ts';
 const { signal } = new AbortController();
 const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
 const refuse = (status: number) => (): never => {
-  throw new ApiError('no', { status });
+  throw new ApiError('no', { status, reason: status === 404 ? 'NotFound' : '' });
 };
 
 describe('deletePod', () => {
+  test('not found after the connection broke and the request was sent again: it was deleted', async () => {
+    const send = (): never => {
+      throw Object.assign(new ApiError('no', { status: 404, reason: 'NotFound' }), { resent: true });
+    };
+    expect(await clusterActions(new FakeTransport({ send })).deletePod(pod, signal)).toBe('deleted');
+  });
+
   test('sends both preconditions and no grace, and leaves propagation to the server', async () => {
     const transport = new FakeTransport({});
     expect(await clusterActions(transport).deletePod(pod, signal)).toBe('deleted');
@@ -87,6 +94,13 @@ describe('markPodFailed', () => {
 });
 
 describe('getNode', () => {
+  test("a proxy's 404 is no word of the API server", async () => {
+    const send = (): never => {
+      throw new ApiError('404 page not found', { status: 404 });
+    };
+    await expect(clusterActions(new FakeTransport({ send })).getNode('n', signal)).rejects.toThrow('404');
+  });
+
   const node = { metadata: { name: 'n', uid: 'u', resourceVersion: '1' } };
 
   test.each([

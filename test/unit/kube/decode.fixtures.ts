@@ -50,7 +50,8 @@ export const evictedFacts: PodFacts = {
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: memory.',
-  finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
+  // The main container has no end: the last condition stands for it, not the init container.
+  finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
 };
 
 /** A pod of which only the status matters. */

@@ -29,7 +29,11 @@ describe('a stream', () => {
   });
 
   test('says with an empty chunk that the server has accepted, before it sends anything', async () => {
-    const { transport } = await bed([(response) => response.flushHeaders()]);
+    const { transport } = await bed([
+      (response) => {
+        response.flushHeaders();
+      },
+    ]);
     for await (const chunk of transport.stream(get, never)) {
       expect(chunk).toHaveLength(0);
       break;

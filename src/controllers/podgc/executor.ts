@@ -1,0 +1,237 @@
+import type { PodKeepReason } from '../../api/reasons.ts';
+import type { ClusterActions } from '../../kube/cluster.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ActResult } from '../../runtime/paced.ts';
+import type { PodDeletion } from './facts.ts';
+import { upstreamReason, type PodGcMetrics } from './metrics.ts';
+import {
+  dependsOnNode,
+  disruptionTarget,
+  recheckNode,
+  statusOf,
+  throttledForMs,
+  type LiveNode,
+} from './recheck.ts';
+
+/** What the API server says of the policies now, and how far our clock is from its own. */
+export interface Confirmation {
+  /** The policies the plan was made from are those the server has. */
+  readonly same: boolean;
+  readonly clockSkewMs: number;
+}
+
+export interface ExecutorDeps {
+  readonly cluster: ClusterActions;
+  readonly clock: Clock;
+  readonly metrics: PodGcMetrics;
+  readonly log: Logger;
+  /** False: nothing new may begin (lease, shutdown, policies, caches). Asked after every wait. */
+  readonly mayGoOn: () => boolean;
+  /** Reads the policies live. */
+  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
+  /** Whether the keep label is on the pod's namespace or node by now, as far as the caches know. */
+  readonly isMarkedNow: (deletion: PodDeletion) => boolean;
+  /** A node answers although the cache misses it. */
+  readonly onNodeFound: (node: string) => void;
+}
+
+/** How old a live answer may be when a pod is deleted because of it: a long pass asks again. */
+const liveMs = 5_000;
+/** More than a network makes of synchronised clocks; times to live are not judged by such a clock. */
+const tolerableSkewMs = 60_000;
+/** So many failures in a row are no accident of single pods: the rest would only fail as well. */
+const hopelessInARow = 16;
+/** A pod that is throttled this often is given up for this pass, or it would hold up all others. */
+const maxThrottles = 5;
+/** A broken server must not fill the log. */
+const maxFailureLines = 10;
+
+/** The deletions of one pass: each re-checked live, marked, deleted, told and counted. */
+export class DeletionExecutor {
+  readonly #deps: ExecutorDeps;
+  readonly #liveNodes = new Map<string, Live<LiveNode>>();
+  #confirmation: Live<Confirmation | undefined> | undefined;
+  /** resourceVersion after the mark, for a delete that had to be tried again. */
+  readonly #marked = new Map<string, string>();
+  readonly #throttles = new Map<string, number>();
+  readonly deleted: PodDeletion[] = [];
+  readonly failed: PodDeletion[] = [];
+  #firstFailure: unknown;
+  #failedInARow = 0;
+  #halted: string | undefined;
+  /** Not the pass's own: what has been sent is waited for, or a deletion would go untold. Each request has its deadline. */
+  readonly #signal = new AbortController().signal;
+
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why the pass must not go on: the policies are not those of the plan any more, or cannot be read. */
+  get halted(): string | undefined {
+    return this.#halted;
+  }
+
+  /** Rejects only where nothing else in the pass could succeed either. */
+  async perform(deletion: PodDeletion): Promise<ActResult> {
+    const verdict = await this.#recheck(deletion);
+    if (verdict === 'stop') return 'done';
+    if (verdict !== undefined) return this.#keep(deletion, verdict);
+    try {
+      await this.#markAndDelete(deletion);
+      this.#failedInARow = 0;
+    } catch (err) {
+      const waitMs = throttledForMs(err);
+      if (waitMs !== undefined && this.#mayTryAgain(deletion)) return { throttledForMs: waitMs };
+      this.#fail(deletion, err);
+    }
+    return 'done';
+  }
+
+  /** Throws when a deletion failed: the others were done all the same. */
+  throwIfFailed(): void {
+    const [first] = this.failed;
+    if (first === undefined) return;
+    const all = this.failed.length + this.deleted.length;
+    const name = `${first.pod.namespace}/${first.pod.name}`;
+    throw new Error(`deleting pods: ${this.failed.length} of ${all} failed, the first ${name}`, {
+      cause: this.#firstFailure,
+    });
+  }
+
+  /** What waits comes first, so that everything else is asked right before the act. */
+  async #recheck(deletion: PodDeletion): Promise<PodKeepReason | 'stop' | undefined> {
+    const { nodeName } = deletion.pod;
+    const needsNode = nodeName !== undefined && dependsOnNode(deletion.reason);
+    const live = needsNode ? await this.#liveNode(nodeName) : undefined;
+    const confirmation = await this.#confirmed();
+    if (this.#mustStop(confirmation)) return 'stop';
+    if (this.#deps.isMarkedNow(deletion)) return 'KeepMarked';
+    if (deletion.reason === 'Expired' && isSkewed(confirmation)) return 'ClockUnsure';
+    return live === undefined ? undefined : recheckNode(deletion.reason, live);
+  }
+
+  #mustStop(confirmation: Confirmation | undefined): boolean {
+    if (confirmation === undefined) this.#halted ??= 'policies cannot be read';
+    else if (!confirmation.same) this.#halted ??= 'policies have changed';
+    return this.#halted !== undefined || !this.#deps.mayGoOn();
+  }
+
+  #keep(deletion: PodDeletion, kept: PodKeepReason): 'done' {
+    const { metrics, log, onNodeFound } = this.#deps;
+    if (kept === 'NodeExists' && deletion.pod.nodeName !== undefined) onNodeFound(deletion.pod.nodeName);
+    metrics.skipped.inc({ reason: kept });
+    log.debug({ ...fieldsOf(deletion), kept }, 'keeping pod after live check');
+    return 'done';
+  }
+
+  async #liveNode(name: string): Promise<LiveNode> {
+    const known = this.#liveNodes.get(name);
+    if (known !== undefined && this.#isFresh(known)) return known.answer;
+    const answer = this.#readNode(name);
+    this.#liveNodes.set(name, { at: this.#deps.clock.monotonicMs(), answer });
+    return answer;
+  }
+
+  async #readNode(name: string): Promise<LiveNode> {
+    try {
+      return { node: await this.#deps.cluster.getNode(name, this.#signal) };
+    } catch (err) {
+      this.#deps.log.warn({ node: name, err }, 'reading node failed');
+      return 'unreadable';
+    }
+  }
+
+  async #confirmed(): Promise<Confirmation | undefined> {
+    if (this.#confirmation === undefined || !this.#isFresh(this.#confirmation))
+      this.#confirmation = { at: this.#deps.clock.monotonicMs(), answer: this.#readPolicies() };
+    return this.#confirmation.answer;
+  }
+
+  async #readPolicies(): Promise<Confirmation | undefined> {
+    try {
+      return await this.#deps.confirm(this.#signal);
+    } catch (err) {
+      this.#deps.log.warn({ err }, 'reading policies failed');
+      return undefined;
+    }
+  }
+
+  #isFresh = ({ at }: Live<unknown>): boolean => this.#deps.clock.monotonicMs() - at < liveMs;
+
+  async #markAndDelete(deletion: PodDeletion): Promise<void> {
+    const { cluster, metrics } = this.#deps;
+    const { pod, markFailed } = deletion;
+    const resourceVersion = markFailed ? await this.#mark(deletion) : pod.resourceVersion;
+    const result =
+      resourceVersion === undefined
+        ? 'changed'
+        : await cluster.deletePod({ ...pod, resourceVersion }, this.#signal);
+    metrics.deletes.inc(labelsOf(deletion));
+    if (result === 'deleted') this.#tell(deletion);
+    else this.#deps.log.debug({ ...fieldsOf(deletion), result }, 'pod was gone or changed meanwhile');
+  }
+
+  #tell(deletion: PodDeletion): void {
+    this.deleted.push(deletion);
+    this.#deps.log.info(fieldsOf(deletion), 'deleted pod');
+  }
+
+  /** The resourceVersion after the mark; undefined when the pod is not the one that was decided about any more. */
+  async #mark(deletion: PodDeletion): Promise<string | undefined> {
+    const { cluster, clock, log } = this.#deps;
+    const { pod, reason } = deletion;
+    const known = this.#marked.get(pod.uid);
+    if (known !== undefined) return known;
+    const marked = await cluster.markPodFailed(pod, disruptionTarget(reason, clock.now()), this.#signal);
+    if (typeof marked === 'string') return undefined;
+    log.info(fieldsOf(deletion), 'marked pod failed');
+    this.#marked.set(pod.uid, marked.resourceVersion);
+    return marked.resourceVersion;
+  }
+
+  #mayTryAgain({ pod }: PodDeletion): boolean {
+    const count = (this.#throttles.get(pod.uid) ?? 0) + 1;
+    this.#throttles.set(pod.uid, count);
+    return count < maxThrottles;
+  }
+
+  #fail(deletion: PodDeletion, err: unknown): void {
+    const { metrics, log } = this.#deps;
+    this.failed.push(deletion);
+    this.#firstFailure ??= err;
+    this.#failedInARow++;
+    metrics.deletes.inc(labelsOf(deletion));
+    metrics.deleteErrors.inc(labelsOf(deletion));
+    const fields = { ...fieldsOf(deletion), err: errorLine(err) };
+    if (this.failed.length <= maxFailureLines) log.warn(fields, 'deleting pod failed');
+    else log.debug(fields, 'deleting pod failed');
+    if (statusOf(err) === 401 || this.#failedInARow >= hopelessInARow) this.throwIfFailed();
+  }
+}
+
+const isSkewed = (confirmation: Confirmation | undefined): boolean =>
+  confirmation === undefined || Math.abs(confirmation.clockSkewMs) > tolerableSkewMs;
+
+/** An answer under way or had, and when it was asked for. */
+interface Live<T> {
+  readonly at: number;
+  readonly answer: Promise<T>;
+}
+
+const labelsOf = ({ pod, reason }: PodDeletion): { namespace: string; reason: string } => ({
+  namespace: pod.namespace,
+  reason: upstreamReason[reason],
+});
+
+/** What a log line says of a deletion: enough to know the pod by when it is gone. */
+export const fieldsOf = ({ pod, reason, policy }: PodDeletion): object => ({
+  pod: { namespace: pod.namespace, name: pod.name },
+  uid: pod.uid,
+  ...(pod.nodeName !== undefined && { node: pod.nodeName }),
+  ...(pod.controller !== undefined && { owner: `${pod.controller.kind}/${pod.controller.name}` }),
+  phase: pod.phase,
+  reason,
+  policy: policy.name,
+});

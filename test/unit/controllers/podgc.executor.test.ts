@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '../../../src/kube/transport.ts';
+import { FakeCluster, storeOf } from '../../fakes/cluster.ts';
+import { node, pod, policy, terminatedRule } from '../../builders.ts';
+import { bed, expireAll, many, orphan, orphanPolicy } from './podgc.bed.ts';
+
+const keep = { 'gc.dustpan.dev/keep': 'true' };
+
+test.each([
+  { name: 'say something else', answer: () => Promise.resolve({ same: false, clockSkewMs: 0 }) },
+  { name: 'cannot be read', answer: () => Promise.reject(new Error('server down')) },
+])('nothing is deleted when the policies, read live, $name', async ({ answer }) => {
+  const { cluster, policies, pass } = bed(new FakeCluster(many(20), [node('node-1')]), expireAll());
+  policies.confirm = answer;
+  await pass();
+  expect(cluster.requests).toEqual([]);
+});
+
+test('a node read that hangs while the policy goes to DryRun ends in no act', async () => {
+  const { cluster, clock, policies, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy);
+  await pass();
+  clock.advance(40_000);
+  cluster.fault((verb) => {
+    if (verb === 'get') policies.ranked = [{ ...orphanPolicy, mode: 'DryRun' }];
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests).toEqual(['get node-gone']);
+});
+
+test('a lease lost while a node is read ends in no act', async () => {
+  let leads = true;
+  const { cluster, clock, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy, {
+    fenced: () => leads,
+  });
+  await pass();
+  clock.advance(40_000);
+  cluster.fault((verb) => {
+    if (verb === 'get') leads = false;
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests).toEqual(['get node-gone']);
+});
+
+test('a keep label set on the namespace in the middle of a pass is heeded', async () => {
+  const { cluster, namespaces, pass } = bed(new FakeCluster(many(300), [node('node-1')]), expireAll());
+  cluster.fault(() => {
+    if (cluster.requests.length === 20)
+      namespaces.set('uid-default', {
+        uid: 'uid-default',
+        name: 'default',
+        resourceVersion: '2',
+        labels: keep,
+      });
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests.length).toBeLessThan(60);
+});
+
+test('an out-of-service node that is marked by now keeps its pods', async () => {
+  const tainted = node('node-1', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] });
+  const cluster = new FakeCluster([pod('stuck', { phase: 'Running', deletionAtMs: 1 })], [tainted]);
+  Object.assign(cluster, { getNode: () => Promise.resolve({ ...tainted, labels: keep }) });
+  await bed(cluster, policy({ pods: { outOfService: true } })).pass();
+  expect(cluster.podNames).toEqual(['stuck']);
+});
+
+test('caches that stop working in the middle of a pass end it', async () => {
+  const { cluster, policies, pass } = bed(new FakeCluster(many(300), [node('node-1')]), expireAll());
+  cluster.fault(() => {
+    if (cluster.requests.length === 20) policies.synced = false;
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests.length).toBeLessThan(60);
+});
+
+test('a plan a minute old is not followed further; the next pass plans afresh', async () => {
+  let stale = 0;
+  const { cluster, clock, pass } = bed(new FakeCluster(many(300), [node('node-1')]), expireAll(), {
+    onStale: () => stale++,
+  });
+  cluster.fault(() => {
+    if (cluster.requests.length === 20) clock.advance(60_000);
+    return undefined;
+  });
+  await pass();
+  expect(cluster.requests.length).toBeLessThan(60);
+  expect(stale).toBeGreaterThan(0);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('by a clock that is off, times to live are not judged; thresholds are', async () => {
+  const both = policy({ pods: { terminated: terminatedRule({ threshold: 3, ttlAfterFinishedMs: 0 }) } });
+  const { cluster, policies, pass, registry } = bed(new FakeCluster(many(5), [node('node-1')]), both);
+  policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: -3_600_000 });
+  await pass();
+  expect(cluster.podNames).toHaveLength(3);
+  expect(await registry.metrics()).toContain('dustpan_pod_gc_skipped_pods_total{reason="ClockUnsure"} 3');
+});
+
+test('a quarantine does not run while nobody looks', async () => {
+  const cluster = new FakeCluster([orphan], [node('node-1')]);
+  const nodes = { ...storeOf(cluster.nodes), synced: true };
+  const { clock, pass } = bed(cluster, orphanPolicy, { nodes });
+  await pass();
+  nodes.synced = false;
+  clock.advance(3_600_000);
+  await pass();
+  nodes.synced = true;
+  await pass();
+  expect(cluster.requests).toEqual([]);
+  clock.advance(40_000);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('a pod that is always throttled is given up; the others go', async () => {
+  const { cluster, pass } = bed(new FakeCluster(many(30), [node('node-1')]), expireAll());
+  cluster.fault((_verb, name) => (name === 'p0003' ? new ApiError('busy', { status: 429 }) : undefined));
+  await expect(pass()).rejects.toThrow('1 of 30 failed, the first default/p0003');
+  expect(cluster.podNames).toEqual(['p0003']);
+});
+
+test('a delete that is throttled after the mark is tried again with the marked version', async () => {
+  const stuck = pod('stuck', { phase: 'Pending', deletionAtMs: 1, nodeName: undefined });
+  const { cluster, pass } = bed(
+    new FakeCluster([stuck], [node('node-1')]),
+    policy({ pods: { unscheduledTerminating: true } }),
+  );
+  let throttled = false;
+  cluster.fault((verb) => {
+    if (verb !== 'delete' || throttled) return undefined;
+    throttled = true;
+    return new ApiError('busy', { status: 429 });
+  });
+  await pass();
+  expect(cluster.requests).toEqual(['mark stuck', 'delete stuck', 'delete stuck']);
+  expect(cluster.podNames).toEqual([]);
+});
+
+test('one pod that is refused does not stop the others', async () => {
+  const { cluster, pass } = bed(new FakeCluster(many(100), [node('node-1')]), expireAll());
+  cluster.fault((_verb, name) =>
+    name === 'p0000' ? new ApiError('a webhook says no', { status: 403 }) : undefined,
+  );
+  await expect(pass()).rejects.toThrow('1 of 100 failed');
+  expect(cluster.podNames).toEqual(['p0000']);
+});
+
+test('a server that refuses connections is not asked for every pod', async () => {
+  const { cluster, pass } = bed(new FakeCluster(many(2_000), [node('node-1')]), expireAll());
+  cluster.fault(() => new Error('connection refused'));
+  await expect(pass()).rejects.toMatchObject({ cause: { message: 'connection refused' } });
+  expect(cluster.requests.length).toBeLessThan(60);
+});
