@@ -1,5 +1,5 @@
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
-import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
+import { podKeepReasons, type PodDeleteReason, type PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/objects.ts';
 
 /** Everything a plan is made from. Maps that are undefined were not observed: nothing is decided from them. */
@@ -47,8 +47,18 @@ export interface PodGcPlan {
   /** In the order of execution, policies of mode DryRun included. */
   readonly deletions: readonly PodDeletion[];
   readonly policies: readonly PolicyVerdicts[];
-  /** Every pod that stays, and why. Made on demand: a pass over 100 000 pods needs only the counts. */
-  kept(): Iterable<PodKept>;
+  /** Walks over every pod that stays. Makes no object a pod: in a pass over 100 000 they would be most of the work. */
+  eachKept(visit: KeptVisitor): void;
+  /** The same as a list. */
+  kept(): readonly PodKept[];
+}
+
+export type KeptVisitor = (pod: PodFacts, verdict: KeptVerdict, policy: Policy | undefined) => void;
+
+/** Why a pod stays, and when time alone would change that (Unix milliseconds; undefined = never). */
+export interface KeptVerdict {
+  readonly reason: PodKeepReason;
+  readonly eligibleAtMs: number | undefined;
 }
 
 /** What a pass finds under one policy. */
@@ -85,4 +95,12 @@ export const isFinalizerHeld = (pod: PodFacts): boolean =>
 export interface RuleHits {
   readonly reason: PodDeleteReason;
   readonly pods: readonly PodFacts[];
+}
+
+/** One shared verdict for each reason that waits for no time. */
+export const keptBecause: Readonly<Record<PodKeepReason, KeptVerdict>> = verdicts();
+
+function verdicts(): Record<PodKeepReason, KeptVerdict> {
+  const entries = podKeepReasons.map((reason) => [reason, { reason, eligibleAtMs: undefined }] as const);
+  return Object.fromEntries(entries) as Record<PodKeepReason, KeptVerdict>;
 }

@@ -1,14 +1,17 @@
 import type { Policy } from '../../api/policy.ts';
-import { podDeleteReasons, type PodDeleteReason, type PodKeepReason } from '../../api/reasons.ts';
+import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import {
   isFinalizerHeld,
   isTerminated,
+  keptBecause,
   type Given,
   type Group,
   type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
+  type KeptVerdict,
+  type KeptVisitor,
   type PodKept,
   type PolicyVerdicts,
   type RuleHits,
@@ -30,12 +33,22 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   return {
     deletions,
     policies: judged.map((one) => verdictsOf(one, due)),
-    kept: function* kept() {
-      yield* outside;
-      const going = new Set(deletions.map(({ pod }) => pod));
-      for (const one of judged) yield* keptOf(one, { going, over, nowMs: given.now.getTime() });
+    eachKept,
+    kept: () => {
+      const all: PodKept[] = [];
+      eachKept((pod, { reason, eligibleAtMs }, policy) => {
+        const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
+        all.push({ verdict: 'Keep', pod, reason, policy, eligibleAt });
+      });
+      return all;
     },
   };
+
+  function eachKept(visit: KeptVisitor): void {
+    for (const { pod, reason, policy } of outside) visit(pod, keptBecause[reason], policy);
+    const going = new Set(deletions.map(({ pod }) => pod));
+    for (const one of judged) walkKept(one, { going, over, nowMs: given.now.getTime() }, visit);
+  }
 }
 
 interface Judged {
@@ -139,23 +152,21 @@ interface Going {
   readonly nowMs: number;
 }
 
-function* keptOf({ group, terminated, orphans }: Judged, { going, over, nowMs }: Going): Iterable<PodKept> {
-  for (const pod of group.pods) {
-    if (going.has(pod)) continue;
-    const { reason, eligibleAtMs } = keptBecause(pod);
-    const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
-    yield { verdict: 'Keep', pod, reason, policy: group.policy, eligibleAt };
-  }
+function walkKept(
+  { group, terminated, orphans }: Judged,
+  { going, over, nowMs }: Going,
+  visit: KeptVisitor,
+): void {
+  for (const pod of group.pods) if (!going.has(pod)) visit(pod, verdictOf(pod), group.policy);
 
-  function keptBecause(pod: PodFacts): { reason: PodKeepReason; eligibleAtMs: number | undefined } {
-    if (over.has(pod)) return { reason: 'PacingLimit', eligibleAtMs: undefined };
-    if (isFinalizerHeld(pod)) return { reason: 'FinalizerHeld', eligibleAtMs: undefined };
+  function verdictOf(pod: PodFacts): KeptVerdict {
+    if (over.has(pod)) return keptBecause.PacingLimit;
+    if (isFinalizerHeld(pod)) return keptBecause.FinalizerHeld;
     const orphan = orphans.keepReason(pod);
     if (orphan !== undefined) {
       const eligibleAtMs = orphan.waitMs === undefined ? undefined : nowMs + orphan.waitMs;
       return { reason: orphan.reason, eligibleAtMs };
     }
-    if (isTerminated(pod)) return terminated.keepReason(pod);
-    return { reason: 'NotTerminated', eligibleAtMs: undefined };
+    return isTerminated(pod) ? terminated.keepReason(pod) : keptBecause.NotTerminated;
   }
 }

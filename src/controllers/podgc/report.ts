@@ -20,13 +20,13 @@ export function takeCensus(plan: PodGcPlan): Census {
   const waiting = new Map<string, number>();
   const held = new Map<string, number>();
   const heldPods: PodFacts[] = [];
-  for (const { pod, policy, reason, eligibleAt } of plan.kept()) {
+  plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
     bump(byReason, reason);
-    if (eligibleAt !== undefined && policy !== undefined) bump(waiting, policy.uid);
-    if (reason !== 'FinalizerHeld') continue;
+    if (eligibleAtMs !== undefined && policy !== undefined) bump(waiting, policy.uid);
+    if (reason !== 'FinalizerHeld') return;
     heldPods.push(pod);
     if (policy !== undefined) bump(held, policy.uid);
-  }
+  });
   return { byReason, waiting, held, heldPods };
 }
 

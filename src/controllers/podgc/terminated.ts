@@ -5,6 +5,8 @@ import { globMatcher } from '../../runtime/glob.ts';
 import {
   isFinalizerHeld,
   isTerminating,
+  keptBecause,
+  type KeptVerdict,
   type Given,
   type Group,
   type PodGcFacts,
@@ -17,7 +19,7 @@ export interface TerminatedVerdicts {
   /** One list a step, each in the order they go; no pod stands in two. */
   readonly due: readonly RuleHits[];
   /** Why each finished pod that is not due stays, and when its time is up. */
-  keepReason(pod: PodFacts): { readonly reason: PodKeepReason; readonly eligibleAtMs: number | undefined };
+  keepReason(pod: PodFacts): KeptVerdict;
 }
 
 /** Finished pods that carry it have not been counted by their Job yet. */
@@ -29,8 +31,7 @@ const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): TerminatedVerdicts {
   const rule = group.policy.pods?.terminated;
-  if (rule === undefined)
-    return { due: [], keepReason: () => ({ reason: 'RuleOff', eligibleAtMs: undefined }) };
+  if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff };
 
   const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
   const newest = newestOfOwners(group.terminated, rule, facts);
@@ -70,13 +71,11 @@ const mayDelete = (rule: TerminatedPolicy, count: number): boolean =>
   rule.ttlAfterFinishedMs !== undefined ||
   rule.ttlByReason.length > 0;
 
-function keepReason(
-  hold: PodKeepReason | undefined,
-  expiresAtMs: number,
-): ReturnType<TerminatedVerdicts['keepReason']> {
-  if (hold !== undefined) return { reason: hold, eligibleAtMs: undefined };
-  if (expiresAtMs !== Infinity) return { reason: 'TooYoung', eligibleAtMs: expiresAtMs };
-  return { reason: 'UnderThreshold', eligibleAtMs: undefined };
+function keepReason(hold: PodKeepReason | undefined, expiresAtMs: number): KeptVerdict {
+  if (hold !== undefined) return keptBecause[hold];
+  return expiresAtMs === Infinity
+    ? keptBecause.UnderThreshold
+    : { reason: 'TooYoung', eligibleAtMs: expiresAtMs };
 }
 
 /** Why this pod cannot go by this rule, however old it is. */
