@@ -41,7 +41,15 @@ const siblingUnit = { regex: '^\\.\\./[^.]', message: 'Units do not import each 
 
 export default defineConfig(
   {
-    ignores: ['dist', 'coverage', '.cache', 'eslint.config.js', 'scripts/*.mjs', '**/gen/**', '**/*.gen.ts'],
+    ignores: [
+      'dist',
+      'coverage',
+      '.cache',
+      'eslint.config.js',
+      'scripts/**/*.mjs',
+      '**/gen/**',
+      '**/*.gen.ts',
+    ],
   },
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -4,7 +4,7 @@ import type { Sandbox } from '../sandbox/server.ts';
 export const policy = (
   mode: 'DryRun' | 'Enforce',
   pods: object = { terminated: { ttlAfterFinished: '0s' } },
-) => ({
+): Manifest => ({
   apiVersion: 'gc.dustpan.dev/v1alpha1',
   kind: 'GCPolicy',
   metadata: { name: 'default' },
