@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EventDrop, EventRecorderDeps } from '../kube/event-recorder.ts';
 import type { ApiCall } from '../kube/http-transport.ts';
+import type { ReflectorMetrics } from '../kube/reflector.ts';
 import type { PassResult } from '../runtime/loop.ts';
 
 export interface ControllerMetrics {
@@ -8,6 +9,7 @@ export interface ControllerMetrics {
   readonly pass: (loop: string) => (result: PassResult) => void;
   readonly leading: (leading: boolean) => void;
   readonly slowRenewal: () => void;
+  readonly reflector: ReflectorMetrics;
   readonly events: NonNullable<EventRecorderDeps['metrics']>;
 }
 
@@ -39,6 +41,7 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
     slowRenewal: () => {
       slow.inc({ name: lease });
     },
+    reflector: reflectorMetrics(registers),
     events: eventMetrics(registers),
   };
 }
@@ -118,5 +121,19 @@ function eventMetrics(registers: [Registry]): ControllerMetrics['events'] {
     dropped: (cause) => {
       dropped.inc({ cause });
     },
+  };
+}
+
+function reflectorMetrics(registers: [Registry]): ReflectorMetrics {
+  const of = (name: string, help: string) => {
+    const counter = new Counter({ name, help, labelNames: ['resource'], registers });
+    return (resource: string): void => {
+      counter.inc({ resource });
+    };
+  };
+  return {
+    listed: of('dustpan_reflector_lists_total', '[ALPHA] Complete lists of a resource.'),
+    watchStarted: of('dustpan_reflector_watches_total', '[ALPHA] Watches opened on a resource.'),
+    failed: of('dustpan_reflector_failures_total', '[ALPHA] Lists and watches of a resource that failed.'),
   };
 }

@@ -68,7 +68,14 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const policySet = new PolicySet();
   const wake = new Wake();
   const caches = controllerCaches({
-    ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
+    ...{
+      transport: cluster.transport,
+      clock,
+      random: Math.random,
+      log,
+      policySet,
+      metrics: base.metrics.reflector,
+    },
     status: statusPatcher(cluster.transport),
     onReady: () => {
       wake.trigger();
