@@ -17,8 +17,8 @@ export interface Round {
 
 export const initialPace: Pace = { window: 8, bestPerSecond: 0, baseLatencyMs: Infinity };
 
-/** Twice the knee measured on real API servers (64 in flight); more only lengthens the queue inside the server. */
-const maxWindow = 128;
+/** The knee measured on real API servers: more only lengthens the queue inside the server, and each connection costs us memory. */
+const maxWindow = 64;
 /** Below this the latency counts as flat: the server has room. */
 const flatUpTo = 1.4;
 /** Above this times what the window itself explains, requests queue up inside the server. */
