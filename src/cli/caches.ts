@@ -127,6 +127,7 @@ async function runPods(
   signal: AbortSignal,
 ): Promise<void> {
   await policies.whenSynced(signal).catch(() => undefined);
+  if (signal.aborted) return;
   if (policies.items.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
   policySet.update(objectsOf(policies));
   pods.covers(podLabelKeys(policySet.ranked));

@@ -53,6 +53,6 @@ async function probe(transport: KubeTransport, path: string, signal: AbortSignal
 function explain(err: unknown): string {
   if (!(err instanceof ApiError)) return errorLine(err);
   if (err.status === 401) return `the API server does not accept the credentials: ${err.message}`;
-  if (err.status === 403) return `${err.message}; grant it in the ClusterRole of dustpan's service account`;
+  if (err.status === 403) return `${err.message}; grant it to this user or service account`;
   return errorLine(err);
 }

@@ -27,6 +27,13 @@ export async function story(where: string, start: StartServer): Promise<number> 
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-demo-'));
   const logFile = join(dir, 'controller.log');
   let controller: ChildProcess | undefined;
+  const end = async (): Promise<void> => {
+    if (controller) await stopController(controller);
+    await server.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void end().finally(() => process.exit(130)));
   try {
     const stage = open(server, screen);
     await act1(stage);
@@ -44,9 +51,7 @@ export async function story(where: string, start: StartServer): Promise<number> 
     );
     return 1;
   } finally {
-    if (controller) await stopController(controller);
-    await server.stop();
-    rmSync(dir, { recursive: true, force: true });
+    await end();
   }
 }
 
@@ -94,16 +99,15 @@ async function act2({ screen, look: see }: Stage): Promise<void> {
 
 /** Enforce: until nothing is due any more. Resolves with the pods there were. */
 async function act3({ screen, send, look: see }: Stage): Promise<readonly string[]> {
-  screen.say(
-    `${bold('mode Enforce')} ${dim('kubectl patch gcpolicy default --type merge -p \'{"spec":{"mode":"Enforce"}}\'')}`,
-  );
+  screen.say(bold('mode Enforce'));
+  screen.say(dim(`  kubectl patch gcpolicy default --type merge -p '{"spec":{"mode":"Enforce"}}'`));
   const before = podNames(await see());
   await send('PATCH', '/apis/gc.dustpan.dev/v1alpha1/gcpolicies/default', policy('Enforce'));
   const until = Date.now() + patienceMs;
   for (;;) {
     const plan = await see();
     const left = podNames(plan);
-    const lines = [`  pods ${left.length} of ${before.length}`, ...planLines(plan)];
+    const lines = [`  ${left.length} of ${before.length} pods left`, ...planLines(plan)];
     const waiting = [...plan.kept()].some(({ reason }) => reason === 'Quarantined');
     if (plan.deletions.length === 0 && !waiting) {
       screen.settle(lines);
@@ -131,29 +135,30 @@ async function act4(
   const stays = new Map([...plan.kept()].map(({ pod, reason }) => [pod.name, reason]));
   screen.say();
   screen.say(bold('what went, what stayed, and why'));
-  const rows = mess.map((leftover) => {
+  const rows = mess.flatMap((leftover) => {
     const names = Array.from({ length: leftover.count }, (_, index) => podName(leftover, index));
-    const gone = countBy(
-      names.flatMap((name) => went.get(name) ?? []),
-      (reason) => reason,
-    );
-    const left = countBy(
-      names.flatMap((name) => stays.get(name) ?? []),
-      (reason) => reason,
-    );
-    return [leftover.group, String(leftover.count), told(gone), told(left)];
+    const verdicts = [...told('deleted', names, went), ...told('kept', names, stays)];
+    return verdicts.map((verdict, i) => [
+      ...(i === 0 ? [leftover.group, String(leftover.count)] : ['', '']),
+      ...verdict,
+    ]);
   });
-  for (const line of table([['', 'made', 'deleted', 'kept'], ...rows])) screen.say(line);
+  for (const line of table([['', 'made', '', '', ''], ...rows])) screen.say(line);
   screen.say();
-  const used = new Set([...went.values(), ...stays.values()]);
+  const used = new Set<string>([...went.values(), ...stays.values(), 'Quarantined']);
   for (const [reason, words] of Object.entries(meaning) as [Reason, string][])
     if (used.has(reason)) screen.say(dim(`${reason.padEnd(22)} ${words}`));
   screen.say();
   return verdict(screen, { before, went: [...went.keys()], left: podNames(plan) });
 }
 
-const told = (counts: ReadonlyMap<string, number>): string =>
-  [...counts].map(([reason, count]) => `${count} ${reason}`).join(', ') || '-';
+const told = (verdict: string, names: readonly string[], reasons: ReadonlyMap<string, string>): string[][] =>
+  [
+    ...countBy(
+      names.flatMap((name) => reasons.get(name) ?? []),
+      (reason) => reason,
+    ),
+  ].map(([reason, count]) => [verdict, String(count), reason]);
 
 interface Sums {
   readonly before: readonly string[];

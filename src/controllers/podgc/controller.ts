@@ -64,7 +64,7 @@ export class PodGcController {
 
   /** One pass: observe, plan, act. Without a complete view nothing is decided: everything stays. */
   async reconcile(signal: AbortSignal): Promise<void> {
-    const { policies, clock, metrics, recorder } = this.#deps;
+    const { policies, clock, metrics, recorder, log } = this.#deps;
     const { ranked } = policies;
     if (!this.#seesAll(ranked)) return;
 
@@ -82,7 +82,11 @@ export class PodGcController {
     showPlan(metrics, plan, census);
     const { events, said } = notices(this.#said, plan, census);
     this.#said = said;
-    for (const event of events) recorder.record(event);
+    for (const event of events) {
+      recorder.record(event);
+      log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
+    }
+    log.debug({ kept: Object.fromEntries(census.byReason), due: plan.deletions.length }, 'planned pass');
     await this.#act({ plan, census, owners: facts.replicaSetOwners, ranked }, signal);
   }
 

@@ -67,7 +67,7 @@ export function tripped({ policy, missingNodes, trippedPercent }: PolicyVerdicts
     type: 'Warning',
     reason: 'Tripped',
     action: 'KeepOrphans',
-    note: `${missingNodes} nodes are missing, ${Math.round(trippedPercent ?? 0)} % of all; over ${limit} % (safety.maxOrphanedNodesPercent) no orphan is deleted`,
+    note: `Nodes missing: ${missingNodes}, ${Math.round(trippedPercent ?? 0)} % of all; over ${limit} % (safety.maxOrphanedNodesPercent) no orphan is deleted`,
   };
 }
 

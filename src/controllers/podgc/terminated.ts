@@ -34,8 +34,6 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff };
 
   const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
-  const newest = newestOfOwners(group.terminated, rule, facts);
-  const mayExpire = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod);
   const expiryOf = expiry(rule);
   const nowMs = given.now.getTime();
 
@@ -43,6 +41,9 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const ranked = mayDelete(rule, group.terminated.length) ? inTurn(group.terminated) : [];
   const overall = overThreshold(ranked, rule.threshold, (pod) => held(pod) === undefined);
   const afterOverall = without(ranked, overall);
+  // Of what the threshold leaves: an owner whose newest pod it took still keeps the next.
+  const newest = newestOfOwners(afterOverall, rule, facts);
+  const mayExpire = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod);
   const inNamespace = overNamespaceThreshold(afterOverall, rule, mayExpire);
   const expired = without(afterOverall, inNamespace).filter(
     (pod) => expiryOf(pod) <= nowMs && mayExpire(pod),

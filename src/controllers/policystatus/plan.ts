@@ -153,7 +153,7 @@ function degradedClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport 
       message: 'No pass has been made under this policy yet',
     };
   if (report.trippedPercent !== undefined) {
-    const message = `${report.missingNodes} nodes are missing, ${Math.round(report.trippedPercent)} % of all: orphans are kept`;
+    const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all: orphans are kept`;
     return { type, status: 'True', reason: 'Tripped', message };
   }
   if (report.failed > 0)

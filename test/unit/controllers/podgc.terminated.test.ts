@@ -218,6 +218,19 @@ const rows: readonly Row[] = [
     goes: ['old Expired'],
     stays: ['held FinalizerHeld', 'kept KeptForOwner'],
   },
+  {
+    name: 'keepPerOwner keeps the newest of what the threshold leaves',
+    world: {
+      pods: [
+        aged('taken', 1, { controller: owner('Job', 'j'), ...evicted }),
+        aged('kept', 5, { controller: owner('Job', 'j') }),
+        aged('old', 9, { controller: owner('Job', 'j') }),
+      ],
+    },
+    policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    goes: ['taken Terminated', 'old Expired'],
+    stays: ['kept KeptForOwner'],
+  },
 ];
 
 test.each(rows)('$name', checkRow);
