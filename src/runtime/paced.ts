@@ -33,7 +33,8 @@ class PacedRun<T> {
   readonly #signal: AbortSignal;
   readonly #source: Iterator<T>;
   readonly #again: T[] = [];
-  readonly #inFlight = new Set<Promise<void>>();
+  #inFlight = 0;
+  #onLanding: (() => void) | undefined;
   #pace: Pace;
   #round = { done: 0, startedAt: 0, latencyMs: 0, throttled: 0 };
   #pausedUntil = 0;
@@ -52,16 +53,16 @@ class PacedRun<T> {
     while (this.#mayGoOn()) {
       const next = this.#next();
       if (next === undefined) {
-        if (this.#inFlight.size === 0) break;
-        await Promise.race(this.#inFlight);
+        if (this.#inFlight === 0) break;
+        await this.#landing();
         continue;
       }
       await this.#pause();
       if (!this.#mayGoOn()) break;
       this.#start(next.item);
-      while (this.#inFlight.size >= this.#pace.window) await Promise.race(this.#inFlight);
+      while (this.#inFlight >= this.#pace.window) await this.#landing();
     }
-    await Promise.all(this.#inFlight);
+    while (this.#inFlight > 0) await this.#landing();
     if (this.#failure !== undefined) throw this.#failure.err;
     this.#signal.throwIfAborted();
     return this.#pace;
@@ -87,12 +88,20 @@ class PacedRun<T> {
     if (until > now) await clock.sleep(until - now, this.#signal);
   }
 
+  /** Resolves when the next act ends. Not Promise.race: that leaves something behind in each of the others, every time. */
+  #landing(): Promise<void> {
+    return new Promise((resolve) => (this.#onLanding = resolve));
+  }
+
   #start(item: T): void {
-    const flight = this.#perform(item).finally(() => {
-      this.#inFlight.delete(flight);
-      this.#options.onPace?.(this.#pace, this.#inFlight.size);
+    this.#inFlight++;
+    void this.#perform(item).finally(() => {
+      this.#inFlight--;
+      this.#options.onPace?.(this.#pace, this.#inFlight);
+      const land = this.#onLanding;
+      this.#onLanding = undefined;
+      land?.();
     });
-    this.#inFlight.add(flight);
   }
 
   async #perform(item: T): Promise<void> {
