@@ -1,5 +1,6 @@
 import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
+import { median } from './median.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
 import { watchClearing, type Clearing } from './watch-collector.ts';
 
@@ -96,7 +97,7 @@ function start(cluster: Bed['cluster'], nodeArgs: readonly string[]): Promise<Du
   return startDustpan({ env, dir: cluster.dir, nodeArgs });
 }
 
-export async function applyBenchPolicy(
+async function applyBenchPolicy(
   cluster: Bed['cluster'],
   { threshold, mode }: { readonly threshold: number; readonly mode: string },
 ): Promise<void> {
@@ -120,7 +121,3 @@ export async function applyBenchPolicy(
 
 const longestLagMs = (scrapes: readonly Scrape[]): number =>
   Math.max(0, ...scrapes.map(({ lagSeconds }) => lagSeconds * 1_000));
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
