@@ -47,13 +47,13 @@ export async function prepareBenchPods(bed: Bed, { pods, due }: Size): Promise<B
     podBytes: template(templates, 'succeeded').sizeBytes,
     due: Array.from({ length: due }, (_, i) => placeOf(i)),
     load: async (etcd, onProgress) => {
-      await etcd.put(entries(0, pods), onProgress);
+      await etcd.putFast(entries(0, pods), onProgress);
     },
     check: async (api) => {
       for (const i of [0, pods - 1]) await checkClone(api, placeOf(i));
     },
     restore: async (etcd) => {
-      await etcd.put(entries(0, due));
+      await etcd.putFast(entries(0, due));
     },
     countDue: (etcd) => etcd.count('/registry/pods/bench-d'),
   };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -20,6 +21,8 @@ export interface Ledger {
   readonly pods: ReadonlyMap<string, PodRecord>;
   /** Since the last change, or since the ledger was opened. */
   quietForMs(): number;
+  /** Whether the server has as many pods as the ledger; if not, the watch is opened anew and the ledger counts as changed. */
+  isCurrent(): Promise<boolean>;
   close(): void;
 }
 
@@ -55,16 +58,45 @@ export async function openLedger(api: Api): Promise<Ledger> {
   const list = JSON.parse(await text(await get(api, '/api/v1/pods'))) as PodList;
   for (const pod of list.items) pods.set(pod.metadata.uid, recordOf(pod, false));
   let changedAt = performance.now();
-  const query = `watch=true&resourceVersion=${list.metadata.resourceVersion}&timeoutSeconds=3600`;
-  const watch = await get(api, `/api/v1/pods?${query}`);
-  createInterface({ input: watch }).on('line', (line) => {
-    const { type, object } = JSON.parse(line) as WatchEvent;
-    if (type === 'ERROR') throw new Error(`watching pods: ${line}`);
-    pods.set(object.metadata.uid, recordOf(object, type === 'DELETED'));
-    changedAt = performance.now();
-  });
-  watch.on('error', () => undefined); // ends with its server or with close()
-  return { pods, quietForMs: () => performance.now() - changedAt, close: () => watch.destroy() };
+  let { resourceVersion } = list.metadata;
+  let watch: IncomingMessage | undefined;
+  let closed = false;
+  const follow = async (): Promise<void> => {
+    const query = `watch=true&resourceVersion=${resourceVersion}&timeoutSeconds=3600`;
+    watch = await get(api, `/api/v1/pods?${query}`);
+    for await (const line of createInterface({ input: watch })) {
+      const { type, object } = JSON.parse(line) as WatchEvent;
+      if (type === 'ERROR') throw new Error(`watching pods: ${line}`);
+      pods.set(object.metadata.uid, recordOf(object, type === 'DELETED'));
+      ({ resourceVersion } = object.metadata);
+      changedAt = performance.now();
+    }
+  };
+  // On a busy machine a connection may break: the next watch goes on where this one was.
+  const keepFollowing = async (): Promise<void> => {
+    while (!closed) {
+      await follow().catch(() => undefined);
+      await sleep(200);
+    }
+  };
+  void keepFollowing();
+  const reopen = (): void => void watch?.destroy();
+  return {
+    pods,
+    quietForMs: () => performance.now() - changedAt,
+    isCurrent: async () => {
+      const now = JSON.parse(await text(await get(api, '/api/v1/pods'))) as PodList;
+      const there = [...pods.values()].filter(({ deleted }) => !deleted).length;
+      if (now.items.length === there) return true;
+      changedAt = performance.now();
+      reopen();
+      return false;
+    },
+    close: () => {
+      closed = true;
+      reopen();
+    },
+  };
 }
 
 interface PodList {

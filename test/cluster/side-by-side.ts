@@ -116,7 +116,9 @@ export async function rest(sides: readonly Side[], { afterMs, quietMs, withinMs 
   const startedAt = performance.now();
   const elapsedMs = (): number => performance.now() - startedAt;
   const isQuiet = ({ ledger }: Side): boolean => ledger.quietForMs() >= quietMs;
-  while (elapsedMs() < afterMs || !sides.every(isQuiet)) {
+  const isCurrent = async (): Promise<boolean> =>
+    (await Promise.all(sides.map(({ ledger }) => ledger.isCurrent()))).every(Boolean);
+  while (elapsedMs() < afterMs || !sides.every(isQuiet) || !(await isCurrent())) {
     if (elapsedMs() > withinMs) throw new Error(`the collectors did not come to rest in ${withinMs} ms`);
     await sleep(200);
   }
