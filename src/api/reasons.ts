@@ -33,4 +33,61 @@ export const podKeepReasons = [
 ] as const;
 export type PodKeepReason = (typeof podKeepReasons)[number];
 
-export type Reason = PodDeleteReason | PodKeepReason;
+/** Why an image goes. */
+export const imageRemoveReasons = ['Age', 'Space'] as const;
+export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
+
+/** Why a container, a sandbox or a log goes, in the order in which the rules apply. */
+export const containerRemoveReasons = [
+  'PodGone',
+  'DeadContainer',
+  'Sandbox',
+  'OrphanedLogs',
+  'BrokenLink',
+  'RotatedLog',
+] as const;
+export type ContainerRemoveReason = (typeof containerRemoveReasons)[number];
+
+/** Why nothing of a node is touched at all. */
+export const nodeKeepReasons = ['NoPolicy', 'InvalidPolicy', 'KeepMarked', 'NodeUnknown', 'RuleOff'] as const;
+export type NodeKeepReason = (typeof nodeKeepReasons)[number];
+
+/** Why an image stays. */
+export const imageKeepReasons = [
+  'InUse',
+  'BoundPod',
+  'Pinned',
+  'KeepListed',
+  'TooYoung',
+  'UsedRecently',
+  'BelowThreshold',
+  'TargetMet',
+  'PacingLimit',
+  'ClockUnsure',
+  'PodsUnknown',
+  'ContainersUnknown',
+  'DiskUnknown',
+] as const;
+export type ImageKeepReason = (typeof imageKeepReasons)[number] | NodeKeepReason;
+
+/** Why a container, a sandbox or a log stays. */
+export const containerKeepReasons = [
+  'Running',
+  'NotKubelets',
+  'StaticPod',
+  'UnknownState',
+  'TooYoung',
+  'NewestAttempt',
+  'NewestSandbox',
+  'UnderLimit',
+  'InUse',
+  'Quarantined',
+  'PodsUnknown',
+  'ContainersUnknown',
+  'ClockUnsure',
+] as const;
+export type ContainerKeepReason = (typeof containerKeepReasons)[number] | NodeKeepReason;
+
+export type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
+export type Reason =
+  PodDeleteReason | PodKeepReason | NodeRemoveReason | ImageKeepReason | ContainerKeepReason;

@@ -81,7 +81,8 @@ export function watchRows(bed: () => Bed): void {
     expect(await bed().watch(watch(`resourceVersion=${await bed().now()}&timeoutSeconds=1`))).toEqual([]);
   });
 
-  test('sends a bookmark before it ends, when it has seen something', async () => {
+  // Two seconds before the end, as upstream's cacher plans it; a busy server may miss that, and nobody promises a bookmark: hence the retries.
+  test('sends a bookmark before it ends, when it has seen something', { retry: 3 }, async () => {
     const query = `resourceVersion=${await bed().now()}&allowWatchBookmarks=true&timeoutSeconds=4`;
     const watching = bed().watch(watch(query));
     const { metadata } = await bed().createPod(unique('marked'));

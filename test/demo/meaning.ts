@@ -1,7 +1,7 @@
-import type { Reason } from '../../src/api/reasons.ts';
+import type { PodDeleteReason, PodKeepReason } from '../../src/api/reasons.ts';
 
 /** What a reason code says, in a person's words. */
-export const meaning: Readonly<Record<Reason, string>> = {
+export const meaning: Readonly<Record<PodDeleteReason | PodKeepReason, string>> = {
   Terminated: 'over the threshold: evicted first, then the oldest',
   TerminatedInNamespace: "over the namespace's threshold of finished pods",
   Expired: 'finished longer ago than its time to live',

@@ -146,7 +146,7 @@ async function act4(
   for (const line of table([['', 'made', '', '', ''], ...rows])) screen.say(line);
   screen.say();
   const used = new Set<string>([...went.values(), ...stays.values(), 'Quarantined']);
-  for (const [reason, words] of Object.entries(meaning) as [Reason, string][])
+  for (const [reason, words] of Object.entries(meaning) as [keyof typeof meaning, string][])
     if (used.has(reason)) screen.say(dim(`${reason.padEnd(22)} ${words}`));
   screen.say();
   return verdict(screen, { before, went: [...went.keys()], left: podNames(plan) });

@@ -1,0 +1,31 @@
+import { governorOfNode, isKeepMarked } from './matching.ts';
+import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
+import type { NodeKeepReason } from './reasons.ts';
+
+/** What the agent may do on its node: what one policy says, or nothing, with the reason. */
+export type NodeGovernance =
+  | { readonly kind: 'governed'; readonly policy: Policy; readonly nodes: NodesPolicy }
+  | {
+      readonly kind: 'keep';
+      readonly reason: NodeKeepReason;
+      readonly policy: Policy | InvalidPolicy | undefined;
+    };
+
+interface KnownNode {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Decides what governs a node; `undefined` for a node or policies that are not known (a watch that does not work, a node that is gone). */
+export function governNode(
+  ranked: readonly (Policy | InvalidPolicy)[] | undefined,
+  node: KnownNode | undefined,
+): NodeGovernance {
+  if (ranked === undefined || node === undefined)
+    return { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+  const policy = governorOfNode(ranked, node.labels);
+  if (policy === undefined) return { kind: 'keep', reason: 'NoPolicy', policy };
+  if (isKeepMarked(node)) return { kind: 'keep', reason: 'KeepMarked', policy };
+  if (isInvalid(policy) || policy.nodes === undefined)
+    return { kind: 'keep', reason: 'InvalidPolicy', policy };
+  return { kind: 'governed', policy, nodes: policy.nodes };
+}
