@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
-import type { Reason } from '../../src/api/reasons.ts';
 import { tokenCredentials } from '../../src/kube/credentials.ts';
 import { createTransport } from '../../src/kube/http-transport.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
