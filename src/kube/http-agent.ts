@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { createSecureContext } from 'node:tls';
+import { urlToHttpOptions } from 'node:url';
 import type { Endpoint, TlsMaterial } from './credentials.ts';
 
 /** Idle connections of a burst are given back after this; Go's API server closes them itself after about 90 s. */
@@ -8,6 +9,31 @@ const idleMs = 60_000;
 
 /** Notices a dead peer under a silent watch within minutes. */
 export const tcpKeepAliveMs = 30_000;
+
+/** Where requests go, taken apart once for all of them. */
+export interface Origin {
+  /** As configured, for messages. */
+  readonly server: string;
+  readonly request: (options: http.RequestOptions) => http.ClientRequest;
+  readonly address: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
+  /** The header; with a port unless it is the protocol's own. */
+  readonly host: string;
+  /** Without a slash at its end; '' unless the server stands behind a path. */
+  readonly pathPrefix: string;
+}
+
+/** Throws when the server's URL is none. */
+export function originOf(server: string): Origin {
+  const url = new URL(server);
+  const { protocol, hostname, port } = urlToHttpOptions(url);
+  return {
+    server,
+    request: protocol === 'https:' ? https.request : http.request,
+    address: { protocol, hostname, port },
+    host: url.host,
+    pathPrefix: url.pathname.replace(/\/+$/, ''),
+  };
+}
 
 /** The keep-alive connections to one endpoint; a change of its TLS material means new ones. */
 export class Connections {

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
-import { Connections } from './http-agent.ts';
+import { Connections, originOf, type Origin } from './http-agent.ts';
 import { describe, openExchange, readBody, type Exchange } from './http-exchange.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
@@ -55,7 +55,7 @@ class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #connections: Connections;
   readonly #rateLimit: RateLimit;
-  readonly #host: string;
+  readonly #origin: Origin;
   /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
   readonly #refused = new WeakSet();
 
@@ -64,7 +64,7 @@ class KeepAliveTransport implements HttpTransport {
     this.#options = options;
     this.#connections = new Connections(endpoint, maxSockets);
     this.#rateLimit = createRateLimit({ qps, burst, clock });
-    this.#host = new URL(endpoint.server).host;
+    this.#origin = originOf(endpoint.server);
   }
 
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
@@ -151,13 +151,14 @@ class KeepAliveTransport implements HttpTransport {
 
   async #dial(
     request: KubeRequest,
-    auth: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<{ exchange: Exchange; resent: boolean }> {
-    const headers = { 'user-agent': this.#options.userAgent ?? 'dustpan', ...auth };
-    const attempt = { request, headers, server: this.#options.endpoint.server };
-    const open = (): Promise<Exchange> =>
-      this.#measured(request, openExchange({ ...attempt, agent: this.#connections.agent() }, signal));
+    const { userAgent = 'dustpan' } = this.#options;
+    const open = (): Promise<Exchange> => {
+      const attempt = { request, headers, userAgent, origin: this.#origin, agent: this.#connections.agent() };
+      return this.#measured(request, openExchange(attempt, signal));
+    };
     try {
       return { exchange: await open(), resent: false };
     } catch (err) {
@@ -173,7 +174,7 @@ class KeepAliveTransport implements HttpTransport {
     const report = (code: string): void =>
       metrics?.({
         verb: request.method,
-        host: this.#host,
+        host: this.#origin.host,
         code,
         seconds: (clock.monotonicMs() - startMs) / 1000,
       });

@@ -21,7 +21,11 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
 }
 
 const unlimited: RateLimit = {
-  take: (signal) => untilAborted(Promise.resolve(), signal),
+  take: (signal) =>
+    new Promise((resolve, reject) => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve();
+    }),
 };
 
 class TokenBucket implements RateLimit {

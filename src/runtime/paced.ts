@@ -25,6 +25,8 @@ export async function paced<T>(
   return run.finish();
 }
 
+/** A shorter round says more of chance than of the server. */
+const minRoundMs = 50;
 /** Longest pause a server may ask for; a longer one is asked for again. */
 const maxPauseMs = 30_000;
 
@@ -125,9 +127,9 @@ class PacedRun<T> {
     const now = this.#options.clock.monotonicMs();
     this.#round.done++;
     this.#round.latencyMs += now - startedAt;
-    if (this.#round.done < this.#pace.window && this.#round.throttled === 0) return;
-    const { done, throttled, latencyMs } = this.#round;
-    const elapsedMs = now - this.#round.startedAt;
+    const { done, throttled, latencyMs, startedAt: roundStartedAt } = this.#round;
+    const elapsedMs = now - roundStartedAt;
+    if (throttled === 0 && (done < this.#pace.window || elapsedMs < minRoundMs)) return;
     this.#pace = adjustPace(this.#pace, { done, throttled, elapsedMs, meanLatencyMs: latencyMs / done });
     this.#round = { done: 0, startedAt: now, latencyMs: 0, throttled: 0 };
   }

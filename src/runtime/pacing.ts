@@ -15,10 +15,13 @@ export interface Round {
   readonly throttled: number;
 }
 
-export const initialPace: Pace = { window: 8, bestPerSecond: 0, baseLatencyMs: Infinity };
+/** Of the 600 requests that an API server by default serves at a time: it hurts nobody, and is soon outgrown. */
+export const initialPace: Pace = { window: 16, bestPerSecond: 0, baseLatencyMs: Infinity };
 
 /** The knee measured on real API servers: more only lengthens the queue inside the server, and each connection costs us memory. */
 const maxWindow = 64;
+/** Rising latency alone, which on a busy machine may mean anything, cuts no deeper: so few requests are no queue. A 429 does. */
+const minUnasked = 8;
 /** Below this the latency counts as flat: the server has room. */
 const flatUpTo = 1.4;
 /** Above this times what the window itself explains, requests queue up inside the server. */
@@ -31,21 +34,24 @@ const rateFading = 0.97;
 const latencyFading = 0.998;
 
 /**
- * Decides the next window: halved at once by a 429, cut by a quarter when requests queue up inside the server,
+ * Decides the next window: halved at once by a 429, cut by what the rate has lost when requests queue up inside the server,
  * grown by half while latency is flat or the rate still follows, else left.
  */
 export function adjustPace(pace: Pace, round: Round): Pace {
   const perSecond = round.elapsedMs > 0 ? (1000 * round.done) / round.elapsedMs : 0;
-  return {
-    bestPerSecond: Math.max(perSecond, pace.bestPerSecond * rateFading),
-    baseLatencyMs: Math.min(round.meanLatencyMs, pace.baseLatencyMs / latencyFading),
-    window: nextWindow(pace, round, perSecond),
-  };
+  const baseLatencyMs = Math.min(round.meanLatencyMs, pace.baseLatencyMs / latencyFading);
+  if (round.throttled === 0 && isQueueing(pace, round, perSecond)) {
+    // The window that keeps latency where it was. The slower rate is believed at once: it takes no second cut, and what comes after counts as gain.
+    const kept = Math.floor((pace.window * perSecond) / pace.bestPerSecond);
+    const window = Math.max(kept, Math.min(minUnasked, pace.window));
+    return { baseLatencyMs, bestPerSecond: perSecond, window };
+  }
+  const bestPerSecond = Math.max(perSecond, pace.bestPerSecond * rateFading);
+  return { baseLatencyMs, bestPerSecond, window: nextWindow(pace, round, perSecond) };
 }
 
 function nextWindow(pace: Pace, round: Round, perSecond: number): number {
   if (round.throttled > 0) return Math.max(1, Math.floor(pace.window / 2));
-  if (isQueueing(pace, round, perSecond)) return Math.max(1, Math.floor(pace.window * 0.75));
   const flat = round.meanLatencyMs <= flatUpTo * pace.baseLatencyMs;
   const follows = perSecond > pace.bestPerSecond * worthwhileGain;
   return flat || follows ? Math.min(maxWindow, Math.ceil(pace.window * 1.5)) : pace.window;

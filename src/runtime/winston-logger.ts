@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { createLogger as createWinston, format, transports, type Logger as Winston } from 'winston';
 import { systemClock, type Clock } from './clock.ts';
 import { plainFields } from './log-fields.ts';
@@ -27,20 +26,24 @@ const stackVerbosity = 5;
 /** A logger of one line per entry whose last line is never lost. */
 export function createLogger(options: LoggerOptions): Logger {
   const { write = writeStdout } = options;
-  const stream = new Writable({
-    decodeStrings: false,
-    write(line: string, _encoding, done) {
-      write(line);
-      done();
-    },
-  });
   const winston = createWinston({
     level: winstonLevel(options.verbosity),
-    format: format.printf(({ message }) => String(message)),
-    transports: [new transports.Stream({ stream, eol: '\n' })],
+    format: asItIs(),
+    // A transport with a `log` of its own: those of winston announce each line with a timer that nobody waits for.
+    transports: [
+      new transports.Console({
+        log: ({ message }: { readonly message: string }, done) => {
+          write(`${message}\n`);
+          done();
+        },
+      }),
+    ],
   });
   return new WinstonLogger(winston, options, '');
 }
+
+/** The line is made by then. */
+const asItIs = format((info) => info);
 
 function winstonLevel(verbosity: number): string {
   if (verbosity >= stackVerbosity) return 'silly';
@@ -100,11 +103,24 @@ interface Entry {
 function lineOf(entry: Entry, { format: style, verbosity, clock = systemClock }: LoggerOptions): string {
   const { level, logger, msg } = entry;
   const head = { ts: clock.now().toISOString(), level, v: verbosityOf[level], logger, msg };
-  const { err, ...fields } = plainFields(entry.fields);
-  const stack = verbosity >= stackVerbosity ? stackOf(entry.fields) : undefined;
-  const tail = { ...fields, err, stack };
-  // The head comes first in the line and wins over a field of the same name.
-  return style === 'json' ? JSON.stringify({ ...head, ...tail, ...head }) : textLine(head, tail);
+  const tail = tailOf(entry.fields, verbosity);
+  return style === 'json' ? jsonLine(head, tail) : textLine(head, tail);
+}
+
+/** The error comes last. */
+function tailOf(fields: object, verbosity: number): Record<string, unknown> {
+  const plain = plainFields(fields);
+  if (!('err' in plain)) return plain;
+  const { err, ...others } = plain;
+  return { ...others, err, stack: verbosity >= stackVerbosity ? stackOf(fields) : undefined };
+}
+
+/** The head comes first in the line and wins over a field of the same name. */
+function jsonLine(head: object, tail: Readonly<Record<string, unknown>>): string {
+  for (const key in tail) if (key in head) return JSON.stringify({ ...head, ...tail, ...head });
+  const [first, rest] = [JSON.stringify(head), JSON.stringify(tail)];
+  // Two objects in one: cheaper than to merge them for each line.
+  return rest === '{}' ? first : `${first.slice(0, -1)},${rest.slice(1)}`;
 }
 
 function stackOf(fields: object): string | undefined {

@@ -229,8 +229,8 @@ const labelsOf = ({ pod, reason }: PodDeletion): { namespace: string; reason: st
 export const fieldsOf = ({ pod, reason, policy }: PodDeletion): object => ({
   pod: { namespace: pod.namespace, name: pod.name },
   uid: pod.uid,
-  ...(pod.nodeName !== undefined && { node: pod.nodeName }),
-  ...(pod.controller !== undefined && { owner: `${pod.controller.kind}/${pod.controller.name}` }),
+  node: pod.nodeName,
+  owner: pod.controller && `${pod.controller.kind}/${pod.controller.name}`,
   phase: pod.phase,
   reason,
   policy: policy.name,

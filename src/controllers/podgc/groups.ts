@@ -1,7 +1,7 @@
-import { KEEP_LABEL, podMatcher } from '../../api/matching.ts';
+import { isKeepMarked, podMatcher } from '../../api/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
-import type { PodFacts } from '../../kube/objects.ts';
+import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
 import { isTerminated, type Given, type Group, type PodGcFacts, type PodKept } from './facts.ts';
 
 export interface Grouped {
@@ -59,12 +59,15 @@ const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => '
 
 /** Why no rule may touch a governed pod: the keep label on it, its namespace or its node; or its namespace, and so that label, is not known yet. */
 function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKeepReason | undefined {
-  const marked = (labels: Readonly<Record<string, string>> | undefined): boolean =>
-    labels?.[KEEP_LABEL] === 'true';
-  return ({ labels, namespace, nodeName }) => {
-    const namespaceLabels = namespaces.get(namespace);
-    if (namespaceLabels === undefined) return 'NamespaceUnknown';
-    const nodeMarked = nodeName !== undefined && marked(nodes?.get(nodeName)?.labels);
-    return marked(labels) || marked(namespaceLabels) || nodeMarked ? 'KeepMarked' : undefined;
+  const markedNamespaces = namesOf(namespaces, (labels) => isKeepMarked({ labels }));
+  const markedNodes = namesOf(nodes ?? new Map<string, NodeFacts>(), isKeepMarked);
+  return (pod) => {
+    const { namespace, nodeName = '' } = pod;
+    if (!namespaces.has(namespace)) return 'NamespaceUnknown';
+    const isMarked = isKeepMarked(pod) || markedNamespaces.has(namespace) || markedNodes.has(nodeName);
+    return isMarked ? 'KeepMarked' : undefined;
   };
 }
+
+const namesOf = <T>(objects: ReadonlyMap<string, T>, isOne: (object: T) => boolean): ReadonlySet<string> =>
+  new Set([...objects].flatMap(([name, object]) => (isOne(object) ? [name] : [])));

@@ -5,6 +5,7 @@ import {
   type PodDeleteReason,
   type PodKeepReason,
 } from '../../api/reasons.ts';
+import type { Policy } from '../../api/policy.ts';
 import type { PodGcPlan } from './facts.ts';
 import type { Census } from './report.ts';
 
@@ -102,10 +103,14 @@ function planMetrics(registers: Registers) {
 /** Shows one plan: what is due and what is kept, by reason. */
 export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census): void {
   for (const reason of podDeleteReasons)
-    for (const mode of ['DryRun', 'Enforce']) metrics.due.set({ reason, mode }, 0);
-  for (const { reason, policy } of plan.deletions) metrics.due.inc({ reason, mode: policy.mode });
+    for (const mode of ['DryRun', 'Enforce'] as const)
+      metrics.due.set({ reason, mode }, countDue(plan, reason, mode));
   for (const [reason, count] of census.byReason) metrics.kept.set({ reason }, count);
   metrics.tripped.reset();
   for (const { policy, trippedPercent } of plan.policies)
     metrics.tripped.set({ policy: policy.name }, trippedPercent === undefined ? 0 : 1);
 }
+
+/** Counted here first: the metric takes a microsecond for each change, and there may be 100 000. */
+const countDue = (plan: PodGcPlan, due: PodDeleteReason, mode: Policy['mode']): number =>
+  plan.deletions.reduce((n, { reason, policy }) => n + Number(reason === due && policy.mode === mode), 0);

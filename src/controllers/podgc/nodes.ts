@@ -9,8 +9,9 @@ export function outOfService(group: Group, nodes: ReadonlyMap<string, NodeFacts>
   if (group.policy.pods?.outOfService !== true || nodes === undefined) return [];
   return inTurn(
     group.pods.filter((pod) => {
-      const node = pod.nodeName === undefined ? undefined : nodes.get(pod.nodeName);
-      return node !== undefined && isTerminating(pod) && isOutOfService(node);
+      if (!isTerminating(pod) || pod.nodeName === undefined) return false;
+      const node = nodes.get(pod.nodeName);
+      return node !== undefined && isOutOfService(node);
     }),
   );
 }
@@ -42,19 +43,19 @@ const noOrphans: OrphanVerdicts = {
   keepReason: () => undefined,
 };
 
-/** Pods on nodes that do not exist, past the quarantine (upstream.md 1.5); the breaker is ours. */
-export function judgeOrphans(group: Group, facts: PodGcFacts, missingNodes: number): OrphanVerdicts {
+/** Pods on nodes that do not exist (`missingNodes`), past the quarantine (upstream.md 1.5); the breaker is ours. */
+export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlySet<string>): OrphanVerdicts {
   const quarantineMs = group.policy.pods?.orphaned?.quarantineMs;
   const { nodes } = facts;
-  if (quarantineMs === undefined || nodes === undefined) return noOrphans;
+  if (quarantineMs === undefined || nodes === undefined || missing.size === 0) return noOrphans;
 
-  const isOrphan = (pod: PodFacts): boolean => pod.nodeName !== undefined && !nodes.has(pod.nodeName);
+  const isOrphan = (pod: PodFacts): boolean => pod.nodeName !== undefined && missing.has(pod.nodeName);
   const orphans = group.pods.filter(isOrphan);
-  const trippedPercent = overPercent(missingNodes, nodes.size, group);
+  const trippedPercent = overPercent(missing.size, nodes.size, group);
   const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(pod.nodeName ?? '') ?? 0);
   return {
     due: trippedPercent === undefined ? inTurn(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
-    missingNodes,
+    missingNodes: missing.size,
     trippedPercent,
     keepReason: (pod) => {
       if (!isOrphan(pod)) return undefined;
@@ -64,15 +65,15 @@ export function judgeOrphans(group: Group, facts: PodGcFacts, missingNodes: numb
   };
 }
 
-/** How many nodes are missing that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
-export function countMissing(groups: readonly Group[], nodes: PodGcFacts['nodes']): number {
+/** The nodes that are missing and that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
+export function missingNodes(groups: readonly Group[], nodes: PodGcFacts['nodes']): ReadonlySet<string> {
   const missing = new Set<string>();
   for (const { policy, pods } of groups) {
     if (policy.pods?.orphaned === undefined || nodes === undefined) continue;
     for (const { nodeName } of pods)
       if (nodeName !== undefined && !nodes.has(nodeName)) missing.add(nodeName);
   }
-  return missing.size;
+  return missing;
 }
 
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */

@@ -5,6 +5,19 @@ export function inTurn(pods: readonly PodFacts[]): PodFacts[] {
   return pods.length < positions ? settleTies(rankByAge(pods)) : [...pods].sort(byTurn);
 }
 
+/** The first `count` in that order of the pods that may go: of 100 000 only those are sorted that can be among them. */
+export function firstInTurn(
+  pods: readonly PodFacts[],
+  count: number,
+  mayGo: (pod: PodFacts) => boolean,
+): PodFacts[] {
+  const keys = ageKeys(pods, mayGo).sort();
+  const last = keys[Math.min(count, keys.length) - 1];
+  if (last === undefined) return [];
+  // With all that tie with the last by age.
+  return inTurn(pods.filter((pod) => ageKey(pod) <= last && mayGo(pod))).slice(0, count);
+}
+
 const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reason === 'Evicted';
 
 /** Beyond the largest creation time in seconds (2^33) by half: sets the not evicted behind the evicted. */
@@ -17,12 +30,8 @@ const positions = 2 ** 19;
  * takes most of the 100 ms that a plan of 100 000 pods may take.
  */
 function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
-  const keys = new Float64Array(pods.length);
-  let at = 0;
-  for (const pod of pods) {
-    keys[at] = (second(pod) + (isEvicted(pod) ? 0 : notEvicted)) * positions + at;
-    at++;
-  }
+  const keys = ageKeys(pods, () => true);
+  for (const [at, key] of keys.entries()) keys[at] = key * positions + at;
   keys.sort();
   const ranked: PodFacts[] = [];
   for (const key of keys) {
@@ -30,6 +39,16 @@ function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
     if (pod !== undefined) ranked.push(pod);
   }
   return ranked;
+}
+
+/** Evicted first, then the oldest. */
+const ageKey = (pod: PodFacts): number => second(pod) + (isEvicted(pod) ? 0 : notEvicted);
+
+function ageKeys(pods: readonly PodFacts[], isWanted: (pod: PodFacts) => boolean): Float64Array {
+  const keys = new Float64Array(pods.length);
+  let at = 0;
+  for (const pod of pods) if (isWanted(pod)) keys[at++] = ageKey(pod);
+  return keys.subarray(0, at);
 }
 
 /** Puts each run of pods that only names can tell apart in order, in place. */
@@ -48,7 +67,7 @@ function settleTies(ranked: PodFacts[]): PodFacts[] {
 
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 const isTie = (a: PodFacts | undefined, b: PodFacts | undefined): boolean =>
-  a !== undefined && b !== undefined && second(a) === second(b) && isEvicted(a) === isEvicted(b);
+  a !== undefined && b !== undefined && ageKey(a) === ageKey(b);
 
 export function byTurn(a: PodFacts, b: PodFacts): number {
   return (

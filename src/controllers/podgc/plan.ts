@@ -17,7 +17,7 @@ import {
   type RuleHits,
 } from './facts.ts';
 import { groupByPolicy } from './groups.ts';
-import { countMissing, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
+import { missingNodes, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
 import { byTurn } from './order.ts';
 import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 
@@ -27,8 +27,8 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, outside } = groupByPolicy(facts, given);
-  const missingNodes = countMissing(groups, facts.nodes);
-  const judged = groups.map((one) => judge(one, { ...facts, missingNodes }, given));
+  const missing = missingNodes(groups, facts.nodes);
+  const judged = groups.map((one) => judge(one, { ...facts, missing }, given));
   const { deletions, over, due } = sequence(judged);
   return {
     deletions,
@@ -61,9 +61,13 @@ interface Judged {
 /** In the order in which the rules apply; a pod goes by the first that hits. */
 const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
-function judge(group: Group, facts: PodGcFacts & { readonly missingNodes: number }, given: Given): Judged {
+function judge(
+  group: Group,
+  facts: PodGcFacts & { readonly missing: ReadonlySet<string> },
+  given: Given,
+): Judged {
   const terminated = judgeTerminated(group, facts, given);
-  const orphans = judgeOrphans(group, facts, facts.missingNodes);
+  const orphans = judgeOrphans(group, facts, facts.missing);
   const hits = firstHitWins([
     ...terminated.due,
     { reason: 'OutOfService', pods: outOfService(group, facts.nodes) },

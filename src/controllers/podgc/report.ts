@@ -16,22 +16,48 @@ export interface Census {
 
 /** Counts what a plan keeps, by reason and by policy. */
 export function takeCensus(plan: PodGcPlan): Census {
-  const byReason = new Map<PodKeepReason, number>(podKeepReasons.map((reason) => [reason, 0]));
-  const waiting = new Map<string, number>();
-  const held = new Map<string, number>();
+  const byReason = new Tally<PodKeepReason>();
+  const waiting = new Tally<string>();
+  const held = new Tally<string>();
   const heldPods: PodFacts[] = [];
   plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
-    bump(byReason, reason);
-    if (eligibleAtMs !== undefined && policy !== undefined) bump(waiting, policy.uid);
+    byReason.add(reason);
+    if (eligibleAtMs !== undefined && policy !== undefined) waiting.add(policy.uid);
     if (reason !== 'FinalizerHeld') return;
     heldPods.push(pod);
-    if (policy !== undefined) bump(held, policy.uid);
+    if (policy !== undefined) held.add(policy.uid);
   });
-  return { byReason, waiting, held, heldPods };
+  const counts = byReason.counts();
+  return {
+    byReason: new Map(podKeepReasons.map((reason) => [reason, counts.get(reason) ?? 0])),
+    waiting: waiting.counts(),
+    held: held.counts(),
+    heldPods,
+  };
 }
 
-function bump<K>(counts: Map<K, number>, key: K): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+/** Counts by key; one after the other mostly have the same. */
+class Tally<K> {
+  readonly #counts = new Map<K, number>();
+  #last: K | undefined;
+  #run = 0;
+
+  add(key: K): void {
+    if (key !== this.#last) this.#note();
+    this.#last = key;
+    this.#run++;
+  }
+
+  counts(): ReadonlyMap<K, number> {
+    this.#note();
+    return this.#counts;
+  }
+
+  #note(): void {
+    if (this.#last !== undefined)
+      this.#counts.set(this.#last, (this.#counts.get(this.#last) ?? 0) + this.#run);
+    this.#run = 0;
+  }
 }
 
 /** What was really done, as the executor counted it. */

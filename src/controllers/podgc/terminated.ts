@@ -12,7 +12,7 @@ import {
   type PodGcFacts,
   type RuleHits,
 } from './facts.ts';
-import { inTurn } from './order.ts';
+import { firstInTurn, inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
@@ -37,10 +37,9 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const expiryOf = expiry(rule);
   const nowMs = given.now.getTime();
 
-  // Sorted once; each step takes from what the one before it left, in that order.
-  const ranked = mayDelete(rule, group.terminated.length) ? inTurn(group.terminated) : [];
-  const overall = overThreshold(ranked, rule.threshold, (pod) => held(pod) === undefined);
-  const afterOverall = without(ranked, overall);
+  // Each step sorts only what it may take; most pods stay, and sorting all of 100 000 takes as long as the rest of the plan.
+  const overall = overThreshold(group.terminated, rule.threshold, (pod) => held(pod) === undefined);
+  const afterOverall = needsRest(rule, group.terminated.length) ? without(group.terminated, overall) : [];
   // Of what the threshold leaves: an owner whose newest pod it took still keeps the next.
   const newest = newestOfOwners(afterOverall, rule, facts);
   const mayExpire = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod);
@@ -52,7 +51,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
     due: [
       { reason: 'Terminated', pods: overall },
       { reason: 'TerminatedInNamespace', pods: inNamespace },
-      { reason: 'Expired', pods: expired },
+      { reason: 'Expired', pods: inTurn(expired) },
     ],
     keepReason: (pod) =>
       keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
@@ -65,12 +64,12 @@ function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly
   return pods.filter((pod) => !left.has(pod));
 }
 
-/** Whether any step can find something: sorting 100 000 pods for nothing is work. */
-const mayDelete = (rule: TerminatedPolicy, count: number): boolean =>
-  (rule.threshold > 0 && count > rule.threshold) ||
+/** Whether any other step can find something, or has something to say of what the threshold leaves. */
+const needsRest = (rule: TerminatedPolicy, count: number): boolean =>
   rule.perNamespaceThreshold !== undefined ||
   rule.ttlAfterFinishedMs !== undefined ||
-  rule.ttlByReason.length > 0;
+  rule.ttlByReason.length > 0 ||
+  (rule.keepPerOwner > 0 && rule.threshold > 0 && count > rule.threshold);
 
 function keepReason(hold: PodKeepReason | undefined, expiresAtMs: number): KeptVerdict {
   if (hold !== undefined) return keptBecause[hold];
@@ -90,30 +89,23 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKe
 
 type MayGo = (pod: PodFacts) => boolean;
 
-function overThreshold(ranked: readonly PodFacts[], threshold: number, mayGo: MayGo): PodFacts[] {
-  let surplus = threshold > 0 ? ranked.length - threshold : 0;
-  const over: PodFacts[] = [];
-  for (const pod of ranked) {
-    if (surplus <= 0) break;
-    if (!mayGo(pod)) continue;
-    over.push(pod);
-    surplus--;
-  }
-  return over;
+function overThreshold(terminated: readonly PodFacts[], threshold: number, mayGo: MayGo): PodFacts[] {
+  const surplus = threshold > 0 ? terminated.length - threshold : 0;
+  return surplus > 0 ? firstInTurn(terminated, surplus, mayGo) : [];
 }
 
 function overNamespaceThreshold(
-  ranked: readonly PodFacts[],
+  terminated: readonly PodFacts[],
   { perNamespaceThreshold: threshold = 0 }: TerminatedPolicy,
   mayGo: MayGo,
 ): PodFacts[] {
   if (threshold <= 0) return [];
   const surplus = new Map<string, number>();
-  for (const { namespace } of ranked) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
-  return ranked.filter((pod) => {
-    const left = surplus.get(pod.namespace) ?? 0;
-    if (left <= 0 || !mayGo(pod)) return false;
-    surplus.set(pod.namespace, left - 1);
+  for (const { namespace } of terminated) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
+  const isOver = ({ namespace }: PodFacts): boolean => (surplus.get(namespace) ?? 0) > 0;
+  return inTurn(terminated.filter((pod) => isOver(pod) && mayGo(pod))).filter((pod) => {
+    if (!isOver(pod)) return false;
+    surplus.set(pod.namespace, (surplus.get(pod.namespace) ?? 0) - 1);
     return true;
   });
 }

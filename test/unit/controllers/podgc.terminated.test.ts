@@ -192,6 +192,19 @@ const rows: readonly Row[] = [
     goes: ['a Terminated'],
   },
   {
+    name: 'what keepPerOwner would keep is told of what a threshold alone leaves',
+    world: {
+      pods: [
+        aged('a', 9),
+        aged('b', 5, { controller: owner('Job', 'j') }),
+        aged('c', 4, { controller: owner('Job', 'j') }),
+      ],
+    },
+    policies: [terminated({ threshold: 2, keepPerOwner: 1 })],
+    goes: ['a Terminated'],
+    stays: ['b UnderThreshold', 'c KeptForOwner'],
+  },
+  {
     name: 'namespace threshold: what is kept for its owner counts and the next goes',
     world: { pods: [aged('kept', 9, { controller: owner('Job', 'j') }), aged('next', 5)] },
     policies: [terminated({ perNamespaceThreshold: 1, keepPerOwner: 1 })],

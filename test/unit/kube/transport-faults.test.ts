@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bed, get, never } from './transport-bed.ts';
 import { hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
@@ -126,6 +127,25 @@ describe('deadline and abort', () => {
     await new Promise(setImmediate);
     process.off('warning', note);
     expect(warnings).toEqual([]);
+  });
+
+  test('nothing of a request stays on its signal, however it ended', async () => {
+    const { transport } = await bed([ok(), refuse(404), reset, ok()]);
+    const { signal } = new AbortController();
+    await transport.send(get, signal);
+    for (const error of [{ status: 404 }, { code: 'ECONNRESET' }])
+      await expect(transport.send({ ...get, method: 'POST' }, signal)).rejects.toMatchObject(error);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('an answer that breaks off in the middle is an error of the connection', async () => {
+    const half: Answer = (response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
+    };
+    const { transport, url } = await bed([half]);
+    await expect(transport.send({ ...get, method: 'DELETE' }, never)).rejects.toThrow(
+      `cannot reach the API server ${url}`,
+    );
   });
 
   test('an absurdly long answer is cut off', async () => {

@@ -28,6 +28,14 @@ describe('a request', () => {
     expect(calls).toEqual([expect.objectContaining({ verb: 'POST', code: '200' })]);
   });
 
+  test('names the server and counts its text in bytes', async () => {
+    const { server, transport, url } = await bed([ok()]);
+    await transport.send({ ...get, method: 'DELETE', body: { a: 'ä' } }, never);
+    await transport.send(get, never);
+    expect(server.seen[0]?.headers).toMatchObject({ host: new URL(url).host, 'content-length': '10' });
+    expect(server.seen[1]?.headers).not.toHaveProperty('content-length');
+  });
+
   test('keeps the path of a server that stands behind one', async () => {
     const { server, url, clock } = await bed([ok()]);
     const transport = createTransport({

@@ -96,6 +96,11 @@ describe('json lines', () => {
       value: 'got eyJhbGciOi.eyJpc3Mi.c2ln from',
       expected: 'got [redacted] from',
     },
+    {
+      name: 'two tokens in a text that speaks of a Bearer',
+      value: 'a Bearer sent Bearer x, then eyJa.eyJb.c',
+      expected: 'a Bearer [redacted] Bearer [redacted] then [redacted]',
+    },
     { name: 'a secret by its key', value: { token: 'abc' }, expected: { token: '[redacted]' } },
     { name: 'a path to a secret', value: { tokenFile: '/x' }, expected: { tokenFile: '/x' } },
   ])('value: $name', ({ value, expected }) => {

@@ -120,3 +120,17 @@ test('a ceiling spaces the starts', async () => {
   );
   expect(at).toEqual([0, 100, 200, 300, 400]);
 });
+
+test.each([
+  { name: 'a round that is too short to tell anything leaves the window', eachMs: 1, grows: false },
+  { name: 'one of 50 ms and more lets it grow', eachMs: 10, grows: true },
+])('$name', async ({ eachMs, grows }) => {
+  const clock = new FakeClock();
+  const pace = { ...initialPace, window: 8 };
+  const act = (): Promise<ActResult> => {
+    clock.advance(eachMs);
+    return Promise.resolve('done');
+  };
+  const { window } = await paced(numbers(16), options(act, { clock, pace }), never);
+  expect(window > 8).toBe(grows);
+});

@@ -48,3 +48,22 @@ test('recovers after a slow spell', () => {
   const after = settle(server(64, 20), 120, slow);
   expect(after.window).toBeGreaterThanOrEqual(40);
 });
+
+test('a slow spell costs what the rate lost, once, and is made up for when it is over', () => {
+  const calm = settle(server(64, 20), 30);
+  const slow = (window: number): Round => server(16, 20)(window);
+  const during = settle(slow, 10, calm);
+  expect(during.window).toBeGreaterThanOrEqual(16);
+  expect(during.window).toBeLessThan(calm.window);
+  expect(settle(server(64, 20), 5, during).window).toBe(64);
+});
+
+test.each([
+  { name: 'rising latency alone leaves a few in flight', window: 12, throttled: 0, expected: 8 },
+  { name: 'and does not make a small window larger', window: 3, throttled: 0, expected: 3 },
+  { name: 'a 429 cuts deeper', window: 8, throttled: 1, expected: 4 },
+])('$name', ({ window, throttled, expected }) => {
+  const pace: Pace = { window, bestPerSecond: 400, baseLatencyMs: 20 };
+  const round: Round = { done: window, elapsedMs: 2_000, meanLatencyMs: 2_000, throttled };
+  expect(adjustPace(pace, round).window).toBe(expected);
+});

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { byTurn, firstInTurn, inTurn } from '../../../src/controllers/podgc/order.ts';
+import type { PodFacts } from '../../../src/kube/objects.ts';
+import { pod } from '../../builders.ts';
+
+/** Few ages, few names: many ties. */
+const somePod = fc
+  .record({
+    age: fc.integer({ min: 0, max: 3 }),
+    name: fc.constantFrom('a', 'b', 'c'),
+    namespace: fc.constantFrom('x', 'y'),
+    evicted: fc.boolean(),
+    held: fc.boolean(),
+  })
+  .map(({ age, name, namespace, evicted, held }) =>
+    pod(`${namespace}/${name}`, {
+      createdAtMs: 1_700_000_000_000 + age * 700,
+      phase: evicted ? 'Failed' : 'Succeeded',
+      reason: evicted ? 'Evicted' : '',
+      finalizers: held ? ['f'] : [],
+    }),
+  );
+
+const mayGo = ({ finalizers }: PodFacts): boolean => finalizers.length === 0;
+
+test('the first few are those that a sort of all would put first', () => {
+  fc.assert(
+    fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 0, max: 45 }), (pods, count) => {
+      const sorted = pods.filter(mayGo).sort(byTurn);
+      expect(firstInTurn(pods, count, mayGo)).toEqual(sorted.slice(0, count));
+    }),
+  );
+});
+
+test('the whole order is that of a plain sort', () => {
+  fc.assert(
+    fc.property(fc.array(somePod, { maxLength: 40 }), (pods) => {
+      expect(inTurn(pods)).toEqual([...pods].sort(byTurn));
+    }),
+  );
+});
