@@ -2,6 +2,11 @@ import { defineConfig } from 'vitest/config';
 
 const define = { __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' };
 
+// Files that ask for a node have a jail of their own: test/cluster/run.ts says which files the present one is for.
+const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
+
+const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.test.ts'];
+
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
 export default defineConfig({
   test: {
@@ -19,7 +24,7 @@ export default defineConfig({
         define,
         test: {
           name: 'cluster',
-          include: ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.test.ts'],
+          include: filesOfThisJail ? filesOfThisJail.split(',') : clusterFiles,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
+import { patchedModule, quickPatches, type PatchedModule } from './kubelet-quick.ts';
 import { buildFlags, type Group, type Program } from './parts.ts';
 
 export interface BuildOptions {
@@ -57,7 +58,8 @@ function builtName(path: string): string {
 async function goInstall(into: string, programs: readonly Program[], work: Work): Promise<void> {
   const { tags, ldflags } = buildFlags(work.group, (module) => pinnedVersion(work.group, module));
   const packages = programs.map((program) => program.package);
-  const go = ['go', 'install', '-v', '-tags', tags, '-ldflags', ldflags, ...packages];
+  using module = await moduleOf(programs, work);
+  const go = ['go', 'install', ...module.args, '-v', '-tags', tags, '-ldflags', ldflags, ...packages];
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', ...go], {
     cwd: moduleFolder(work.group),
     env: { ...work.env, GOWORK: 'off', GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0', GOBIN: into },
@@ -67,6 +69,14 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
   await once(child, 'close');
   if (child.exitCode !== 0)
     throw new Error(`building ${work.group} by Go failed:\n${complaints.slice(-20).join('\n')}`);
+}
+
+/** As it was published; kubelet-quick with its patches. */
+async function moduleOf([program]: readonly Program[], { group, env }: Work): Promise<PatchedModule> {
+  if (group !== 'kubelet-quick' || program === undefined)
+    return { args: [], [Symbol.dispose]: () => undefined };
+  const { module } = program;
+  return await patchedModule({ folder: moduleFolder(group), module, patches: quickPatches, env });
 }
 
 /** Reports every five seconds how far Go is; returns the lines that are no package names, as they come. */

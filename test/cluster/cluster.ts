@@ -1,19 +1,31 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditEvents, auditPolicy, type AuditEvent, type AuditFilter } from './audit.ts';
 import { runCommand, type CommandResult } from './command.ts';
-import { kubeconfigFile, tokenOf, writeIdentities, writePki, type Identity } from './credentials.ts';
+import {
+  kubeconfigFile,
+  tokenOf,
+  writeIdentities,
+  writeNodePki,
+  writePki,
+  type Identity,
+} from './credentials.ts';
+import { image, pauseImage } from './image.ts';
+import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from './node.ts';
+import { wipeNode } from './node-wipe.ts';
 import { PartProcess } from './part-process.ts';
-import { makesServiceAccounts, partSpec, type Bed } from './part-spec.ts';
+import { liftsTaints, makesServiceAccounts, partSpec, type Bed } from './part-spec.ts';
 import type { Part } from './parts.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { installCrds, grant, type Rule } from './resources.ts';
 
-/** The parts that `startCluster` knows how to start so far. */
-export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm'>;
+/** The parts that `startCluster` knows how to start. */
+export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet'>;
+
+export type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
 
 export interface User {
   /** Also names the token and the kubeconfig, so it has no slash. */
@@ -29,6 +41,16 @@ export interface ClusterOptions {
   readonly api?: { readonly args?: readonly string[]; readonly audit?: boolean };
   /** `controllers` is the flag's value; by default all but the pod garbage collector. */
   readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
+  readonly sched?: { readonly args?: readonly string[] };
+  /** TOML in containerd's format 3, merged over the bed's. */
+  readonly ctd?: { readonly config?: string };
+  /** Fields of KubeletConfiguration that replace the bed's; `args` come last. */
+  readonly kubelet?: {
+    readonly config?: Readonly<Record<string, unknown>>;
+    readonly args?: readonly string[];
+  };
+  /** Imported besides the pause image, before a kubelet starts. */
+  readonly images?: readonly NodeImage[];
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
@@ -42,11 +64,15 @@ export interface Cluster extends AsyncDisposable {
   readonly url: string;
   readonly etcdUrl: string;
   readonly caFile: string;
-  /** `admin`, `kcm`, or the name of one of the option `users`. */
+  /** With the part ctd; throws without. */
+  readonly node: ClusterNode;
+  /** `admin`, `kcm`, `sched`, `kubelet`, or the name of one of the option `users`. */
   token(user: string): string;
   kubeconfig(user: string): string;
   /** Runs a program of the bed as admin. */
-  run(command: 'kubectl', args: readonly string[], input?: string): Promise<CommandResult>;
+  run(command: Command, args: readonly string[], input?: string): Promise<CommandResult>;
+  /** Imports an archive as the option `images` does. */
+  importImage(image: NodeImage): Promise<void>;
   logs(part: Startable, lastLines?: number): Promise<string>;
   audit(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
   /** The pid, as long as it runs: for measurements. */
@@ -54,11 +80,12 @@ export interface Cluster extends AsyncDisposable {
   kill(part: Startable, signal?: NodeJS.Signals): Promise<void>;
   /** Starts a part again that was killed, with the same data and address, and waits until it is ready. */
   start(part: Startable): Promise<void>;
-  /** Ends every part; the logs stay until the jail ends. */
+  /** Ends every part and every container, and empties the node's paths; the parts' logs stay until the jail ends. */
   stop(): Promise<void>;
 }
 
-const order: readonly Startable[] = ['etcd', 'api', 'kcm'];
+/** What does not need each other starts at the same time. */
+const waves: readonly (readonly Startable[])[] = [['etcd', 'ctd'], ['api'], ['kcm', 'sched'], ['kubelet']];
 const defaultTimeoutMs = 60_000;
 
 /** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
@@ -66,8 +93,14 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const bed = await prepare(options);
   const cluster = new LocalCluster(bed);
   try {
-    for (const part of order.filter((name) => options.parts.includes(name))) await cluster.start(part);
+    for (const wave of waves) {
+      await Promise.all(
+        wave.filter((part) => options.parts.includes(part)).map((part) => cluster.start(part)),
+      );
+      if (bed.node && wave.includes('ctd')) await importImages(cluster, bed);
+    }
     await settle(cluster, bed);
+    if (options.parts.includes('kubelet')) await nodeReady(cluster, liftsTaints(options));
     return cluster;
   } catch (err) {
     await cluster.stop();
@@ -78,26 +111,42 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 async function prepare(options: ClusterOptions): Promise<Bed> {
   const { BED_DIR: beds, DUSTPAN_BED_BIN: bin } = process.env;
   if (!beds || !bin) throw new Error('a cluster starts only inside a jail: npm run test:cluster');
+  const has = (part: Startable): boolean => options.parts.includes(part);
+  const node = has('ctd') ? nodeOfJail(process.env) : undefined;
   const dir = mkdtempSync(join(beds, 'cluster-'));
   mkdirSync(join(dir, 'log'));
-  writeFileSync(join(dir, 'audit.yaml'), auditPolicy);
-  const [etcd = 0, peer = 0, api = 0, kcm = 0] = await freePorts(4);
+  const ports = await portsOf(options);
+  const ca = has('api') ? await writeApiFiles(dir, ports.api, options) : '';
+  if (node && has('kubelet')) await writeNodePki(dir, node);
+  return { dir, bin, ca, ports, options, ...(node && { node }) };
+}
+
+async function portsOf({ parts }: ClusterOptions): Promise<Bed['ports']> {
+  const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0] = await freePorts(5);
+  // Pods are told the service's port, and no proxy turns that into another.
+  return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
+}
+
+async function writeApiFiles(dir: string, port: number, { users = [] }: ClusterOptions): Promise<string> {
+  await writeFile(join(dir, 'audit.yaml'), auditPolicy);
   await writePki(dir);
-  await writeIdentities(dir, `https://127.0.0.1:${api}`, identities(options.users ?? []));
-  return {
-    dir,
-    bin,
-    ca: readFileSync(join(dir, 'pki/ca.crt'), 'utf8'),
-    ports: { etcd, peer, api, kcm },
-    options,
-  };
+  await writeIdentities(dir, `https://127.0.0.1:${port}`, identities(users));
+  return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
+}
+
+async function importImages(cluster: Cluster, { dir, options }: Bed): Promise<void> {
+  const archive = join(dir, 'pause.tar');
+  await image(pauseImage, archive);
+  for (const one of [{ archive }, ...(options.images ?? [])]) await cluster.importImage(one);
 }
 
 function identities(users: readonly User[]): readonly Identity[] {
   return [
     { key: 'admin', user: 'admin', groups: ['system:masters'] },
-    // Its real name, so that RBAC's own roles apply to it.
+    // Real names, so that RBAC's own roles apply to them.
     { key: 'kcm', user: 'system:kube-controller-manager', groups: [] },
+    { key: 'sched', user: 'system:kube-scheduler', groups: [] },
+    { key: 'kubelet', user: 'system:node:node-a', groups: ['system:nodes'] },
     ...users.map(({ name, groups = [] }) => ({ key: name, user: name, groups })),
   ];
 }
@@ -123,6 +172,7 @@ async function settle(cluster: Cluster, { options, ca }: Bed): Promise<void> {
 class LocalCluster implements Cluster {
   readonly #bed: Bed;
   readonly #parts = new Map<Startable, PartProcess>();
+  #isStopped = false;
 
   constructor(bed: Bed) {
     this.#bed = bed;
@@ -160,13 +210,26 @@ class LocalCluster implements Cluster {
     if (!known.includes(user)) throw new Error(`no user ${user} in this cluster, only ${known.join(', ')}`);
   }
 
-  async run(command: 'kubectl', args: readonly string[], input = ''): Promise<CommandResult> {
+  get node(): ClusterNode {
+    if (!this.#bed.node) throw new Error('this cluster has no node');
+    return this.#bed.node;
+  }
+
+  async run(command: Command, args: readonly string[], input = ''): Promise<CommandResult> {
     const env = {
       ...process.env,
       KUBECONFIG: this.kubeconfig('admin'),
       KUBECACHEDIR: join(this.dir, 'cache'),
+      HELM_CACHE_HOME: join(this.dir, 'helm/cache'),
+      HELM_CONFIG_HOME: join(this.dir, 'helm/config'),
+      HELM_DATA_HOME: join(this.dir, 'helm/data'),
+      ...(this.#bed.node && { CONTAINER_RUNTIME_ENDPOINT: this.#bed.node.criSocket }),
     };
     return await runCommand([join(this.#bed.bin, command), ...args], { env, cwd: this.dir, input });
+  }
+
+  async importImage(archive: NodeImage): Promise<void> {
+    await importImage(this, archive);
   }
 
   async logs(part: Startable, lastLines = 100): Promise<string> {
@@ -196,9 +259,13 @@ class LocalCluster implements Cluster {
   }
 
   async stop(): Promise<void> {
+    // The node may be another cluster's by then.
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     // Nothing in here is worth a graceful end.
     await Promise.all([...this.#parts.values()].map((part) => part.kill()));
     await rm(join(this.dir, 'etcd'), { recursive: true, force: true });
+    if (this.#bed.node) await wipeNode();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,8 +11,11 @@ export async function writePki(dir: string): Promise<void> {
   const pki = join(dir, 'pki');
   await mkdir(pki, { recursive: true });
   await Promise.all(['ca', 'server', 'sa'].map((name) => writeKey(join(pki, `${name}.key`))));
-  await certify(pki, 'ca', ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign']);
-  await certify(pki, 'server', ['extendedKeyUsage=serverAuth', `subjectAltName=${serverNames.join(',')}`]);
+  await certify(pki, 'ca', {
+    extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'],
+  });
+  const names = `subjectAltName=${serverNames.join(',')}`;
+  await certify(pki, 'server', { extensions: ['extendedKeyUsage=serverAuth', names] });
 }
 
 // The last two are what the jail has on its loopback device: the service address and the node's.
@@ -27,6 +30,19 @@ const serverNames = [
   'IP:10.97.0.1',
 ];
 
+/** Adds to pki/ what a kubelet serves with, and what the API server shows it. */
+export async function writeNodePki(
+  dir: string,
+  { name, address }: { readonly name: string; readonly address: string },
+): Promise<void> {
+  const pki = join(dir, 'pki');
+  await Promise.all(['kubelet', 'api-client'].map((key) => writeKey(join(pki, `${key}.key`))));
+  const names = `subjectAltName=DNS:${name},IP:${address}`;
+  await certify(pki, 'kubelet', { extensions: ['extendedKeyUsage=serverAuth', names] });
+  const subject = '/O=system:masters/CN=bed-api-client';
+  await certify(pki, 'api-client', { extensions: ['extendedKeyUsage=clientAuth'], subject });
+}
+
 async function writeKey(file: string): Promise<void> {
   const { privateKey } = generateKeyPairSync('ec', {
     namedCurve: 'prime256v1',
@@ -36,12 +52,21 @@ async function writeKey(file: string): Promise<void> {
   await writeFile(file, privateKey, { mode: 0o600 });
 }
 
-async function certify(pki: string, name: string, extensions: readonly string[]): Promise<void> {
-  const subject = ['-subj', `/CN=bed-${name}`, '-days', '30'];
+interface Certificate {
+  readonly extensions: readonly string[];
+  readonly subject?: string;
+}
+
+async function certify(
+  pki: string,
+  name: string,
+  { extensions, subject = `/CN=bed-${name}` }: Certificate,
+): Promise<void> {
+  const request = ['-subj', subject, '-days', '30'];
   const signer = name === 'ca' ? [] : ['-CA', 'ca.crt', '-CAkey', 'ca.key'];
   const added = extensions.flatMap((extension) => ['-addext', extension]);
   const files = ['-key', `${name}.key`, '-out', `${name}.crt`];
-  await run('openssl', ['req', '-x509', '-new', ...subject, ...signer, ...added, ...files], { cwd: pki });
+  await run('openssl', ['req', '-x509', '-new', ...request, ...signer, ...added, ...files], { cwd: pki });
 }
 
 /** Someone with a static token; what they may do is up to RBAC. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { quickPatches } from './kubelet-quick.ts';
 import { buildFlags, type Group, type Program } from './parts.ts';
 import { repositoryRoot } from './repository.ts';
 
@@ -63,7 +64,7 @@ function versionRefusal(program: Program, path: string): string | undefined {
 
 /** The folder of a group's Go module. */
 export function moduleFolder(group: Group): string {
-  return join(repositoryRoot(), 'test/cluster/go', group);
+  return join(repositoryRoot(), 'test/cluster/go', group === 'kubelet-quick' ? 'kubernetes' : group);
 }
 
 /** The version go.mod requires of a module, with its leading v. */
@@ -95,5 +96,6 @@ function cacheKey(group: Group): string {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder(group), file)));
   hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module))));
+  if (group === 'kubelet-quick') hash.update(JSON.stringify(quickPatches));
   return hash.update(`${process.platform} ${process.arch}`).digest('hex').slice(0, 16);
 }

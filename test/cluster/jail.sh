@@ -1,7 +1,8 @@
 #!/bin/bash
 # jail.sh DIR COMMAND...: runs COMMAND in a machine of its own: network, mounts, processes, host name, IPC and cgroup.
 # Its loopback device carries 10.96.0.1 (the service address of an API server) and 10.97.0.1 (the node's address).
-# With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, and kernel settings stay untouched.
+# With BED_IMAGEFS_MB set it is a node: /run, /var/lib and /var/log are DIR's, kernel settings stay untouched, and the
+# root of every cgroup hierarchy is the jail's own folder, so that whatever a container asks for lies below that.
 # When COMMAND ends, or this script in any way, the kernel ends what was started inside. What the kernel does not own
 # are the cgroup folders: removed on the way out, or by the next jail if this script was killed by KILL.
 # While it runs, `nsenter --target "$(cat DIR/jail.pid)" --all bash` opens a shell inside.
@@ -102,7 +103,8 @@ SETTINGS
   mkdir -p /var/lib/{containerd,kubelet,cni}
   if [ "$BED_IMAGEFS_MB" -gt 0 ]; then
     truncate -s "${BED_IMAGEFS_MB}M" "$1/node/imagefs.img"; mkfs.ext4 -q -F -m 0 "$1/node/imagefs.img"
-    mount -o loop "$1/node/imagefs.img" /var/lib/containerd
+    # no barriers: its syncs need not wait for the machine's disk
+    mount -o loop,nobarrier "$1/node/imagefs.img" /var/lib/containerd
   else # its root must not lie on an overlay
     mount --bind "$1/node/containerd" /var/lib/containerd
   fi
@@ -110,15 +112,41 @@ SETTINGS
   mount --make-rshared / # as on a real node, and no further than this jail
 }
 
+controllers() { # of a hierarchy, or its name, in the options it is mounted with; a namespace may not set the others
+  tr ',' '\n' | grep -vE '^(xattr|release_agent=.*|clone_children|nsdelegate|memory_.*|pids_.*)$' | paste -sd ,
+}
+
+own_cgroups() { # in a new cgroup namespace a hierarchy must be mounted again to show its own root
+  local point type options; while read -r _ _ _ _ point _ options; do
+    read -r type _ options <<<"${options##*- }"
+    umount "$point"; mount -t "$type" -o "$(controllers <<<"$options")" "$type" "$point"
+  done < <(grep -E ' - cgroup2? ' /proc/self/mountinfo)
+  local root=/sys/fs/cgroup c
+  if [ -f "$root/cgroup.controllers" ]; then # v2: a cgroup that shares out controllers has no process
+    mkdir "$root/init"; for c in $(cat "$root/cgroup.procs"); do echo "$c" >"$root/init/cgroup.procs" || true; done
+    for c in $(cat "$root/cgroup.controllers"); do echo "+$c" >"$root/cgroup.subtree_control" || true; done
+  fi
+}
+
 inside() {
-  local h child rc; export BED_DIR=$1 BED_NODE=node-a BED_NODE_IP=$node_ip BED_SERVICE_IP=$service_ip; shift
+  local h; export BED_DIR=$1 BED_NODE=node-a BED_NODE_IP=$node_ip BED_SERVICE_IP=$service_ip; shift
   for h in $(hierarchies); do
     [ -z "$BED_CGROUP" ] || [ ! -d "$h/$BED_CGROUP/bed" ] || echo 0 >"$h/$BED_CGROUP/bed/cgroup.procs"
   done
   ip link set lo up; ip address add "$service_ip/32" dev lo; ip address add "$node_ip/32" dev lo
-  [ -z "${BED_IMAGEFS_MB:-}" ] || become_node "$BED_DIR"
+  if [ -z "${BED_IMAGEFS_MB:-}" ]; then run "$@"; fi
+  become_node "$BED_DIR"
+  exec unshare --cgroup bash "$self" --inside-node "$@"
+}
+
+run() {
+  local child rc
   "$@" <&0 & child=$! # not exec: pid 1 must reap orphans
   while :; do wait "$child" && rc=0 || rc=$?; kill -0 "$child" 2>/dev/null || exit "$rc"; done
 }
 
-if [ "$1" = --inside ]; then shift; inside "$@"; else outside "$@"; fi
+case "$1" in
+  --inside) shift; inside "$@" ;;
+  --inside-node) shift; own_cgroups; run "$@" ;;
+  *) outside "$@" ;;
+esac

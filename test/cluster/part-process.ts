@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -57,18 +57,31 @@ export class PartProcess {
     return new Error(`${this.#spec.name} ${what}; its last lines:\n${await this.logTail(20)}`);
   }
 
-  /** Sends a signal; after one that ends a process, waits for its end. */
+  /** Sends a signal; after one that ends or stops a process, waits for that. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#child;
     if (!child || !this.#isRunning()) return;
     const ended = once(child, 'exit');
     child.kill(signal);
     if (endings.has(signal)) await ended;
+    while (signal === 'SIGSTOP' && this.#isRunning() && !isStopped(child.pid ?? 0)) await sleep(1);
   }
 
   async logTail(lines: number): Promise<string> {
     const log = await readFile(this.#spec.logFile, 'utf8').catch(() => '');
     return log.trimEnd().split('\n').slice(-lines).join('\n');
+  }
+}
+
+/** A signal reaches the threads of a process one after the other. */
+function isStopped(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((thread) => {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+    });
+  } catch {
+    return false; // a thread ended between two looks
   }
 }
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Startable, ClusterOptions } from './cluster.ts';
 import { kubeconfigFile, tokenOf } from './credentials.ts';
+import type { ClusterNode } from './node.ts';
+import { containerdSpec, kubeletSpec } from './node-spec.ts';
 import type { PartSpec } from './part-process.ts';
 import { statusOf } from './probe.ts';
 
@@ -9,7 +11,9 @@ export interface Bed {
   readonly dir: string;
   readonly bin: string;
   readonly ca: string;
-  readonly ports: Readonly<Record<'etcd' | 'peer' | 'api' | 'kcm', number>>;
+  readonly ports: Readonly<Record<'etcd' | 'peer' | 'api' | 'kcm' | 'sched', number>>;
+  /** Where containerd is among the parts. */
+  readonly node?: ClusterNode;
   readonly options: ClusterOptions;
 }
 
@@ -32,6 +36,9 @@ const specs: Readonly<Record<Startable, (bed: Bed) => Spec>> = {
   etcd: etcdSpec,
   api: apiSpec,
   kcm: kcmSpec,
+  sched: schedSpec,
+  ctd: containerdSpec,
+  kubelet: kubeletSpec,
 };
 
 function etcdSpec({ ports }: Bed): Spec {
@@ -60,7 +67,8 @@ function apiSpec(bed: Bed): Spec {
     command: 'kube-apiserver',
     args: [
       `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
-      '--bind-address=127.0.0.1',
+      // Pods reach it on the service address.
+      `--bind-address=${options.parts.includes('kubelet') ? '0.0.0.0' : '127.0.0.1'}`,
       `--secure-port=${ports.api}`,
       // It refuses to guess one where there is no route, and to advertise 127.0.0.1.
       '--advertise-address=10.97.0.1',
@@ -75,6 +83,7 @@ function apiSpec(bed: Bed): Spec {
       '--service-account-signing-key-file=pki/sa.key',
       '--service-account-key-file=pki/sa.key',
       '--allow-privileged',
+      ...(options.parts.includes('kubelet') ? kubeletClientArgs : []),
       ...(makesServiceAccounts(options) ? [] : ['--disable-admission-plugins=ServiceAccount']),
       ...(options.api?.audit === false ? [] : auditArgs),
       ...(options.api?.args ?? []),
@@ -89,10 +98,23 @@ const auditArgs = [
   '--audit-log-maxsize=200',
 ];
 
+const kubeletClientArgs = [
+  '--kubelet-client-certificate=pki/api-client.crt',
+  '--kubelet-client-key=pki/api-client.key',
+  '--kubelet-certificate-authority=pki/ca.crt',
+  '--kubelet-preferred-address-types=InternalIP',
+];
+
 /** Where nobody makes the service account "default", admission would refuse every pod. */
 export function makesServiceAccounts({ parts, kcm }: ClusterOptions): boolean {
   const controllers = kcm?.controllers ?? defaultControllers;
   return parts.includes('kcm') && /(^|,)(\*|serviceaccount)/.test(controllers);
+}
+
+/** Who lifts the taint of a node that has become ready. */
+export function liftsTaints({ parts, kcm }: ClusterOptions): boolean {
+  const controllers = kcm?.controllers ?? defaultControllers;
+  return parts.includes('kcm') && /(^|,)(\*|node-?lifecycle)/.test(controllers);
 }
 
 /** All but the one that dustpan stands in for. */
@@ -124,5 +146,24 @@ function kcmSpec({ dir, ports, options, ca }: Bed): Spec {
       ...(options.kcm?.args ?? []),
     ],
     isReady: async () => (await statusOf(`https://127.0.0.1:${ports.kcm}/healthz`, { ca })) === 200,
+  };
+}
+
+function schedSpec({ dir, ports, options, ca }: Bed): Spec {
+  const kubeconfig = kubeconfigFile(dir, 'sched');
+  return {
+    command: 'kube-scheduler',
+    args: [
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${ports.sched}`,
+      '--tls-cert-file=pki/server.crt',
+      '--tls-private-key-file=pki/server.key',
+      '--leader-elect=false',
+      ...(options.sched?.args ?? []),
+    ],
+    isReady: async () => (await statusOf(`https://127.0.0.1:${ports.sched}/healthz`, { ca })) === 200,
   };
 }

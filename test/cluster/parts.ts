@@ -1,8 +1,8 @@
 /** What a test bed can be made of. `startCluster` starts etcd, api and kcm; the others have their pinned binaries here already. */
 export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'proxy' | 'prometheus';
 
-/** Go modules of their own below test/cluster/go, because they could not agree on one set of versions. */
-export type Group = 'etcd' | 'containerd' | 'kubernetes' | 'tools' | 'prometheus';
+/** Go modules of their own below test/cluster/go, because they could not agree on one set of versions; kubelet-quick is built from kubernetes. */
+export type Group = 'etcd' | 'containerd' | 'kubernetes' | 'kubelet-quick' | 'tools' | 'prometheus';
 
 export interface Program {
   readonly name: string;
@@ -18,6 +18,12 @@ type Source = Pick<Program, 'group' | 'module'> & { readonly folder: string };
 
 const etcd: Source = { group: 'etcd', module: 'go.etcd.io/etcd/server/v3', folder: '' };
 const kubernetes: Source = { group: 'kubernetes', module: 'k8s.io/kubernetes', folder: '/cmd/' };
+const quick: Program = {
+  name: 'kubelet-quick',
+  group: 'kubelet-quick',
+  module: kubernetes.module,
+  package: `${kubernetes.module}/cmd/kubelet`,
+};
 const containerd: Source = {
   group: 'containerd',
   module: 'github.com/containerd/containerd/v2',
@@ -60,7 +66,7 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program(cni, 'loopback'),
     program({ ...cni, folder: '/plugins/ipam/' }, 'host-local'),
   ],
-  kubelet: [program(kubernetes, 'kubelet', version), program(helm, 'helm', ['version', '--short'])],
+  kubelet: [program(kubernetes, 'kubelet', version), quick, program(helm, 'helm', ['version', '--short'])],
   proxy: [program(kubernetes, 'kube-proxy', version)],
   // As packaged elsewhere it may lack Kubernetes discovery, and does not say so: always our own.
   prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
@@ -91,6 +97,7 @@ export function buildFlags(group: Group, pinned: (module: string) => string): Bu
       ]);
     }
     case 'kubernetes':
+    case 'kubelet-quick':
       return flags('', kubernetesVersion(pinned(kubernetes.module)));
     case 'tools':
       return flags('', [`${helm.module}/internal/version.version=${pinned(helm.module)}`]);

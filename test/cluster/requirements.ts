@@ -26,7 +26,14 @@ const ofPart: Readonly<Partial<Record<Part, Packages>>> = {
 function missingCommand(parts: readonly Part[], env: NodeJS.ProcessEnv): string | undefined {
   const needed = [always, ...parts.map((part) => ofPart[part] ?? {})].flatMap(Object.entries<string>);
   const missing = needed.find(([command]) => spawnSync(command, ['--version'], { env }).error !== undefined);
-  return missing && `${missing[0]} missing: apt-get install ${missing[1]}`;
+  if (missing) return `${missing[0]} missing: apt-get install ${missing[1]}`;
+  return parts.includes('ctd') ? dynamicBusybox(env) : undefined;
+}
+
+/** Images hold nothing but the program. */
+function dynamicBusybox(env: NodeJS.ProcessEnv): string | undefined {
+  const { status } = spawnSync('ldd', ['/bin/busybox'], { env });
+  return status === 0 ? '/bin/busybox is not static: apt-get install busybox-static' : undefined;
 }
 
 function namespacesRefused(env: NodeJS.ProcessEnv): string | undefined {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { bedFiles, type FileBed } from './bed-files.ts';
 import { binaries, type Found } from './binaries.ts';
 import { jail, type JailOptions } from './jail.ts';
 import type { Part } from './parts.ts';
@@ -13,6 +14,7 @@ export interface InJailOptions extends JailOptions {
 }
 
 const controlPlane: readonly Part[] = ['etcd', 'api', 'kcm'];
+const wholeNode: readonly Part[] = [...controlPlane, 'sched', 'ctd', 'kubelet'];
 
 /** Runs a command in a fresh jail, where `startCluster` works; its folder is kept, and named, only when the command fails. */
 export async function inJail(command: readonly string[], options: InJailOptions = {}): Promise<number> {
@@ -39,20 +41,54 @@ function bedEnvironment(dir: string, bin: string): NodeJS.ProcessEnv {
   return { DUSTPAN_BED_BIN: bin, TMPDIR: temporary, PATH: path };
 }
 
-/** Someone who ended the run does not want its remains: 129, 130 and 143 stand for HUP, INT and TERM. */
+/** Someone who ended the run does not want its remains. */
 function isFailure(code: number): boolean {
-  return ![0, 129, 130, 143].includes(code);
+  return code !== 0 && !isEnding(code);
+}
+
+/** 129, 130 and 143 stand for HUP, INT and TERM. */
+function isEnding(code: number): boolean {
+  return [129, 130, 143].includes(code);
 }
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** `vitest run` with each file in the jail it asks for, anything else in a plain one; the first failure is the result. */
 async function main(command: readonly string[]): Promise<number> {
   const reason = cannotRun(controlPlane);
-  if (reason === undefined) return await inJail(command);
+  if (reason !== undefined) return skipped('cluster tests', reason);
+  const [program, subcommand, ...args] = command;
+  if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
+  const { plain, nodes } = bedFiles(args);
+  const run = async (files: readonly string[], options: InJailOptions): Promise<number> => {
+    return await inJail(command, { ...options, env: { DUSTPAN_BED_FILES: files.join(',') } });
+  };
+  // Nothing selected is for vitest to complain about.
+  const first = plain.length > 0 || nodes.length === 0 ? await run(plain, {}) : 0;
+  if (isEnding(first) || nodes.length === 0) return first;
+  const lacking = cannotRun(wholeNode);
+  const second = lacking === undefined ? await runNodes(nodes, run) : skipped('node tests', lacking);
+  return first || second;
+}
+
+type Run = (files: readonly string[], options: InJailOptions) => Promise<number>;
+
+/** One after the other: a node takes most of a small machine. */
+async function runNodes(nodes: readonly FileBed[], run: Run): Promise<number> {
+  let result = 0;
+  for (const { file, imageFsMB } of nodes) {
+    const code = await run([file], { parts: wholeNode, imageFsMB });
+    if (isEnding(code)) return code;
+    result ||= code;
+  }
+  return result;
+}
+
+function skipped(what: string, reason: string): number {
   const required = process.env['DUSTPAN_REQUIRE_CLUSTER'] === '1';
-  say(`skipped: cluster tests (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
+  say(`skipped: ${what} (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
   return required ? 1 : 0;
 }
 

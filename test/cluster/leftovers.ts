@@ -1,0 +1,61 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Everything of a machine that a node may leave behind; `toEqual` of two moments says what it was. */
+export interface Traces {
+  readonly processes: readonly string[];
+  readonly mounts: readonly string[];
+  readonly links: readonly string[];
+  readonly cgroups: readonly string[];
+  readonly loopDevices: readonly string[];
+}
+
+/** What is there now. */
+export function traces(): Traces {
+  return {
+    processes: processes(),
+    mounts: lines('/proc/self/mountinfo').map((line) => line.split(' ')[4] ?? ''),
+    // Not /sys: that shows the network of the machine outside.
+    links: lines('/proc/self/net/dev')
+      .slice(2)
+      .map((line) => line.split(':')[0]?.trim() ?? ''),
+    cgroups: cgroups('/sys/fs/cgroup'),
+    loopDevices: loopDevices(),
+  };
+}
+
+function processes(): readonly string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) ? [`${pid} ${readlinkSync(`/proc/${pid}/exe`)}`] : [];
+    } catch {
+      return []; // ended meanwhile, or the kernel's
+    }
+  });
+}
+
+function cgroups(dir: string): readonly string[] {
+  const folders = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => join(dir, name)).flatMap((path) => [path, ...cgroups(path)]);
+}
+
+/** The files of this bed behind loop devices: of those, all jails of a machine see the same. */
+function loopDevices(): readonly string[] {
+  const devices = readdirSync('/sys/block').filter((name) => name.startsWith('loop'));
+  const files = devices.map((name) => `/sys/block/${name}/loop/backing_file`);
+  const bed = process.env['BED_DIR'] ?? '/';
+  return files.flatMap((file) => content(file)).filter((path) => path.startsWith(bed));
+}
+
+/** A device may go between two looks. */
+function content(file: string): readonly string[] {
+  try {
+    return lines(file);
+  } catch {
+    return [];
+  }
+}
+
+function lines(file: string): readonly string[] {
+  return readFileSync(file, 'utf8').trim().split('\n');
+}
