@@ -1,4 +1,4 @@
-// node scripts/generate-protos.mjs [--verify]: src/kube/proto/*.proto -> src/kube/gen/*.ts. With --verify nothing is written; a difference fails.
+// node scripts/generate-protos.mjs [--verify]: each folder of trimmed protos -> its TypeScript. With --verify nothing is written; a difference fails.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,41 +6,50 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const committed = join(root, 'src/kube/gen');
 const verify = process.argv.includes('--verify');
-const out = verify ? mkdtempSync(join(tmpdir(), 'dustpan-protos-')) : committed;
 const bin = (name) => join(root, 'node_modules/.bin', name);
 
-const options = [
-  'forceLong=number', // grace periods and seconds since 1970 fit; bigint costs memory and speed
+const common = [
   'esModuleInterop=true',
   'importSuffix=.ts',
   'exportCommonSymbols=false',
   'useExactTypes=false',
-  'outputServices=none',
   'outputJsonMethods=false',
   'annotateFilesWithVersion=false',
 ];
-const template = {
-  version: 'v2',
-  clean: !verify,
-  plugins: [{ local: bin('protoc-gen-ts_proto'), out, opt: options }],
-};
-const input = join(root, 'src/kube/proto');
+/** CRI: nanoseconds since 1970 need all 64 bits; definitions of methods for grpc-js; no enums, which are no erasable syntax. */
+const cri = ['forceLong=bigint', 'outputServices=generic-definitions', 'enumsAsLiterals=true'];
+const sets = [
+  // Grace periods and seconds since 1970 fit a number; bigint costs memory and speed.
+  { from: 'src/kube/proto', to: 'src/kube/gen', options: ['forceLong=number', 'outputServices=none'] },
+  { from: 'src/cri/proto', to: 'src/cri/gen', options: cri },
+  { from: 'test/sandbox/cri/proto', to: 'test/sandbox/cri/gen', options: cri },
+];
 
-try {
-  execFileSync(bin('buf'), ['generate', '--template', JSON.stringify(template), input], { stdio: 'inherit' });
-  if (verify) compare();
-} finally {
-  if (verify) rmSync(out, { recursive: true, force: true });
+for (const set of sets) generate(set);
+
+function generate({ from, to, options }) {
+  const out = verify ? mkdtempSync(join(tmpdir(), 'dustpan-protos-')) : join(root, to);
+  const template = {
+    version: 'v2',
+    clean: !verify,
+    plugins: [{ local: bin('protoc-gen-ts_proto'), out, opt: [...options, ...common] }],
+  };
+  try {
+    const buf = ['generate', '--template', JSON.stringify(template), join(root, from)];
+    execFileSync(bin('buf'), buf, { stdio: 'inherit' });
+    if (verify) compare(out, to);
+  } finally {
+    if (verify) rmSync(out, { recursive: true, force: true });
+  }
 }
 
-function compare() {
+function compare(out, to) {
   const read = (dir) =>
     Object.fromEntries(readdirSync(dir).map((f) => [f, readFileSync(join(dir, f), 'utf8')]));
-  const [now, then] = [read(out), read(committed)];
+  const [now, then] = [read(out), read(join(root, to))];
   const stale = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter((f) => now[f] !== then[f]);
   if (stale.length === 0) return;
-  console.error(`src/kube/gen is not what the protos generate: ${stale.join(', ')}; run npm run generate`);
+  console.error(`${to} is not what the protos generate: ${stale.join(', ')}; run npm run generate`);
   process.exitCode = 1;
 }

@@ -14,7 +14,9 @@ export interface RuntimeImage {
   readonly runtimeHandler: string;
 }
 
+/** A state that we do not know counts as Unknown. */
 export type ContainerState = 'Created' | 'Running' | 'Exited' | 'Unknown';
+/** A state that we do not know counts as Ready: what is ready is kept. */
 export type SandboxState = 'Ready' | 'NotReady';
 
 type Texts = Readonly<Record<string, string>>;
@@ -101,19 +103,23 @@ export interface ContainerRuntime {
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
   /** undefined = there is no such image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined>;
-  /** By id: all of its names go. */
+  /** By id: all of its names go. containerd obeys even while a container uses it; CRI-O refuses. */
   removeImage(id: string, signal: AbortSignal): Promise<void>;
+  /** containerd counts every ten seconds: no measure of what a removal freed. */
   fileSystems(signal: AbortSignal): Promise<RuntimeFileSystems>;
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]>;
   /** undefined = there is no such container. */
   containerStatus(id: string, signal: AbortSignal): Promise<RuntimeContainerStatus | undefined>;
   stopContainer(id: string, timeoutSeconds: number, signal: AbortSignal): Promise<void>;
+  /** A runtime kills what still runs: the caller has looked. */
   removeContainer(id: string, signal: AbortSignal): Promise<void>;
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]>;
   /** undefined = there is no such sandbox. */
   sandboxStatus(id: string, signal: AbortSignal): Promise<Pick<RuntimeSandbox, 'id' | 'state'> | undefined>;
   stopSandbox(id: string, signal: AbortSignal): Promise<void>;
+  /** A runtime kills what still runs in it, ready or not, and removes its containers: the caller has looked. */
   removeSandbox(id: string, signal: AbortSignal): Promise<void>;
+  /** Of all containers, those that have ended too. */
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]>;
 }
 

@@ -1,0 +1,138 @@
+import type * as wire from './gen/cri.ts';
+import type {
+  ContainerState,
+  RuntimeContainer,
+  RuntimeContainerStats,
+  RuntimeContainerStatus,
+  RuntimeFileSystem,
+  RuntimeFileSystems,
+  RuntimeImage,
+  RuntimeSandbox,
+  RuntimeVersion,
+  SandboxState,
+} from './runtime.ts';
+
+const containerStates = new Map<number, ContainerState>([
+  [0, 'Created'],
+  [1, 'Running'],
+  [2, 'Exited'],
+]);
+
+/** A state that we do not know is Unknown. */
+export const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
+
+/** A state that we do not know is Ready: what is ready is never removed. */
+export const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');
+
+/** Exact, or a thrown error: a size beyond 2^53 is a broken runtime's, and nothing is decided from it. */
+export function byteCount(value: bigint): number {
+  if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`a size of ${value.toString()} bytes`);
+  return Number(value);
+}
+
+/** An image without a handler of its own has the default one, ''. */
+export function toImage(image: wire.Image): RuntimeImage {
+  return {
+    id: image.id,
+    tags: image.repoTags,
+    digests: image.repoDigests,
+    sizeBytes: byteCount(image.size),
+    pinned: image.pinned,
+    runtimeHandler: image.spec?.runtimeHandler ?? '',
+  };
+}
+
+/** Missing metadata gives an empty name, which no pod has. */
+export function toContainer(container: wire.Container): RuntimeContainer {
+  return {
+    id: container.id,
+    sandboxId: container.podSandboxId,
+    name: container.metadata?.name ?? '',
+    attempt: container.metadata?.attempt ?? 0,
+    imageId: container.imageId,
+    imageRef: container.imageRef,
+    state: containerState(container.state),
+    createdAtNs: container.createdAt,
+    labels: container.labels,
+    annotations: container.annotations,
+  };
+}
+
+/** Mounts of other things than images are left out. */
+export function toContainerStatus(status: wire.ContainerStatus): RuntimeContainerStatus {
+  return {
+    id: status.id,
+    state: containerState(status.state),
+    logPath: status.logPath,
+    finishedAtNs: status.finishedAt,
+    exitCode: status.exitCode,
+    mountedImages: status.mounts.flatMap(({ image }) => (image?.image ? [image.image] : [])),
+  };
+}
+
+/** Missing metadata gives an empty pod, which does not exist. */
+export function toSandbox(sandbox: wire.PodSandbox): RuntimeSandbox {
+  return {
+    id: sandbox.id,
+    podName: sandbox.metadata?.name ?? '',
+    podNamespace: sandbox.metadata?.namespace ?? '',
+    podUid: sandbox.metadata?.uid ?? '',
+    attempt: sandbox.metadata?.attempt ?? 0,
+    state: sandboxState(sandbox.state),
+    createdAtNs: sandbox.createdAt,
+    labels: sandbox.labels,
+    annotations: sandbox.annotations,
+    runtimeHandler: sandbox.runtimeHandler,
+  };
+}
+
+/** The same reading of the state as in the list. */
+export const toSandboxStatus = ({
+  id,
+  state,
+}: wire.PodSandboxStatus): Pick<RuntimeSandbox, 'id' | 'state'> => ({
+  id,
+  state: sandboxState(state),
+});
+
+/** Statistics that name no container are nobody's. */
+export function toStats({
+  attributes,
+  writableLayer,
+}: wire.ContainerStats): readonly RuntimeContainerStats[] {
+  if (attributes === undefined) return [];
+  return [
+    {
+      id: attributes.id,
+      labels: attributes.labels,
+      writableLayerBytes: known(writableLayer?.usedBytes),
+      writableLayerInodes: known(writableLayer?.inodesUsed),
+    },
+  ];
+}
+
+/** Runtimes without a separate file system for containers may leave that list empty. */
+export const toFileSystems = (info: wire.ImageFsInfoResponse): RuntimeFileSystems => ({
+  images: info.imageFilesystems.map(toFileSystem),
+  containers: info.containerFilesystems.map(toFileSystem),
+});
+
+/** Names and versions as the runtime gives them. */
+export const toVersion = (answer: wire.VersionResponse): RuntimeVersion => ({
+  name: answer.runtimeName,
+  version: answer.runtimeVersion,
+  apiVersion: answer.runtimeApiVersion,
+});
+
+/** A figure the runtime leaves out counts as 0. */
+function toFileSystem(usage: wire.FilesystemUsage): RuntimeFileSystem {
+  return {
+    mountpoint: usage.fsId?.mountpoint ?? '',
+    usedBytes: known(usage.usedBytes) ?? 0,
+    inodesUsed: known(usage.inodesUsed) ?? 0,
+  };
+}
+
+const known = (value: wire.UInt64Value | undefined): number | undefined =>
+  value === undefined ? undefined : byteCount(value.value);

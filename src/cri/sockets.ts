@@ -1,0 +1,72 @@
+import { stat } from 'node:fs/promises';
+
+/** Where runtimes listen, in the order they are tried: containerd, CRI-O, cri-dockerd, k3s and RKE2, MicroK8s, k0s. */
+export const wellKnownSockets: readonly string[] = [
+  '/run/containerd/containerd.sock',
+  '/run/crio/crio.sock',
+  '/run/cri-dockerd.sock',
+  '/run/k3s/containerd/containerd.sock',
+  '/var/snap/microk8s/common/run/containerd.sock',
+  '/run/k0s/containerd.sock',
+];
+
+/** A socket that exists; `answers` = it speaks CRI v1 now, undefined = not asked. */
+export interface FoundSocket {
+  readonly path: string;
+  readonly answers: boolean | undefined;
+}
+
+/**
+ * The first that answers, else the first: a runtime that is down now will be back. A node may have two where one is no CRI runtime
+ * (containerd below cri-dockerd).
+ */
+export function chooseSocket(found: readonly FoundSocket[]): string | undefined {
+  return (found.find(({ answers }) => answers === true) ?? found[0])?.path;
+}
+
+/** Path of `unix:///path` or `/path`; throws with a line for the user on anything else. */
+export function socketPath(value: string): string {
+  const path = value.startsWith('unix://') ? value.slice('unix://'.length) : value;
+  if (!path.startsWith('/')) throw new Error(`'${value}' is no socket: want unix:///path or /path`);
+  return path;
+}
+
+/** What finding a socket needs of the world. */
+export interface SocketSearch {
+  /** The user's choice, which wins unseen. */
+  readonly wanted?: string | undefined;
+  /** Default: the well-known ones. */
+  readonly places?: readonly string[];
+  /** True when the socket speaks CRI v1. Asked only when there is a choice; rejects when the signal aborts. */
+  readonly answers: (path: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** The path of the runtime's socket; throws with the list of places when there is none. */
+export async function findSocket(
+  { wanted, places = wellKnownSockets, answers }: SocketSearch,
+  signal: AbortSignal,
+): Promise<string> {
+  if (wanted !== undefined && wanted !== '') return socketPath(wanted);
+  const existing = await existingOf(places);
+  const found: FoundSocket[] = [];
+  for (const path of existing) {
+    found.push({ path, answers: existing.length > 1 ? await answers(path, signal) : undefined });
+  }
+  const socket = chooseSocket(found);
+  if (socket === undefined)
+    throw new Error(`no container runtime's socket found; looked for ${places.join(', ')}`);
+  return socket;
+}
+
+async function existingOf(places: readonly string[]): Promise<readonly string[]> {
+  const checks = await Promise.all(
+    places.map(async (path) => ({
+      path,
+      exists: await stat(path).then(
+        (s) => s.isSocket(),
+        () => false,
+      ),
+    })),
+  );
+  return checks.filter(({ exists }) => exists).map(({ path }) => path);
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { SimSandbox, SimState } from './facts.ts';
+import type { NewContainer, NewSandbox } from './pod-store.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What a test says of a pod; the rest is as the kubelet does it. */
+export interface PodSpec {
+  readonly name: string;
+  /** Default `default`. */
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly attempt?: number;
+  readonly labels?: Texts;
+  readonly annotations?: Texts;
+  readonly runtimeHandler?: string;
+  readonly createdAt?: Date;
+  /** Of `kubernetes.io/config.source`; default `api`; `file` makes a static pod. */
+  readonly source?: string;
+  /** Default: one container `main` of image `app`. */
+  readonly containers?: readonly ContainerSpec[];
+}
+
+export interface ContainerSpec {
+  readonly name: string;
+  readonly image: string;
+  /** Default: one more than the latest of its name. */
+  readonly attempt?: number;
+  /** Default Running. */
+  readonly state?: SimState;
+  readonly exitCode?: number;
+  readonly createdAt?: Date;
+  readonly finishedAt?: Date;
+  /** One line of its log. */
+  readonly log?: string;
+  readonly writableBytes?: number | undefined;
+  readonly mountedImages?: readonly string[];
+  /** Added to the kubelet's; one with the value undefined is taken away. */
+  readonly labels?: Readonly<Record<string, string | undefined>>;
+  readonly annotations?: Texts;
+}
+
+type Pod = PodSpec & { readonly namespace: string; readonly uid: string };
+
+const podLabels = (pod: Pick<Pod, 'name' | 'namespace' | 'uid'>): Texts => ({
+  'io.kubernetes.pod.name': pod.name,
+  'io.kubernetes.pod.namespace': pod.namespace,
+  'io.kubernetes.pod.uid': pod.uid,
+});
+
+/** The pod with its defaults. */
+export const podOf = (spec: PodSpec): Pod => ({
+  ...spec,
+  namespace: spec.namespace ?? 'default',
+  uid: spec.uid ?? randomUUID(),
+});
+
+/** The sandbox that the kubelet asks for. */
+export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
+  name: pod.name,
+  namespace: pod.namespace,
+  uid: pod.uid,
+  attempt: pod.attempt ?? 0,
+  runtimeHandler: pod.runtimeHandler ?? '',
+  createdAt: pod.createdAt,
+  labels: { ...pod.labels, ...podLabels(pod) },
+  annotations: { 'kubernetes.io/config.source': pod.source ?? 'api', ...pod.annotations },
+});
+
+/** The container that the kubelet asks for. */
+export function containerOf(
+  sandbox: SimSandbox,
+  spec: ContainerSpec & { readonly attempt: number },
+): Omit<NewContainer, 'sandboxId' | 'imageId' | 'unpackedBytes'> {
+  const labels: Record<string, string | undefined> = {
+    ...podLabels(sandbox),
+    'io.kubernetes.container.name': spec.name,
+    ...spec.labels,
+  };
+  return {
+    name: spec.name,
+    attempt: spec.attempt,
+    image: spec.image,
+    createdAt: spec.createdAt,
+    labels: Object.fromEntries(
+      Object.entries(labels).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    ),
+    annotations: { 'io.kubernetes.container.restartCount': String(spec.attempt), ...spec.annotations },
+    logPath: `${spec.name}/${spec.attempt}.log`,
+    command: [],
+    mountedImages: spec.mountedImages ?? [],
+    writableBytes: 'writableBytes' in spec ? spec.writableBytes : 0,
+  };
+}

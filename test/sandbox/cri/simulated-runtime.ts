@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import { SimulatedDisk } from './disk.ts';
+import type { DiskOptions } from './disk.ts';
+import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
+import { ImageStore } from './image-store.ts';
+import type { ImageSpec } from './image-store.ts';
+import { linkLog, podLogDirectory } from './logs.ts';
+import type { LogRoots } from './logs.ts';
+import { containerOf, podOf, sandboxOf } from './kubelet.ts';
+import type { ContainerSpec, PodSpec } from './kubelet.ts';
+import { PodStore } from './pod-store.ts';
+import { notFound, refused } from './sim-error.ts';
+
+export interface NodeOptions {
+  readonly name?: string;
+  readonly version?: string;
+  readonly disk?: DiskOptions;
+  /** Bytes of unpacked layers for each byte of size; default 0.85, so that an image takes 1.85 of its size as on a real node. */
+  readonly unpackFactor?: number;
+  readonly logs?: LogRoots;
+  /** Of ImageFsInfo. */
+  readonly mountpoint?: string;
+  /** CRI-O refuses to remove an image that a container was made from; containerd does it. Default false, as containerd. */
+  readonly refusesImagesInUse?: boolean;
+  readonly now?: () => Date;
+}
+
+/** What a pod was made into. */
+export interface RanPod {
+  readonly sandbox: SimSandbox;
+  readonly containers: readonly SimContainer[];
+}
+
+/** A small node behind the CRI server: tests make it what they need, calls change it as containerd would. */
+export class SimulatedRuntime {
+  readonly images: ImageStore;
+  readonly pods: PodStore;
+  readonly disk: SimulatedDisk;
+  readonly name: string;
+  readonly version: string;
+  readonly mountpoint: string;
+  readonly now: () => Date;
+  readonly #logs: LogRoots;
+  readonly #refusesImagesInUse: boolean;
+
+  constructor(options: NodeOptions = {}) {
+    this.now = options.now ?? ((): Date => new Date());
+    this.name = options.name ?? 'containerd';
+    this.version = options.version ?? 'v2.3.6';
+    this.mountpoint = options.mountpoint ?? '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
+    this.images = new ImageStore(options.unpackFactor ?? 0.85);
+    this.pods = new PodStore(this.now);
+    this.disk = new SimulatedDisk(options.disk ?? {}, this.images, this.pods);
+    this.#logs = options.logs ?? {};
+    this.#refusesImagesInUse = options.refusesImagesInUse ?? false;
+  }
+
+  get sandboxes(): readonly SimSandbox[] {
+    return [...this.pods.sandboxes.values()];
+  }
+
+  get containers(): readonly SimContainer[] {
+    return [...this.pods.containers.values()];
+  }
+
+  addImage(spec: ImageSpec): SimImage {
+    return this.images.add(spec);
+  }
+
+  /** A pod as the kubelet makes it: labels, annotations, log directory; each container running unless it says otherwise. */
+  runPod(spec: PodSpec): RanPod {
+    const pod = podOf(spec);
+    const root = this.#logs.pods;
+    const sandbox = this.pods.run({
+      ...sandboxOf(pod),
+      logDirectory: root === undefined ? '' : podLogDirectory(root, pod),
+    });
+    const containers = (spec.containers ?? [{ name: 'main', image: 'app' }]).map((container) =>
+      this.addContainer(sandbox.id, container),
+    );
+    return { sandbox, containers };
+  }
+
+  /** One more container, or one more attempt, in a pod that is there; its image is made if nobody has it. */
+  addContainer(sandboxId: string, spec: ContainerSpec): SimContainer {
+    const sandbox = this.pods.sandbox(sandboxId);
+    if (this.images.resolve(spec.image) === undefined) this.addImage({ tags: [spec.image] });
+    const attempt = spec.attempt ?? this.#nextAttempt(sandbox.id, spec.name);
+    const wasReady = sandbox.ready;
+    sandbox.ready = true;
+    const container = this.create(sandbox.id, containerOf(sandbox, { ...spec, attempt }));
+    sandbox.ready = wasReady;
+    this.#link(sandbox, container);
+    this.#settle(container, spec);
+    return container;
+  }
+
+  /** CreateContainer: the image must be there. */
+  create(
+    sandboxId: string,
+    spec: Omit<Parameters<PodStore['create']>[0], 'sandboxId' | 'imageId' | 'unpackedBytes'>,
+  ): SimContainer {
+    const image = this.images.resolve(spec.image);
+    if (image === undefined) throw notFound('image', spec.image);
+    const { logDirectory } = this.pods.sandbox(sandboxId);
+    return this.pods.create({
+      ...spec,
+      sandboxId,
+      imageId: image.id,
+      unpackedBytes: image.unpackedBytes,
+      logPath: logDirectory === '' || spec.logPath === '' ? '' : join(logDirectory, spec.logPath),
+    });
+  }
+
+  /** RemoveImage: by any name or id, all of its names go. */
+  removeImage(reference: string): void {
+    const image = this.images.resolve(reference);
+    if (image === undefined) return;
+    const user = this.containers.find(({ imageId }) => imageId === image.id);
+    if (this.#refusesImagesInUse && user !== undefined)
+      throw refused(`image is in use by container ${user.id}`);
+    this.images.remove(image.id);
+  }
+
+  exit(containerId: string, exitCode = 0, at?: Date): void {
+    this.pods.exit(containerId, exitCode, at);
+  }
+
+  #nextAttempt(sandboxId: string, name: string): number {
+    const attempts = this.pods.containersOf(sandboxId).filter((container) => container.name === name);
+    return Math.max(-1, ...attempts.map(({ attempt }) => attempt)) + 1;
+  }
+
+  #link(sandbox: SimSandbox, container: SimContainer): void {
+    if (this.#logs.containers === undefined || container.logPath === '') return;
+    linkLog(this.#logs.containers, container.logPath, {
+      pod: sandbox.name,
+      namespace: sandbox.namespace,
+      name: container.name,
+      id: container.id,
+    });
+  }
+
+  #settle(container: SimContainer, spec: ContainerSpec): void {
+    const state = spec.state ?? 'Running';
+    if (state === 'Created') return;
+    this.pods.start(container.id);
+    if (spec.log !== undefined) this.pods.log(container.id, spec.log);
+    if (state === 'Exited') this.pods.exit(container.id, spec.exitCode ?? 0, spec.finishedAt);
+    else container.state = state;
+  }
+}

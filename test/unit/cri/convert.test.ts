@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest';
+import {
+  byteCount,
+  containerState,
+  sandboxState,
+  toContainer,
+  toContainerStatus,
+  toFileSystems,
+  toImage,
+  toSandbox,
+  toStats,
+} from '../../../src/cri/convert.ts';
+import * as wire from '../../../src/cri/gen/cri.ts';
+
+const ns = 1_789_000_000_123_456_789n;
+
+test.each([
+  [0, 'Created'],
+  [1, 'Running'],
+  [2, 'Exited'],
+  [3, 'Unknown'],
+  [4, 'Unknown'],
+  [-1, 'Unknown'],
+])('the container state %i is %s', (number, state) => {
+  expect(containerState(number)).toBe(state);
+});
+
+test.each([
+  { number: 0, state: 'Ready', why: 'it is' },
+  { number: 1, state: 'NotReady', why: 'it is' },
+  { number: 2, state: 'Ready', why: 'what we do not know is never removed' },
+  { number: -1, state: 'Ready', why: 'what we do not know is never removed' },
+])('the sandbox state $number is $state: $why', ({ number, state }) => {
+  expect(sandboxState(number)).toBe(state);
+});
+
+describe('sizes', () => {
+  test.each([0n, 1n, BigInt(Number.MAX_SAFE_INTEGER)])('%d is exact', (bytes) => {
+    expect(BigInt(byteCount(bytes))).toBe(bytes);
+  });
+
+  test.each([BigInt(Number.MAX_SAFE_INTEGER) + 1n, 2n ** 64n - 1n, -1n])('%d is no size', (bytes) => {
+    expect(() => byteCount(bytes)).toThrow(RangeError);
+  });
+
+  test('an image with such a size is an error, not an image of another size', () => {
+    expect(() => toImage(wire.Image.fromPartial({ id: 'a', size: 2n ** 63n }))).toThrow(RangeError);
+  });
+});
+
+describe('messages with nothing in them', () => {
+  test('an image has no names and the default handler', () => {
+    expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({
+      id: 'a',
+      tags: [],
+      digests: [],
+      sizeBytes: 0,
+      pinned: false,
+      runtimeHandler: '',
+    });
+  });
+
+  test('a container and a sandbox have no name, and so belong to nobody', () => {
+    expect(toContainer(wire.Container.fromPartial({ id: 'a' }))).toMatchObject({
+      name: '',
+      attempt: 0,
+      createdAtNs: 0n,
+      labels: {},
+    });
+    expect(toSandbox(wire.PodSandbox.fromPartial({ id: 'a' }))).toMatchObject({
+      podName: '',
+      podNamespace: '',
+      podUid: '',
+      state: 'Ready',
+    });
+  });
+
+  test('statistics without a figure say so; those without a container are left out', () => {
+    expect(toStats(wire.ContainerStats.fromPartial({ attributes: { id: 'a' } }))).toEqual([
+      { id: 'a', labels: {}, writableLayerBytes: undefined, writableLayerInodes: undefined },
+    ]);
+    expect(toStats(wire.ContainerStats.fromPartial({ writableLayer: { usedBytes: { value: 1n } } }))).toEqual(
+      [],
+    );
+  });
+
+  test('a file system without figures counts as empty', () => {
+    expect(toFileSystems(wire.ImageFsInfoResponse.fromPartial({ imageFilesystems: [{}] }))).toEqual({
+      images: [{ mountpoint: '', usedBytes: 0, inodesUsed: 0 }],
+      containers: [],
+    });
+  });
+});
+
+test('a runtime handler that nobody knows is passed through', () => {
+  const spec = { runtimeHandler: 'quantum' };
+  expect(toImage(wire.Image.fromPartial({ spec })).runtimeHandler).toBe('quantum');
+  expect(toSandbox(wire.PodSandbox.fromPartial(spec)).runtimeHandler).toBe('quantum');
+});
+
+test('of the mounts of a container only images count', () => {
+  const mounts = [{}, { image: { image: 'sha256:a' } }, { image: { image: '' } }];
+  expect(toContainerStatus(wire.ContainerStatus.fromPartial({ mounts })).mountedImages).toEqual(['sha256:a']);
+});
+
+test('times are exact to the nanosecond after a round trip', () => {
+  const bytes = wire.Container.encode(wire.Container.fromPartial({ createdAt: ns })).finish();
+  expect(toContainer(wire.Container.decode(bytes)).createdAtNs).toBe(ns);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { DeadlinePassed } from '../../../src/cri/call.ts';
+import { describeFailure, isNotFound, troubleOf } from '../../../src/cri/failure.ts';
+import type { SocketTrouble } from '../../../src/cri/failure.ts';
+
+const call = { method: 'ListImages', socket: '/run/c.sock', deadlineMs: 120_000 };
+
+const grpcError = (code: number, details: string): Error =>
+  Object.assign(new Error(`${code} ${details}`), { code, details });
+
+interface Row {
+  readonly name: string;
+  readonly cause: unknown;
+  readonly trouble?: SocketTrouble;
+  readonly failure: string;
+  readonly message: string;
+}
+
+test.each<Row>([
+  {
+    name: 'no socket',
+    cause: grpcError(14, 'no connection'),
+    trouble: 'missing',
+    failure: 'unavailable',
+    message: "ListImages: the container runtime's socket /run/c.sock is missing",
+  },
+  {
+    name: 'nobody listens',
+    cause: grpcError(14, 'no connection'),
+    trouble: 'refused',
+    failure: 'unavailable',
+    message:
+      "ListImages: the container runtime's socket /run/c.sock refuses connections: nothing listens there",
+  },
+  {
+    name: 'not ours to open',
+    cause: grpcError(14, 'no connection'),
+    trouble: 'permission denied',
+    failure: 'denied',
+    message: "ListImages: the container runtime's socket /run/c.sock cannot be opened: permission denied",
+  },
+  {
+    name: 'the connection broke',
+    cause: grpcError(14, 'Connection dropped'),
+    failure: 'unavailable',
+    message: 'ListImages: the container runtime at /run/c.sock is away: Connection dropped',
+  },
+  {
+    name: 'our deadline',
+    cause: new DeadlinePassed(),
+    failure: 'deadline',
+    message: 'ListImages: the container runtime at /run/c.sock did not answer within 120 s',
+  },
+  {
+    name: "the runtime's own deadline",
+    cause: grpcError(4, 'context deadline exceeded'),
+    failure: 'deadline',
+    message: 'ListImages: the container runtime at /run/c.sock gave up: context deadline exceeded',
+  },
+  {
+    name: 'a denial',
+    cause: grpcError(7, 'no'),
+    failure: 'denied',
+    message: 'ListImages: the container runtime at /run/c.sock denies it: no',
+  },
+  {
+    name: 'a failure of several lines is one line',
+    cause: grpcError(2, 'rpc error:\n  disk\nfull\n'),
+    failure: 'other',
+    message: 'ListImages: the container runtime at /run/c.sock failed (UNKNOWN): rpc error: disk full',
+  },
+  {
+    name: 'a runtime of another version',
+    cause: grpcError(12, 'unknown service runtime.v1.RuntimeService'),
+    failure: 'other',
+    message:
+      'ListImages: the container runtime at /run/c.sock failed (UNIMPLEMENTED): unknown service runtime.v1.RuntimeService',
+  },
+  {
+    name: 'an answer nobody can use',
+    cause: new RangeError('a size of 9223372036854775808 bytes'),
+    failure: 'other',
+    message:
+      'ListImages: the container runtime at /run/c.sock failed (no status): a size of 9223372036854775808 bytes',
+  },
+])('$name', ({ cause, trouble, failure, message }) => {
+  expect(describeFailure(cause, call, trouble)).toMatchObject({
+    name: 'RuntimeError',
+    failure,
+    message,
+    cause,
+  });
+});
+
+describe('what is wrong with a socket', () => {
+  test.each([
+    ['ENOENT', 'missing'],
+    ['ENOTDIR', 'missing'],
+    ['EACCES', 'permission denied'],
+    ['EPERM', 'permission denied'],
+    ['ECONNREFUSED', 'refused'],
+    ['EAGAIN', undefined],
+    [undefined, undefined],
+  ])('%s is %s', (code, trouble) => {
+    expect(troubleOf(code)).toBe(trouble);
+  });
+});
+
+test('only NOT_FOUND says that there is no such thing', () => {
+  expect(isNotFound(grpcError(5, 'not found'))).toBe(true);
+  expect(isNotFound(grpcError(2, 'not found'))).toBe(false);
+  expect(isNotFound(Object.assign(new Error('no'), { code: 'ENOENT' }))).toBe(false);
+});
