@@ -1,0 +1,63 @@
+import type { ImageDisk } from '../../api/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy.ts';
+
+export type DiskSpace = Pick<ImageDisk, 'capacityBytes' | 'availableBytes'>;
+
+type Thresholds = Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>;
+
+/** A file system without capacity cannot be judged; upstream has an Event for it. */
+export const hasCapacity = (disk: DiskSpace | undefined): disk is DiskSpace =>
+  disk !== undefined &&
+  Number.isFinite(disk.capacityBytes) &&
+  Number.isFinite(disk.availableBytes) &&
+  disk.capacityBytes >= 1 &&
+  disk.availableBytes >= 0;
+
+/** Upstream's integer arithmetic (upstream.md 2.3); undefined while it cannot be told. */
+export function usedPercentOf(disk: DiskSpace | undefined): number | undefined {
+  if (!hasCapacity(disk)) return undefined;
+  const { capacity, available } = whole(disk);
+  return 100 - Number((available * 100n) / capacity);
+}
+
+/** How many bytes are missing to the low threshold; 0 or less = it is met. */
+export function bytesOverLow(
+  disk: DiskSpace,
+  { lowThresholdPercent }: Pick<Thresholds, 'lowThresholdPercent'>,
+): number {
+  const { capacity, available } = whole(disk);
+  return Number((capacity * BigInt(100 - lowThresholdPercent)) / 100n - available);
+}
+
+/** A hundred times a large disk is more than a number holds exactly; a file system that claims more free than it has counts as empty. */
+function whole({ capacityBytes, availableBytes }: DiskSpace): { capacity: bigint; available: bigint } {
+  const capacity = BigInt(Math.trunc(capacityBytes));
+  const available = BigInt(Math.trunc(availableBytes));
+  return { capacity, available: available > capacity ? capacity : available };
+}
+
+export type SpaceStep =
+  | { readonly kind: 'needed'; readonly wantedBytes: number }
+  | {
+      readonly kind: 'not needed';
+      readonly state: 'Idle' | 'Free' | 'Unknown';
+      readonly reason: 'BelowThreshold' | 'TargetMet' | 'DiskUnknown';
+    };
+
+/** Whether the space step runs, and for how much once these bytes have gone by age. */
+export function spaceStep(
+  disk: DiskSpace | undefined,
+  thresholds: Thresholds,
+  freedByAge: number,
+): SpaceStep {
+  const { highThresholdPercent: high } = thresholds;
+  if (high >= 100) return { kind: 'not needed', state: 'Idle', reason: 'BelowThreshold' };
+  const usedPercent = usedPercentOf(disk);
+  if (!hasCapacity(disk) || usedPercent === undefined)
+    return { kind: 'not needed', state: 'Unknown', reason: 'DiskUnknown' };
+  if (usedPercent < high) return { kind: 'not needed', state: 'Idle', reason: 'BelowThreshold' };
+  const wantedBytes = bytesOverLow(disk, thresholds) - freedByAge;
+  if (wantedBytes <= 0 && freedByAge > 0) return { kind: 'not needed', state: 'Free', reason: 'TargetMet' };
+  // Rounding can make it 0; upstream's step removes one image even then.
+  return { kind: 'needed', wantedBytes: Math.max(0, wantedBytes) };
+}

@@ -1,0 +1,86 @@
+import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
+import { keepList } from '../../api/image-reference.ts';
+import type { NodePod } from '../../api/node-pass.ts';
+import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
+import type { ImageGcFacts, ImageHolds } from './facts.ts';
+
+/** One image for each id, in the order of the list: the names of all its entries; a pin on one of them protects. */
+export function distinctImages(listed: readonly RuntimeImage[]): readonly RuntimeImage[] {
+  const byId = new Map<string, RuntimeImage>();
+  for (const image of listed) {
+    const known = byId.get(image.id);
+    byId.set(image.id, known === undefined ? image : merged(known, image));
+  }
+  return [...byId.values()];
+}
+
+const merged = (a: RuntimeImage, b: RuntimeImage): RuntimeImage => ({
+  ...a,
+  tags: [...new Set([...a.tags, ...b.tags])],
+  digests: [...new Set([...a.digests, ...b.digests])],
+  sizeBytes: Math.max(a.sizeBytes, b.sizeBytes),
+  pinned: a.pinned || b.pinned,
+});
+
+type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted'>;
+
+/** Tells of each image what holds it. */
+export function holdsOf(
+  images: readonly RuntimeImage[],
+  { containers = [], pods = [], mounted = [] }: Holding,
+  keep: readonly string[],
+): (image: RuntimeImage) => ImageHolds {
+  const index = imageIndex(images);
+  const usedBy = usedImages(index, containers, mounted);
+  const boundPods = boundImages(index, pods);
+  const patternOf = keepList(keep);
+  const arePinsTold = images.some(({ pinned }) => pinned);
+  return (image) => ({
+    usedBy: usedBy.get(image.id),
+    boundPod: boundPods.get(image.id),
+    pinned: image.pinned || (!arePinsTold && isSandboxImage(image)),
+    keepPattern: patternOf(image),
+  });
+}
+
+/** By image id, a container that was made from it or mounts it. */
+export function usedImages(
+  index: ImageIndex,
+  containers: readonly RuntimeContainer[],
+  mounted: readonly string[] = [],
+): ReadonlyMap<string, string> {
+  const used = new Map<string, string>();
+  const use = (reference: string, user: string): void => {
+    for (const id of index.idsOf(reference)) if (!used.has(id)) used.set(id, user);
+  };
+  for (const container of containers) use(imageOf(container), container.id);
+  for (const reference of mounted) use(reference, 'a mount');
+  return used;
+}
+
+/** What a container was made from; '' = the runtime does not say. */
+export const imageOf = ({ imageId, imageRef }: RuntimeContainer): string =>
+  imageId === '' ? imageRef : imageId;
+
+type BoundPod = NonNullable<ImageHolds['boundPod']>;
+
+function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
+  const bound = new Map<string, BoundPod>();
+  const bind = ({ namespace, name }: NodePod, image: string): void => {
+    for (const id of index.idsOf(image)) {
+      if (!bound.has(id)) bound.set(id, { pod: `${namespace}/${name}`, image });
+    }
+  };
+  for (const pod of pods.filter(isUnfinished)) for (const image of pod.images) bind(pod, image);
+  return bound;
+}
+
+/** Of a finished pod only the containers that are left still hold something. */
+const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+
+/**
+ * No container is made from the sandboxes' own image. Runtimes of today pin it; where nothing at all is pinned (containerd 1.6) its name has
+ * to do, or no pod could start on a node without a registry.
+ */
+const isSandboxImage = ({ tags, digests }: RuntimeImage): boolean =>
+  [...tags, ...digests].some((name) => /(^|[/-])pause([:@]|$)/.test(name));

@@ -1,0 +1,263 @@
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/node-pass.ts';
+import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
+import type { EventSpec, Recorder } from '../../kube/recorder.ts';
+import type { StateFile } from '../../node/state-file.ts';
+import type { AgentState } from '../../node/state-format.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { hasCapacity } from './disk.ts';
+import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdentity } from './events.ts';
+import { fieldsOf, RemovalExecutor } from './executor.ts';
+import type { ImageGcFacts } from './facts.ts';
+import { isSameRule, ruleOf, type Enforced, type ImageRule } from './governed.ts';
+import { inventoryOf } from './inventory.ts';
+import { jumpMs, type Moment } from './jump.ts';
+import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
+import type { DiskTrouble, Outcome } from './outcome.ts';
+import {
+  attributionOf,
+  blindReport,
+  outcomeFor,
+  planFor,
+  removedBy,
+  reportOf,
+  type Decided,
+  type Done,
+  type Seen,
+} from './pass.ts';
+import { observeImages, withoutImage } from './records.ts';
+
+export interface ImageGcDeps {
+  readonly runtime: Pick<
+    ContainerRuntime,
+    'listImages' | 'listContainers' | 'containerStatus' | 'containerStats' | 'removeImage'
+  >;
+  /** The file system that holds the images. */
+  readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
+  /** The pods bound to the node; undefined while they are not known for sure. */
+  readonly pods: () => readonly NodePod[] | undefined;
+  readonly governance: () => NodeGovernance;
+  /** undefined while it is not known: no Events then. */
+  readonly node: () => NodeIdentity | undefined;
+  readonly state: Pick<StateFile, 'read' | 'write'>;
+  /** Bytes of all logs of containers; asked only when removing images does not help. */
+  readonly logBytes?: (signal: AbortSignal) => Promise<number>;
+  readonly recorder: Recorder;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly metrics: ImageGcMetrics;
+  readonly log: Logger;
+  /** `inventory` is undefined when the images could not be listed. */
+  readonly onPass: (report: NodePassReport, inventory: ImageInventory | undefined) => void;
+}
+
+/** Keeps the image file system below its threshold by removing images that nothing uses, and remembers when each was used last. */
+export class ImageGcManager {
+  readonly #deps: ImageGcDeps;
+  #state: AgentState | undefined;
+  /** Both clocks at the start of the last pass. */
+  #looked: Moment | undefined;
+  #failedInARow = 0;
+
+  constructor(deps: ImageGcDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass: observe, plan, act. Throws, after its report, when it failed. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { governance, clock, metrics, log, onPass } = this.#deps;
+    const rule = ruleOf(governance());
+    const seen = await this.#see(rule, signal);
+    const plan = planFor(rule, seen);
+    showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
+    log.debug(
+      { state: plan.state, usedPercent: plan.usedPercent, due: plan.removals.length },
+      'planned pass',
+    );
+    const acts = rule.kind === 'governed' ? await this.#act({ rule, plan, seen }, signal) : undefined;
+    const stateTrouble = await this.#remember();
+    const done = { rule, plan, seen, acts };
+    const outcome = outcomeFor(done);
+    if (rule.kind === 'governed') await this.#tell(done, outcome, signal);
+    onPass(
+      reportOf(acts, outcome, { at: clock.now(), stateTrouble }),
+      inventoryOf(plan, removedBy(acts), acts?.disk ?? seen.disk),
+    );
+    if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
+  }
+
+  /** All that the plan needs. A listing that fails ends the pass, told and counted. */
+  async #see(rule: ImageRule, signal: AbortSignal): Promise<Seen> {
+    const moment = this.#moment();
+    const jumpedMs = jumpMs(this.#looked, moment);
+    this.#looked = moment;
+    try {
+      const facts = await this.#observe(signal, jumpedMs);
+      const { disk, trouble } = await this.#measure(rule, signal);
+      const now = this.#deps.clock.now();
+      return { facts: { ...facts, disk, clockUnsure: jumpedMs !== 0 }, disk, trouble, now };
+    } catch (err) {
+      if (signal.aborted) throw err;
+      this.#count('observe');
+      if (rule.kind === 'governed') this.#fail(errorLine(err));
+      this.#deps.onPass(blindReport(errorLine(err), this.#deps.clock.now()), undefined);
+      throw err;
+    }
+  }
+
+  /** Lists images, then containers, then reads the pods: what is newest protects. Folds what it saw into the memory. */
+  async #observe(signal: AbortSignal, jumpedMs: number): Promise<Observed> {
+    const { runtime, pods: readPods, clock, metrics } = this.#deps;
+    const before = (this.#state ??= await this.#load(signal));
+    const listed = await runtime.listImages(signal);
+    const containers = await runtime.listContainers(signal);
+    const mounted = await this.#mountedImages(containers, signal);
+    const pods = readPods();
+    const { state, repulled } = observeImages(before, {
+      ...{ images: listed, containers, mounted, now: clock.now() },
+      jumpedMs,
+    });
+    this.#state = state;
+    metrics.repulled.inc(repulled.length);
+    for (const { sizeBytes } of repulled) metrics.repulledBytes.inc(sizeBytes);
+    return { ...state, listed, containers, mounted, pods };
+  }
+
+  async #load(signal: AbortSignal): Promise<AgentState> {
+    const reading = await this.#deps.state.read(signal);
+    if (reading.kind === 'read') return reading.state;
+    if (reading.kind === 'startOver')
+      this.#deps.log.warn({ reason: reading.reason }, 'state file cannot be used, starting over');
+    return { images: new Map(), removed: [] };
+  }
+
+  /** Image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+  async #mountedImages(
+    containers: readonly RuntimeContainer[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const pods = this.#deps.pods();
+    // Nothing goes then anyway, and every container would seem astray.
+    if (pods === undefined) return [];
+    const known = new Set(pods.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
+    const strays = containers.filter(
+      ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
+    );
+    const mounted: string[] = [];
+    for (const { id } of strays) {
+      const status = await this.#deps.runtime.containerStatus(id, signal);
+      mounted.push(...(status?.mountedImages ?? []));
+    }
+    return mounted;
+  }
+
+  /** The age step does without the disk: what is wrong with it is reported at the end. */
+  async #measure(
+    rule: ImageRule,
+    signal: AbortSignal,
+  ): Promise<{ readonly disk: ImageDisk | undefined; readonly trouble: DiskTrouble | undefined }> {
+    const isNeeded = rule.kind === 'governed' && rule.imageGC.highThresholdPercent < 100;
+    try {
+      const disk = await this.#deps.disk(signal);
+      return { disk, trouble: hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' } };
+    } catch (err) {
+      if (signal.aborted) throw err;
+      this.#count('disk');
+      return { disk: undefined, trouble: isNeeded ? { kind: 'error', message: errorLine(err) } : undefined };
+    }
+  }
+
+  /** In mode DryRun only tells. */
+  async #act({ rule, plan, seen }: Decided, signal: AbortSignal): Promise<RemovalExecutor | undefined> {
+    if (rule.policy.mode === 'DryRun') {
+      for (const removal of plan.removals) this.#deps.log.debug(fieldsOf(removal), 'would remove image');
+      return undefined;
+    }
+    const executor = new RemovalExecutor({
+      ...this.#deps,
+      observe: (during) => this.#observe(during, 0),
+      halted: () => this.#haltedBy(rule),
+      onRemoved: ({ image }) => {
+        if (this.#state !== undefined)
+          this.#state = withoutImage(this.#state, image.id, this.#deps.clock.now());
+      },
+      given: { policy: rule.imageGC, now: seen.now },
+    });
+    await executor.run(plan, seen.disk, signal);
+    return executor;
+  }
+
+  #haltedBy(rule: Enforced): string | undefined {
+    if (!isSameRule(rule, ruleOf(this.#deps.governance()))) return 'policies have changed';
+    return jumpMs(this.#looked, this.#moment()) === 0 ? undefined : 'the clock has jumped';
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#deps;
+    return { wallMs: clock.now().getTime(), monotonicMs: clock.monotonicMs() };
+  }
+
+  /** Writes down what is known, at a shutdown too. A disk that does not take it must not stop the one who frees it. */
+  async #remember(): Promise<string | undefined> {
+    if (this.#state === undefined) return undefined;
+    try {
+      await this.#deps.state.write(this.#state, new AbortController().signal);
+      return undefined;
+    } catch (err) {
+      this.#count('state');
+      this.#deps.log.warn({ err: errorLine(err) }, 'writing state failed');
+      return errorLine(err);
+    }
+  }
+
+  /** The Events a pass owes; InvalidDiskCapacity and FreeDiskSpaceFailed each time, ImageGCFailed from the second failure in a row on. */
+  async #tell(
+    done: Done,
+    { result, message = '', isExhausted }: Outcome,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (done.seen.trouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
+    if (isExhausted) {
+      this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little');
+      const attribution = await this.#attribute(done, signal);
+      this.#record((node) => freeDiskSpaceFailed(node, message, attribution));
+    }
+    if (result === 'Failed' || isExhausted) this.#fail(message);
+    else if (result !== 'Unknown') this.#failedInARow = 0;
+  }
+
+  async #attribute(done: Done, signal: AbortSignal): Promise<ReturnType<typeof attributionOf>> {
+    const { runtime, logBytes } = this.#deps;
+    return attributionOf(done, {
+      stats: await this.#tryToKnow(runtime.containerStats(signal)),
+      logBytes: logBytes === undefined ? undefined : await this.#tryToKnow(logBytes(signal)),
+    });
+  }
+
+  async #tryToKnow<T>(asked: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked;
+    } catch (err) {
+      this.#count('attribution');
+      this.#deps.log.debug({ err: errorLine(err) }, 'attributing disk use failed');
+      return undefined;
+    }
+  }
+
+  #fail(message: string): void {
+    this.#failedInARow++;
+    if (this.#failedInARow > 1) this.#record((node) => imageGcFailed(node, message));
+  }
+
+  #record(event: (node: NodeIdentity) => EventSpec): void {
+    const node = this.#deps.node();
+    if (node !== undefined) this.#deps.recorder.record(event(node));
+  }
+
+  #count(stage: Stage): void {
+    this.#deps.metrics.errors.inc({ stage });
+  }
+}
+
+type Observed = Omit<ImageGcFacts, 'disk'>;

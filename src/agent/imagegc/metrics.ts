@@ -1,0 +1,114 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import {
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  type ImageRemoveReason,
+} from '../../api/reasons.ts';
+import type { Policy } from '../../api/policy.ts';
+import type { ImageGcPlan } from './facts.ts';
+
+export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
+
+type Registers = [Registry];
+
+/** Our reasons in the words of kubelet_image_garbage_collected_total. */
+export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = { Age: 'age', Space: 'space' };
+
+/** Where a pass can fail. */
+export const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;
+export type Stage = (typeof stages)[number];
+
+const keepReasons = [...imageKeepReasons, ...nodeKeepReasons];
+
+/** The metrics of imagegc, counted from 0. */
+export function imageGcMetrics(registry: Registry) {
+  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  for (const reason of imageRemoveReasons) metrics.removed.inc({ reason: upstreamReason[reason] }, 0);
+  for (const stage of stages) metrics.errors.inc({ stage }, 0);
+  for (const reason of keepReasons) {
+    metrics.kept.set({ reason }, 0);
+    metrics.skipped.inc({ reason }, 0);
+  }
+  return metrics;
+}
+
+function actMetrics(registers: Registers) {
+  return {
+    removed: new Counter({
+      name: 'dustpan_image_garbage_collected_total',
+      help: '[ALPHA] Images removed (as kubelet_image_garbage_collected_total).',
+      labelNames: ['reason'],
+      registers,
+    }),
+    freedBytes: new Counter({
+      name: 'dustpan_image_garbage_collected_bytes_total',
+      help: '[ALPHA] Bytes that came free on the image file system by removing images, measured where it can be.',
+      registers,
+    }),
+    repulled: new Counter({
+      name: 'dustpan_image_repulled_after_gc_total',
+      help: '[ALPHA] Images that were pulled again within 24 hours of their removal.',
+      registers,
+    }),
+    repulledBytes: new Counter({
+      name: 'dustpan_image_repulled_after_gc_bytes_total',
+      help: '[ALPHA] Bytes of the images that were pulled again within 24 hours of their removal.',
+      registers,
+    }),
+    errors: new Counter({
+      name: 'dustpan_image_gc_errors_total',
+      help: '[ALPHA] What failed in passes of imagegc, by stage.',
+      labelNames: ['stage'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'dustpan_image_gc_skipped_images_total',
+      help: '[ALPHA] Planned removals that the live re-check right before them called off, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  };
+}
+
+function planMetrics(registers: Registers) {
+  return {
+    due: new Gauge({
+      name: 'dustpan_image_gc_due_images',
+      help: '[ALPHA] Images that the last plan would remove, by reason and the mode of the policy.',
+      labelNames: ['reason', 'mode'],
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'dustpan_image_gc_kept_images',
+      help: '[ALPHA] Images that the last plan keeps, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    wantedBytes: new Gauge({
+      name: 'dustpan_image_gc_wanted_bytes',
+      help: '[ALPHA] Bytes that the last plan had to free for space.',
+      registers,
+    }),
+    usedRatio: new Gauge({
+      name: 'dustpan_image_filesystem_used_ratio',
+      help: '[ALPHA] Used part of the image file system, 0 to 1, in the whole percent that thresholds are compared with.',
+      registers,
+    }),
+  };
+}
+
+/** Shows one plan: what is due and what is kept, by reason. */
+export function showPlan(
+  metrics: ImageGcMetrics,
+  { removals, kept, wantedBytes, usedPercent }: ImageGcPlan,
+  mode: Policy['mode'] | undefined,
+): void {
+  for (const reason of imageRemoveReasons)
+    for (const each of ['DryRun', 'Enforce']) metrics.due.set({ reason, mode: each }, 0);
+  if (mode !== undefined) for (const { reason } of removals) metrics.due.inc({ reason, mode });
+  for (const reason of keepReasons) metrics.kept.set({ reason }, 0);
+  for (const { reason } of kept) metrics.kept.inc({ reason });
+  metrics.wantedBytes.set(wantedBytes);
+  if (usedPercent !== undefined) metrics.usedRatio.set(usedPercent / 100);
+}

@@ -1,0 +1,89 @@
+import type { NodePassReport } from '../../api/node-pass.ts';
+import { formatDuration } from '../../runtime/duration.ts';
+import { invalidCapacityMessage, shortMessage } from './events.ts';
+import type { ImageCandidate, ImageGcPlan } from './facts.ts';
+
+/** What a pass did to the images it was to remove. */
+export interface Acts {
+  readonly removed: readonly ImageCandidate[];
+  readonly failed: readonly ImageCandidate[];
+  readonly freedBytes: number;
+  /** To the low threshold, as last known. */
+  readonly missingBytes: number;
+  readonly lastError: string | undefined;
+  /** Why it ended before it was done. */
+  readonly halted: string | undefined;
+  /** Why it had to end: the node could not be seen any more. */
+  readonly lostSight: string | undefined;
+}
+
+/** Why the disk is not known, where the space step needs it. */
+export type DiskTrouble =
+  { readonly kind: 'no capacity' } | { readonly kind: 'error'; readonly message: string };
+
+export interface PassFacts {
+  readonly plan: ImageGcPlan;
+  /** undefined = nothing was to be touched: no policy, or mode DryRun. */
+  readonly acts: Acts | undefined;
+  readonly diskTrouble: DiskTrouble | undefined;
+  readonly maximumAgeMs: number | undefined;
+}
+
+export interface Outcome extends Pick<NodePassReport, 'result' | 'message'> {
+  /** All that may go is gone, and the target is still not met: the disk is full of something else. */
+  readonly isExhausted: boolean;
+}
+
+/** How a pass ended, in upstream's words where it has any (upstream.md 2.3, 2.4). */
+export function outcomeOf(pass: PassFacts): Outcome {
+  const trouble = troubleOf(pass);
+  return trouble === undefined ? calmOutcome(pass) : ended('Failed', trouble);
+}
+
+const ended = (result: Outcome['result'], message: string | undefined, isExhausted = false): Outcome => ({
+  result,
+  message,
+  isExhausted,
+});
+
+function troubleOf({ plan, acts, diskTrouble, maximumAgeMs = 0 }: PassFacts): string | undefined {
+  const removal = acts === undefined ? undefined : removalTrouble(plan, acts, maximumAgeMs);
+  if (removal !== undefined) return removal;
+  if (diskTrouble === undefined) return undefined;
+  return diskTrouble.kind === 'error' ? diskTrouble.message : invalidCapacityMessage;
+}
+
+function removalTrouble(plan: ImageGcPlan, acts: Acts, maximumAgeMs: number): string | undefined {
+  const { failed, lastError = '', missingBytes, freedBytes, lostSight } = acts;
+  if (lostSight !== undefined) return lostSight;
+  if (failed.some(({ reason }) => reason === 'Age'))
+    return `wanted to free images older than ${formatDuration(maximumAgeMs)}, encountered errors in image deletion: ${lastError}`;
+  if (failed.length === 0 || missingBytes <= 0) return undefined;
+  return `wanted to free ${plan.wantedBytes} bytes, but freed ${freedBytes} bytes space with errors in image deletion: ${lastError}`;
+}
+
+function calmOutcome({ plan, acts }: PassFacts): Outcome {
+  if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
+  if (acts === undefined) return dryOutcome(plan);
+  const isShort = plan.wantedBytes > 0 && acts.missingBytes > 0;
+  if (isShort) return shortOutcome(plan, acts);
+  return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.halted ?? acts.lastError);
+}
+
+function shortOutcome(plan: ImageGcPlan, { removed, freedBytes, halted }: Acts): Outcome {
+  if (halted !== undefined) return ended('Short', halted);
+  if (removed.length >= plan.maxImages)
+    return ended('Short', `maxImagesPerPass: ${plan.maxImages} a pass, more are to go`);
+  return ended('Short', shortMessage(plan.wantedBytes, freedBytes), true);
+}
+
+function dryOutcome(plan: ImageGcPlan): Outcome {
+  if (plan.state === 'Short') return ended('Short', shortMessage(plan.wantedBytes, plan.plannedBytes));
+  return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', undefined);
+}
+
+/** The reasons why nothing can be decided, as the images have them. */
+function unknownMessage({ kept }: ImageGcPlan): string | undefined {
+  const unknown = kept.filter(({ reason }) => /Unknown$|^ClockUnsure$/.test(reason));
+  return unknown.length === 0 ? undefined : [...new Set(unknown.map(({ reason }) => reason))].join(', ');
+}

@@ -1,0 +1,95 @@
+import {
+  canonicalReference,
+  parseImageReference,
+  repositoryOf,
+  type ImageReference,
+  type NamedImage,
+} from './image-reference.ts';
+
+/** Finds images by any text that may stand for one: an id, the beginning of one, a tag, a digest. */
+export interface ImageIndex {
+  /** The ids of all images that the text may mean, in doubt one too many; empty = none of them. */
+  idsOf(text: string): readonly string[];
+}
+
+/** Whether the image string of a pod's spec may mean this image. */
+export const podImageMatches = (spec: string, image: NamedImage): boolean =>
+  imageIndex([image]).idsOf(spec).length > 0;
+
+/** Makes an index of these images; each is taken apart once. */
+export function imageIndex(images: readonly NamedImage[]): ImageIndex {
+  const maps = new Names();
+  for (const image of images) maps.add(image);
+  return { idsOf: (text) => maps.find(text) };
+}
+
+/** Enough of an id that nobody writes it by chance: what Docker shows. */
+const bareId = /^[0-9a-f]{12,}$/;
+const idWithAlgorithm = /^sha256:[0-9a-f]+$/;
+/** How the old Docker runtime wrote image references. */
+const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
+
+type Ids = Map<string, Set<string>>;
+
+class Names {
+  readonly #ids = new Set<string>();
+  /** As the runtime writes them, and normalised. */
+  readonly #byName: Ids = new Map();
+  /** By the digest alone: a mirror's name does not change what is meant. */
+  readonly #byDigest: Ids = new Map();
+  /** Images whose digests nobody knows, by repository: they may be what a digest means. */
+  readonly #withoutDigest: Ids = new Map();
+  /** By path and tag, whatever the registry. */
+  readonly #byPath: Ids = new Map();
+
+  add({ id, tags, digests }: NamedImage): void {
+    this.#ids.add(id);
+    put(this.#byDigest, id, id);
+    for (const name of [...tags, ...digests]) {
+      put(this.#byName, name, id);
+      const reference = parseImageReference(name);
+      if (reference === undefined) continue;
+      put(this.#byName, canonicalReference(reference), id);
+      put(this.#byPath, pathOf(reference), id);
+      if (reference.digest !== undefined) put(this.#byDigest, reference.digest, id);
+      else if (digests.length === 0) put(this.#withoutDigest, repositoryOf(reference), id);
+    }
+  }
+
+  find(given: string): readonly string[] {
+    const text = given.trim().replace(scheme, '');
+    if (text === '') return [];
+    const found = new Set([...this.#byId(text), ...(this.#byName.get(text) ?? [])]);
+    const reference = parseImageReference(text);
+    if (reference === undefined) return [...found];
+    for (const id of this.#exact(reference)) found.add(id);
+    // CRI-O tries the registries of its search list for a short name: any of them may be meant.
+    if (found.size === 0 && !reference.isQualified) return [...(this.#byPath.get(pathOf(reference)) ?? [])];
+    return [...found];
+  }
+
+  #byId(text: string): readonly string[] {
+    if (this.#ids.has(text)) return [text];
+    if (idWithAlgorithm.test(text)) return [...this.#ids].filter((id) => id.startsWith(text));
+    return bareId.test(text) ? [...this.#ids].filter((id) => id.startsWith(`sha256:${text}`)) : [];
+  }
+
+  #exact(reference: ImageReference): readonly string[] {
+    if (reference.digest === undefined) return [...(this.#byName.get(canonicalReference(reference)) ?? [])];
+    return [
+      ...(this.#byDigest.get(reference.digest) ?? []),
+      ...(this.#withoutDigest.get(repositoryOf(reference)) ?? []),
+    ];
+  }
+}
+
+function put(map: Ids, key: string, id: string): void {
+  const ids = map.get(key);
+  if (ids === undefined) map.set(key, new Set([id]));
+  else ids.add(id);
+}
+
+function pathOf({ path, tag = 'latest', digest }: ImageReference): string {
+  const bare = path.startsWith('library/') ? path.slice('library/'.length) : path;
+  return digest === undefined ? `${bare}:${tag}` : `${bare}@${digest}`;
+}

@@ -1,0 +1,117 @@
+import { globMatcher } from '../runtime/glob.ts';
+
+/** The names by which an image can be called. */
+export interface NamedImage {
+  /** The digest of its configuration, `sha256:…`. */
+  readonly id: string;
+  /** References with a tag. */
+  readonly tags: readonly string[];
+  /** References with a digest. */
+  readonly digests: readonly string[];
+}
+
+/** A reference taken apart: `registry:5000/a/b:tag@sha256:…`. */
+export interface ImageReference {
+  /** With its port; `docker.io` when none was written. */
+  readonly domain: string;
+  /** What follows the domain, `library/` included. */
+  readonly path: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+  /** False: the registry was filled in, and a runtime with search registries of its own may take another. */
+  readonly isQualified: boolean;
+}
+
+const defaultDomain = 'docker.io';
+/** Docker's old name for its own registry. */
+const oldDefaultDomain = 'index.docker.io';
+
+/**
+ * Takes a reference apart by the rules of distribution: the first component is a registry only with a dot, a port, an upper-case letter, or
+ * as `localhost`. undefined = not a reference.
+ */
+export function parseImageReference(text: string): ImageReference | undefined {
+  const { name, tag, digest } = split(text.trim());
+  if (!isName(name) || tag === '' || digest === '') return undefined;
+  const { domain, path } = splitDomain(name);
+  const isDefault = domain === undefined || domain === oldDefaultDomain || domain === defaultDomain;
+  return {
+    domain: isDefault ? defaultDomain : domain,
+    path: isDefault && !path.includes('/') ? `library/${path}` : path,
+    tag,
+    digest,
+    isQualified: domain !== undefined,
+  };
+}
+
+const isName = (name: string): boolean =>
+  name !== '' && !name.startsWith('/') && !name.endsWith('/') && !/[\s<>@]/.test(name);
+
+interface Parts {
+  readonly name: string;
+  readonly tag: string | undefined;
+  readonly digest: string | undefined;
+}
+
+/** A colon is a tag's only behind the last slash: before it, it is a port's. */
+function split(text: string): Parts {
+  const at = text.indexOf('@');
+  const named = at < 0 ? text : text.slice(0, at);
+  const digest = at < 0 ? undefined : text.slice(at + 1).toLowerCase();
+  const colon = named.lastIndexOf(':');
+  if (colon <= named.lastIndexOf('/')) return { name: named, tag: undefined, digest };
+  return { name: named.slice(0, colon), tag: named.slice(colon + 1), digest };
+}
+
+function splitDomain(name: string): { readonly domain: string | undefined; readonly path: string } {
+  const slash = name.indexOf('/');
+  if (slash < 0) return { domain: undefined, path: name };
+  const first = name.slice(0, slash);
+  const isDomain = /[.:A-Z]/.test(first) || first === 'localhost';
+  return isDomain ? { domain: first, path: name.slice(slash + 1) } : { domain: undefined, path: name };
+}
+
+/** The repository: registry and path. */
+export const repositoryOf = ({ domain, path }: Pick<ImageReference, 'domain' | 'path'>): string =>
+  `${domain}/${path}`;
+
+/** Registry and tag filled in: `nginx` = `docker.io/library/nginx:latest`. A digest wins over a tag, as it does for a runtime that pulls. */
+export function canonicalReference(reference: ImageReference): string {
+  const { tag = 'latest', digest } = reference;
+  return `${repositoryOf(reference)}${digest === undefined ? `:${tag}` : `@${digest}`}`;
+}
+
+/** As written, when it is no reference at all. */
+export function normaliseReference(text: string): string {
+  const parsed = parseImageReference(text);
+  return parsed === undefined ? text : canonicalReference(parsed);
+}
+
+/** Every name that a keep pattern is tried on: tags and digests, normalised and as the runtime writes them, and the id. */
+export function references(image: NamedImage): readonly string[] {
+  const names = [...image.tags, ...image.digests].filter((name) => !name.includes('<none>'));
+  return [...new Set([...names.map(normaliseReference), ...names, image.id])];
+}
+
+/**
+ * Finds the first pattern of a keep list that names an image, or undefined. A pattern is tried on whole references, as written and with the
+ * default registry filled in: `nginx:*` keeps every tag of docker.io/library/nginx and nothing of `nginx-extra`.
+ */
+export function keepList(patterns: readonly string[]): (image: NamedImage) => string | undefined {
+  const rules = patterns.map((pattern) => ({ pattern, matchers: formsOf(pattern).map(globMatcher) }));
+  return (image) => {
+    if (rules.length === 0) return undefined;
+    const names = references(image);
+    return rules.find(({ matchers }) => matchers.some((matches) => names.some(matches)))?.pattern;
+  };
+}
+
+function formsOf(pattern: string): readonly string[] {
+  if (!/[*?]/.test(pattern)) return [...new Set([pattern, normaliseReference(pattern)])];
+  const slash = pattern.indexOf('/');
+  if (slash < 0) return [pattern, `${defaultDomain}/library/${pattern}`];
+  const first = pattern.slice(0, slash);
+  return /[*?.:A-Z]/.test(first) || first === 'localhost'
+    ? [pattern]
+    : [pattern, `${defaultDomain}/${pattern}`];
+}

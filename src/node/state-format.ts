@@ -1,0 +1,109 @@
+/** What is known of one image. Times are Unix milliseconds. */
+export interface ImageRecord {
+  readonly firstDetectedMs: number;
+  /** undefined = never seen in use. */
+  readonly lastUsedMs: number | undefined;
+}
+
+/** An image that dustpan removed. */
+export interface RemovedImage {
+  /** Its id or one of its repository digests. */
+  readonly digest: string;
+  readonly atMs: number;
+}
+
+/** What the agent remembers from pass to pass and over restarts. */
+export interface AgentState {
+  /** By image id. */
+  readonly images: ReadonlyMap<string, ImageRecord>;
+  /** Oldest first. */
+  readonly removed: readonly RemovedImage[];
+}
+
+export const emptyState: AgentState = { images: new Map(), removed: [] };
+
+export type ParsedState =
+  | { readonly kind: 'read'; readonly state: AgentState }
+  | { readonly kind: 'startOver'; readonly reason: string };
+
+const currentVersion = 1;
+
+/** Reads the text of a state file (DESIGN.md 4). Anything that is not exactly as it should be means starting over. Never throws. */
+export function parseState(text: string): ParsedState {
+  const json = parseJson(text);
+  if (!isObject(json)) return startOver('is not a JSON object');
+  const { version, images, removed } = json;
+  if (typeof version !== 'number' || !Number.isInteger(version))
+    return startOver('version: must be an integer');
+  if (version !== currentVersion) return startOver(`version: is ${version}, known is ${currentVersion}`);
+  try {
+    return { kind: 'read', state: { images: readImages(images), removed: readRemoved(removed) } };
+  } catch (err) {
+    return startOver(err instanceof Error ? err.message : String(err));
+  }
+}
+
+const startOver = (reason: string): ParsedState => ({ kind: 'startOver', reason });
+
+/** The text of a state file. */
+export function formatState({ images, removed }: AgentState): string {
+  const entries = [...images].map(([id, { firstDetectedMs, lastUsedMs }]) => [
+    id,
+    {
+      firstDetected: timeText(firstDetectedMs),
+      lastUsed: lastUsedMs === undefined ? null : timeText(lastUsedMs),
+    },
+  ]);
+  return `${JSON.stringify({
+    version: currentVersion,
+    images: Object.fromEntries(entries) as unknown,
+    removed: removed.map(({ digest, atMs }) => ({ digest, at: timeText(atMs) })),
+  })}\n`;
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString();
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readImages(raw: unknown): ReadonlyMap<string, ImageRecord> {
+  if (!isObject(raw)) throw new Error('images: must be an object');
+  return new Map(Object.entries(raw).map(([id, record]) => [id, readRecord(record, `images[${id}]`)]));
+}
+
+function readRecord(raw: unknown, path: string): ImageRecord {
+  if (!isObject(raw)) throw new Error(`${path}: must be an object`);
+  const { firstDetected, lastUsed } = raw;
+  return {
+    firstDetectedMs: readTime(firstDetected, `${path}.firstDetected`),
+    lastUsedMs:
+      lastUsed === null || lastUsed === undefined ? undefined : readTime(lastUsed, `${path}.lastUsed`),
+  };
+}
+
+function readRemoved(raw: unknown): readonly RemovedImage[] {
+  if (raw === undefined) return [];
+  if (!Array.isArray(raw)) throw new Error('removed: must be a list');
+  return raw.map((entry: unknown, i) => {
+    const path = `removed[${i}]`;
+    if (!isObject(entry) || typeof entry['digest'] !== 'string')
+      throw new Error(`${path}.digest: must be a text`);
+    return { digest: entry['digest'], atMs: readTime(entry['at'], `${path}.at`) };
+  });
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+function readTime(raw: unknown, path: string): number {
+  const ms = typeof raw === 'string' && rfc3339.test(raw) ? Date.parse(raw) : NaN;
+  if (Number.isNaN(ms)) throw new Error(`${path}: must be an RFC 3339 time`);
+  return ms;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import {
+  observeImages,
+  recordAt,
+  repulls,
+  withoutImage,
+  type Observation,
+} from '../../../src/agent/imagegc/records.ts';
+import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/state-format.ts';
+import { minutesAgo, now } from '../../builders.ts';
+import { container, image } from '../../fakes/runtime.ts';
+
+const nowMs = now.getTime();
+const hour = 3_600_000;
+
+const stateOf = (
+  records: Record<string, [number, number | undefined]>,
+  removed: AgentState['removed'] = [],
+): AgentState => ({
+  images: new Map(
+    Object.entries(records).map(([name, [firstDetectedMs, lastUsedMs]]) => [
+      `sha256:${name}`,
+      { firstDetectedMs, lastUsedMs },
+    ]),
+  ),
+  removed,
+});
+
+const observe = (before: AgentState, over: Partial<Observation> = {}): ReturnType<typeof observeImages> =>
+  observeImages(before, { images: [image('a')], containers: [], now, ...over });
+
+const recordOfA = (before: AgentState, over: Partial<Observation> = {}): unknown =>
+  observe(before, over).state.images.get('sha256:a');
+
+const old = minutesAgo(600);
+const recent = minutesAgo(5);
+
+test.each<{
+  name: string;
+  before: AgentState;
+  over?: Partial<Observation>;
+  expected: [number, number | undefined];
+}>([
+  {
+    name: 'an image seen for the first time is detected now',
+    before: emptyState,
+    expected: [nowMs, undefined],
+  },
+  { name: 'a known one keeps its times', before: stateOf({ a: [old, recent] }), expected: [old, recent] },
+  {
+    name: 'one in use was used now',
+    before: stateOf({ a: [old, undefined] }),
+    over: { containers: [container('a')] },
+    expected: [old, nowMs],
+  },
+  {
+    name: 'a dead container uses it as well',
+    before: stateOf({ a: [old, recent] }),
+    over: { containers: [container('a', { state: 'Exited' })] },
+    expected: [old, nowMs],
+  },
+  {
+    name: 'an image that is mounted is in use',
+    before: stateOf({ a: [old, undefined] }),
+    over: { mounted: ['docker.io/library/a:latest'] },
+    expected: [old, nowMs],
+  },
+  {
+    name: 'where the runtime gives no image id, the older field counts',
+    before: stateOf({ a: [old, undefined] }),
+    over: { containers: [container('x', { imageId: '', imageRef: 'sha256:a' })] },
+    expected: [old, nowMs],
+  },
+  {
+    name: 'and a repository digest in it',
+    before: stateOf({ a: [old, undefined] }),
+    over: {
+      images: [image('a', { digests: ['docker.io/library/a@sha256:d'] })],
+      containers: [container('x', { imageId: '', imageRef: 'docker.io/library/a@sha256:d' })],
+    },
+    expected: [old, nowMs],
+  },
+  {
+    name: 'a container of another image changes nothing',
+    before: stateOf({ a: [old, recent] }),
+    over: { containers: [container('b')] },
+    expected: [old, recent],
+  },
+  {
+    name: 'the clock was set back: a use in the future was now',
+    before: stateOf({ a: [old, nowMs + hour] }),
+    expected: [old, nowMs],
+  },
+  {
+    name: 'the clock was set back: a detection in the future was now',
+    before: stateOf({ a: [nowMs + hour, undefined] }),
+    expected: [nowMs, undefined],
+  },
+  {
+    name: 'the clock jumped ahead: what it measured moves with it',
+    before: stateOf({ a: [old, recent] }),
+    over: { jumpedMs: 3 * 60_000 },
+    expected: [old + 180_000, recent + 180_000],
+  },
+  {
+    name: 'but not past now, and what was never used stays so',
+    before: stateOf({ a: [old, undefined] }),
+    over: { jumpedMs: 1000 * hour },
+    expected: [nowMs, undefined],
+  },
+])('$name', ({ before, over, expected: [firstDetectedMs, lastUsedMs] }) => {
+  expect(recordOfA(before, over)).toEqual({ firstDetectedMs, lastUsedMs });
+});
+
+test('a vanished image is forgotten, so that it is young when it comes back', () => {
+  const gone = observe(stateOf({ a: [old, old] }), { images: [] }).state;
+  expect(gone.images.size).toBe(0);
+  expect(recordOfA(gone)).toEqual({ firstDetectedMs: nowMs, lastUsedMs: undefined });
+});
+
+test('a restart changes nothing', () => {
+  const before = stateOf({ a: [old, recent] }, [{ digest: 'sha256:b', atMs: recent }]);
+  const read = parseState(formatState(before));
+  expect(read).toEqual({ kind: 'read', state: before });
+  expect(observe(before).state).toEqual(read.kind === 'read' && observe(read.state).state);
+});
+
+test('two entries of one id are one image: a container of either name uses it', () => {
+  const images = [
+    image('a', { tags: ['docker.io/library/x:1'] }),
+    image('a', { tags: ['docker.io/library/y:1'] }),
+  ];
+  const { state } = observe(emptyState, { images, containers: [container('a')] });
+  expect([...state.images]).toEqual([['sha256:a', { firstDetectedMs: nowMs, lastUsedMs: nowMs }]]);
+});
+
+test('a removed image leaves no record, but the fact that it was removed, once', () => {
+  const removed = withoutImage(stateOf({ a: [old, old], b: [old, old] }), 'sha256:a', now);
+  expect([...removed.images.keys()]).toEqual(['sha256:b']);
+  expect(withoutImage(removed, 'sha256:a', now).removed).toEqual([{ digest: 'sha256:a', atMs: nowMs }]);
+});
+
+test('however much is removed, what is remembered of it has a bound', () => {
+  let state: AgentState = emptyState;
+  for (let i = 0; i < 1100; i++) state = withoutImage(state, `sha256:${i}`, now);
+  expect(state.removed).toHaveLength(1000);
+  expect(state.removed.at(-1)?.digest).toBe('sha256:1099');
+});
+
+test('removals of more than a day ago are forgotten, unless the image is back', () => {
+  const removed = [
+    { digest: 'sha256:a', atMs: nowMs - 25 * hour },
+    { digest: 'sha256:b', atMs: nowMs - 24 * hour - 1 },
+    { digest: 'sha256:c', atMs: nowMs - 24 * hour },
+    { digest: 'sha256:d', atMs: nowMs + hour },
+  ];
+  expect(observe(stateOf({}, removed)).state.removed).toEqual([
+    removed[0],
+    removed[2],
+    { digest: 'sha256:d', atMs: nowMs },
+  ]);
+});
+
+test.each([
+  ['just now', 0, true],
+  ['24 h ago', 24 * hour, true],
+  ['longer ago', 24 * hour + 1, false],
+])('an image pulled now that was removed %s: %j', (_name, agoMs, expected) => {
+  const removed = [{ digest: 'sha256:a', atMs: nowMs - agoMs }];
+  expect(repulls(removed)(image('a'), recordAt(undefined, now))).toBe(expected);
+  const { repulled } = observe(stateOf({}, removed));
+  expect(repulled.map(({ id }) => id)).toEqual(expected ? ['sha256:a'] : []);
+});
+
+test('a pull again is counted once, and only then', () => {
+  const first = observe(stateOf({}, [{ digest: 'sha256:a', atMs: recent }]));
+  expect(first.repulled).toHaveLength(1);
+  expect(observe(first.state).repulled).toHaveLength(0);
+});
+
+test.each(['sha256:d', 'docker.io/library/a@sha256:d'])(
+  'an image is known again by the digest %s',
+  (digest) => {
+    const images = [image('a', { digests: ['docker.io/library/a@sha256:d'] })];
+    expect(observe(stateOf({}, [{ digest, atMs: recent }]), { images }).repulled).toHaveLength(1);
+  },
+);
+
+test('an image that was there before the removal was not pulled again', () => {
+  const record = { firstDetectedMs: old, lastUsedMs: undefined };
+  expect(repulls([{ digest: 'sha256:a', atMs: recent }])(image('a'), record)).toBe(false);
+});

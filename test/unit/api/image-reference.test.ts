@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { imageIndex, podImageMatches } from '../../../src/api/image-index.ts';
+import {
+  keepList,
+  normaliseReference,
+  parseImageReference,
+  references,
+} from '../../../src/api/image-reference.ts';
+
+const hex = 'a'.repeat(64);
+const digest = `sha256:${hex}`;
+const other = `sha256:${'b'.repeat(64)}`;
+
+test.each([
+  ['nginx', 'docker.io/library/nginx:latest'],
+  ['nginx:1.27', 'docker.io/library/nginx:1.27'],
+  ['library/nginx', 'docker.io/library/nginx:latest'],
+  ['docker.io/nginx', 'docker.io/library/nginx:latest'],
+  ['index.docker.io/nginx', 'docker.io/library/nginx:latest'],
+  ['bitnami/redis', 'docker.io/bitnami/redis:latest'],
+  ['localhost/app', 'localhost/app:latest'],
+  ['localhost:5000/app', 'localhost:5000/app:latest'],
+  ['registry:5000/app', 'registry:5000/app:latest'],
+  ['registry:5000/a/b:v1', 'registry:5000/a/b:v1'],
+  ['registry.example.com/app', 'registry.example.com/app:latest'],
+  ['[::1]:5000/app:v1', '[::1]:5000/app:v1'],
+  ['MyRegistry/app', 'MyRegistry/app:latest'],
+  [`nginx@${digest}`, `docker.io/library/nginx@${digest}`],
+  [`nginx:1.27@${digest}`, `docker.io/library/nginx@${digest}`],
+  [`registry:5000/app@${digest}`, `registry:5000/app@${digest}`],
+  [' nginx ', 'docker.io/library/nginx:latest'],
+])('%j is normalised to %j', (text, normalised) => {
+  expect(normaliseReference(text)).toBe(normalised);
+});
+
+test.each(['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<none>', 'a b', '@sha256:aa'])(
+  '%j is no reference',
+  (text) => {
+    expect(parseImageReference(text)).toBeUndefined();
+    expect(normaliseReference(text)).toBe(text);
+  },
+);
+
+test('normalising twice is normalising once, and nothing throws', () => {
+  const part = fc.constantFrom(
+    'a',
+    'nginx',
+    '.',
+    ':',
+    '/',
+    '@',
+    '5000',
+    'sha256',
+    '-',
+    'library',
+    'docker.io',
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const once = normaliseReference(parts.join(''));
+      expect(normaliseReference(once)).toBe(once);
+    }),
+  );
+});
+
+const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({
+  id: 'sha256:1234',
+  tags: [],
+  digests: [],
+  ...over,
+});
+
+test('the names of an image: tags and digests, normalised and as written, and the id; not what Docker calls none', () => {
+  const image = named({ tags: ['nginx:1.27', '<none>:<none>'], digests: [`nginx@${digest}`] });
+  expect(references(image)).toEqual([
+    'docker.io/library/nginx:1.27',
+    `docker.io/library/nginx@${digest}`,
+    'nginx:1.27',
+    `nginx@${digest}`,
+    'sha256:1234',
+  ]);
+});
+
+test.each([
+  ['nginx:*', 'docker.io/library/nginx:1.27', true],
+  ['nginx:*', 'docker.io/library/nginx-anything:1.27', false],
+  ['nginx', 'docker.io/library/nginx:latest', true],
+  ['nginx', 'docker.io/library/nginx:1.27', false],
+  ['bitnami/*', 'docker.io/bitnami/redis:7', true],
+  ['bitnami/*', 'registry.example.com/bitnami/redis:7', false],
+  ['registry:5000/app:*', 'registry:5000/app:v1', true],
+  ['registry:5000/app:*', 'registry:5000/other:v1', false],
+  ['registry:5000/app:*', 'registry.example.com/app:v1', false],
+  ['registry.example.com:5000/base/*', 'registry.example.com:5000/base/cuda:12', true],
+  ['registry.example.com:5000/base/*', 'registry.example.com/base/cuda:12', false],
+  ['registry.example.com/base/*', 'registry.example.com/base/x/y:1', true],
+  ['*/app:v?', 'registry.example.com/app:v1', true],
+  ['*/app:v?', 'registry.example.com/app:v10', false],
+  ['*', 'registry.example.com/app:v1', true],
+])('the keep pattern %j on %j: %j', (pattern, tag, isKept) => {
+  expect(keepList([pattern])(named({ tags: [tag] }))).toBe(isKept ? pattern : undefined);
+});
+
+test.each([
+  [`*@${digest}`, true],
+  [`registry.example.com/app@${digest}`, true],
+  [`registry.example.com/app:v1@${digest}`, true],
+  [`*@${other}`, false],
+  ['*@sha256:*', true],
+])('the keep pattern %j on a digest: %j', (pattern, isKept) => {
+  const image = named({ digests: [`registry.example.com/app@${digest}`] });
+  expect(keepList([pattern])(image)).toBe(isKept ? pattern : undefined);
+});
+
+test('an image without any name can be kept by a pattern for all, or by its id', () => {
+  expect(keepList(['*'])(named({}))).toBe('*');
+  expect(keepList(['sha256:1234'])(named({}))).toBe('sha256:1234');
+  expect(keepList([])(named({}))).toBeUndefined();
+});
+
+const app = {
+  id: digest,
+  tags: ['registry.example.com/app:v1'],
+  digests: [`registry.example.com/app@${other}`],
+};
+const imported = { id: digest, tags: ['registry.example.com/app:v1'], digests: [] };
+
+test.each([
+  ['its tag', 'registry.example.com/app:v1', app, true],
+  ['another tag', 'registry.example.com/app:v2', app, false],
+  ['no tag, which means latest', 'registry.example.com/app', app, false],
+  ['its digest', `registry.example.com/app@${other}`, app, true],
+  ['its digest with any tag', `registry.example.com/app:v9@${other}`, app, true],
+  ['its digest under the name of a mirror', `mirror.example.com/x@${other}`, app, true],
+  ['another digest with its tag', `registry.example.com/app:v1@sha256:${'c'.repeat(64)}`, app, false],
+  ['a digest, while its own is not known', `registry.example.com/app@${other}`, imported, true],
+  [
+    'a digest of another repository, while its own is not known',
+    `registry.example.com/x@${other}`,
+    imported,
+    false,
+  ],
+  ['its id', digest, app, true],
+  ['its id without the algorithm', hex, app, true],
+  ['the beginning of its id', `sha256:${'a'.repeat(12)}`, app, true],
+  ['a short bare id', 'a'.repeat(12), app, true],
+  ['something too short for an id', 'aaaa', app, false],
+  ['its id as the digest of a name', `registry.example.com/z@${digest}`, app, true],
+  ['the same path in another registry', 'other.example.com/app:v1', app, false],
+  ['its short name, which a search registry may complete', 'app:v1', app, true],
+  ['a longer name', 'registry.example.com/app-x:v1', app, false],
+  ['nothing', '', app, false],
+  ['what the old Docker runtime wrote', `docker-pullable://registry.example.com/app@${other}`, app, true],
+])('a pod that names %s (%s)', (...[, spec, image, matches]) => {
+  expect(podImageMatches(spec, image)).toBe(matches);
+});
+
+test('a short name means the image of the default registry where that is listed', () => {
+  const hub = named({ id: 'sha256:hub', tags: ['docker.io/library/nginx:1'] });
+  const quay = named({ id: 'sha256:quay', tags: ['quay.io/nginx:1'] });
+  expect(imageIndex([hub, quay]).idsOf('nginx:1')).toEqual(['sha256:hub']);
+  expect(imageIndex([quay]).idsOf('nginx:1')).toEqual(['sha256:quay']);
+});
