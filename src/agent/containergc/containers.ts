@@ -1,0 +1,95 @@
+import type { RuntimeContainer } from '../../cri/runtime.ts';
+import {
+  keep,
+  nextPass,
+  remove,
+  type ContainerGcFacts,
+  type ContainerObject,
+  type Decision,
+  type Given,
+  type Kept,
+} from './facts.ts';
+import { overLimits, units } from './limits.ts';
+import { byNewest, createdMs, isCreatedAfter } from './order.ts';
+import { podUidOf, type Standing } from './pods.ts';
+
+type StandingOf = (uid: string) => Standing;
+
+/** Decides about each container: those of gone pods, then those over a limit, oldest first (upstream.md 3.2); then what stays. */
+export function planContainers(
+  facts: ContainerGcFacts,
+  standing: StandingOf,
+  given: Given,
+): readonly Decision<ContainerObject>[] {
+  const containers = [...(facts.containers ?? [])].sort(byNewest).reverse();
+  if (facts.sandboxes === undefined)
+    return containers.map((container) => keep(objectOf(container), 'ContainersUnknown'));
+
+  const kept: Kept<ContainerObject>[] = [];
+  const gone: RuntimeContainer[] = [];
+  const dead: RuntimeContainer[] = [];
+  for (const container of containers) {
+    const uid = podUidOf(container);
+    const verdict = keptOutright(container, standing, given);
+    if (verdict !== undefined) kept.push(verdict);
+    else if (uid !== undefined && standing(uid) === 'Gone') gone.push(container);
+    else dead.push(container);
+  }
+  return [
+    ...gone.map((container) => remove(objectOf(container), 'PodGone', { because: 'podGone' })),
+    ...planDead(dead, standing, given),
+    ...kept,
+  ];
+}
+
+/** What no limit looks at. */
+function keptOutright(
+  container: RuntimeContainer,
+  standing: StandingOf,
+  given: Given,
+): Kept<ContainerObject> | undefined {
+  const object = objectOf(container);
+  const uid = podUidOf(container);
+  if (container.state === 'Running') return keep(object, 'Running');
+  if (uid === undefined) return keep(object, 'NotKubelets');
+  const stands = standing(uid);
+  if (stands === 'Static') return keep(object, 'StaticPod');
+  if (container.state === 'Unknown' && stands !== 'Gone') return keepUnknown(object, stands, given);
+  const minimumAgeMs = minimumAge(container, stands, given);
+  if (!isCreatedAfter(container, given.now.getTime() - minimumAgeMs)) return undefined;
+  return keep(object, 'TooYoung', { eligibleAt: new Date(createdMs(container) + minimumAgeMs) });
+}
+
+const keepUnknown = (object: ContainerObject, stands: Standing, given: Given): Kept<ContainerObject> =>
+  stands === 'Quarantined'
+    ? keep(object, 'Quarantined', { eligibleAt: nextPass(given) })
+    : keep(object, 'UnknownState');
+
+/** Between creation and start a container looks dead; the kubelet gives the runtime two minutes for a call. */
+const startingMs = 120_000;
+
+function minimumAge({ state }: RuntimeContainer, stands: Standing, { policy }: Given): number {
+  const isStarting = state === 'Created' && stands !== 'Gone';
+  return isStarting ? Math.max(policy.minimumAgeMs, startingMs) : policy.minimumAgeMs;
+}
+
+function planDead(
+  dead: readonly RuntimeContainer[],
+  standing: StandingOf,
+  given: Given,
+): readonly Decision<ContainerObject>[] {
+  const over = overLimits(dead, given.policy);
+  const newest = new Set(units(dead).map(([first]) => first));
+  return dead.map((container) => {
+    const object = objectOf(container);
+    if (over.has(container)) {
+      const because = newest.has(container) ? 'limit' : 'superseded';
+      return remove(object, 'DeadContainer', { because });
+    }
+    if (standing(podUidOf(container) ?? '') === 'Quarantined')
+      return keep(object, 'Quarantined', { eligibleAt: nextPass(given) });
+    return keep(object, newest.has(container) ? 'NewestAttempt' : 'UnderLimit');
+  });
+}
+
+const objectOf = (container: RuntimeContainer): ContainerObject => ({ kind: 'container', container });

@@ -1,0 +1,172 @@
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ContainerInventory, NodePassReport } from '../../api/node-pass.ts';
+import type { ContainerGcPolicy, Policy } from '../../api/policy.ts';
+import type { ObjectRef, Recorder } from '../../kube/recorder.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import { containerGcFailed } from './events.ts';
+import { ContainerGcExecutor, fieldsOf, type ExecutorDeps } from './executor.ts';
+import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
+import { clearPlan, showPlan } from './metrics.ts';
+import { planContainerGc } from './plan.ts';
+import { observeGone } from './pods.ts';
+import { inventoryOf, nothingDone, passReport, type Outcome } from './report.ts';
+
+export interface ContainerGcDeps extends Omit<ExecutorDeps, 'mayGoOn' | 'onPodFound'> {
+  readonly governance: () => NodeGovernance;
+  /** This node, for its Events; undefined = not known yet. */
+  readonly node: () => ObjectRef | undefined;
+  readonly recorder: Recorder;
+  /** Between two passes; default one minute. */
+  readonly periodMs?: number;
+  /** At the end of each pass that was not cut off; undefined = nothing was seen. */
+  readonly onPass: (report: NodePassReport, inventory: ContainerInventory | undefined) => void;
+}
+
+interface Rule {
+  readonly policy: Policy;
+  readonly containerGC: ContainerGcPolicy;
+}
+
+/** Removes the dead containers, sandboxes and logs that the policy of this node calls garbage, and says of each pass what it did. */
+export class ContainerGcManager {
+  readonly #deps: ContainerGcDeps;
+  #sightings: Sightings = new Map();
+
+  constructor(deps: ContainerGcDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass: observe, plan, act. Rejects when something failed; all the rest was done. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const { clock, onPass, recorder } = this.#deps;
+    const outcome = await this.#pass(signal);
+    signal.throwIfAborted();
+    const message = outcome.error === undefined ? outcome.undecided : errorLine(outcome.error);
+    const node = this.#deps.node();
+    if (outcome.error !== undefined && node !== undefined)
+      recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(outcome.error) }));
+    onPass(passReport(outcome, clock.now(), message), outcome.inventory);
+    if (outcome.error !== undefined) throw outcome.error;
+  }
+
+  async #pass(signal: AbortSignal): Promise<Outcome> {
+    const { metrics, clock, log, periodMs = defaultPeriodMs } = this.#deps;
+    const observed = await this.#observe(signal);
+    if (observed instanceof Error) return { ...nothingDone, error: observed };
+    const { facts, error } = observed;
+    metrics.logBytes.set(inventoryOf(facts).logs.bytes);
+
+    const governance = this.#deps.governance();
+    const rule = ruleOf(governance);
+    if (rule === undefined) {
+      clearPlan(metrics);
+      const undecided = isUnknown(governance) ? 'the node or the policies are not known' : undefined;
+      return { ...nothingDone, inventory: inventoryOf(facts), undecided, error };
+    }
+    const plan = planContainerGc(facts, { policy: rule.containerGC, now: clock.now(), periodMs });
+    showPlan(metrics, plan, rule.policy.mode);
+    log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
+    const undecided = facts.pods === undefined ? 'the pods of the node are not known' : undefined;
+    const inventory = inventoryOf(facts, plan);
+    const begun = { ...nothingDone, inventory, undecided, error, planned: plan.removals.length };
+    return this.#act(plan, { rule, begun }, signal);
+  }
+
+  /** Logs that cannot be listed do not keep the containers from being collected. */
+  async #observe(signal: AbortSignal): Promise<Observed | Error> {
+    const { runtime, pods } = this.#deps;
+    try {
+      const [containers, sandboxes, logs] = await Promise.all([
+        runtime.listContainers(signal),
+        runtime.listSandboxes(signal),
+        this.#listLogs(signal),
+      ]);
+      const listed = logs instanceof Error ? undefined : logs;
+      // The pods come last: one that is created meanwhile is then known before its containers are.
+      const seen = { containers, sandboxes, logs: listed, pods: pods() };
+      this.#sightings = observeGone(this.#sightings, seen);
+      const facts = { ...seen, sightings: this.#sightings };
+      return { facts, error: logs instanceof Error ? logs : undefined };
+    } catch (cause) {
+      signal.throwIfAborted();
+      this.#sightings = new Map();
+      clearPlan(this.#deps.metrics);
+      return new Error('listing containers and sandboxes', { cause });
+    }
+  }
+
+  async #listLogs(
+    signal: AbortSignal,
+  ): Promise<Error | Awaited<ReturnType<ContainerGcDeps['logs']['list']>>> {
+    try {
+      return await this.#deps.logs.list(signal);
+    } catch (err) {
+      signal.throwIfAborted();
+      return err instanceof Error ? err : new Error('listing logs', { cause: err });
+    }
+  }
+
+  async #act(plan: ContainerGcPlan, { rule, begun }: Begun, signal: AbortSignal): Promise<Outcome> {
+    const { log } = this.#deps;
+    if (rule.policy.mode === 'DryRun') {
+      for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove');
+      return begun;
+    }
+    const executor = new ContainerGcExecutor({
+      ...this.#deps,
+      mayGoOn: () => isSameRule(ruleOf(this.#deps.governance()), rule),
+      onPodFound: (uid) => {
+        this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
+      },
+    });
+    const broken = await this.#perform(executor, plan, signal);
+    const { removed, failed, freedBytes } = executor;
+    const error = broken ?? failure(executor) ?? begun.error;
+    return { ...begun, removed, failed, freedBytes, error };
+  }
+
+  async #perform(
+    executor: ContainerGcExecutor,
+    { removals }: ContainerGcPlan,
+    signal: AbortSignal,
+  ): Promise<Error | undefined> {
+    try {
+      await executor.perform(removals, signal);
+      return undefined;
+    } catch (cause) {
+      signal.throwIfAborted();
+      return new Error('checking before a removal', { cause });
+    }
+  }
+}
+
+interface Observed {
+  readonly facts: ContainerGcFacts;
+  /** What could not be listed. */
+  readonly error: Error | undefined;
+}
+
+interface Begun {
+  readonly rule: Rule;
+  readonly begun: Outcome;
+}
+
+function failure({ failed, removed, firstError }: ContainerGcExecutor): Error | undefined {
+  if (failed === 0) return undefined;
+  return new Error(`removing containers, sandboxes and logs: ${failed} of ${failed + removed} failed`, {
+    cause: firstError,
+  });
+}
+
+function ruleOf(governance: NodeGovernance): Rule | undefined {
+  if (governance.kind === 'keep' || governance.nodes.containerGC === undefined) return undefined;
+  return { policy: governance.policy, containerGC: governance.nodes.containerGC };
+}
+
+const isUnknown = (governance: NodeGovernance): boolean =>
+  governance.kind === 'keep' && governance.reason === 'NodeUnknown';
+
+const isSameRule = (current: Rule | undefined, { policy }: Rule): boolean =>
+  current?.policy.uid === policy.uid &&
+  current.policy.generation === policy.generation &&
+  current.policy.mode === 'Enforce';

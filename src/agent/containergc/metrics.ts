@@ -1,0 +1,85 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { containerKeepReasons, containerRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
+import type { ContainerGcPlan } from './facts.ts';
+
+export type ContainerGcMetrics = ReturnType<typeof containerGcMetrics>;
+
+const keepReasons = [...containerKeepReasons, ...nodeKeepReasons];
+const modes = ['DryRun', 'Enforce'] as const;
+
+/** The metrics of containergc, counted from 0. The reason tells the kind: PodGone and DeadContainer are containers. */
+export function containerGcMetrics(registry: Registry) {
+  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  for (const reason of containerRemoveReasons) {
+    metrics.collected.inc({ reason }, 0);
+    metrics.errors.inc({ reason }, 0);
+  }
+  for (const reason of containerKeepReasons) metrics.skipped.inc({ reason }, 0);
+  clearPlan(metrics);
+  return metrics;
+}
+
+function actMetrics(registers: [Registry]) {
+  return {
+    collected: new Counter({
+      name: 'dustpan_container_garbage_collected_total',
+      help: '[ALPHA] Containers, sandboxes, log directories, log links and rotated logs removed, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    errors: new Counter({
+      name: 'dustpan_container_gc_errors_total',
+      help: '[ALPHA] Removals of containers, sandboxes and logs that failed, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'dustpan_container_gc_skipped_total',
+      help: '[ALPHA] Planned removals that the live re-check right before them called off, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    freedLogBytes: new Counter({
+      name: 'dustpan_container_gc_log_freed_bytes_total',
+      help: '[ALPHA] Size of the log files removed, those of removed containers included.',
+      registers,
+    }),
+  };
+}
+
+function planMetrics(registers: [Registry]) {
+  return {
+    due: new Gauge({
+      name: 'dustpan_container_gc_due_objects',
+      help: '[ALPHA] Containers, sandboxes and logs that the last plan would remove, by reason and mode of the policy.',
+      labelNames: ['reason', 'mode'],
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'dustpan_container_gc_kept_objects',
+      help: '[ALPHA] Containers, sandboxes and logs that the last plan keeps, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    logBytes: new Gauge({
+      name: 'dustpan_container_log_bytes',
+      help: '[ALPHA] Size of all files below the log roots, as last listed.',
+      registers,
+    }),
+  };
+}
+
+type PlanMetrics = Pick<ReturnType<typeof planMetrics>, 'due' | 'kept'>;
+
+/** Shows that there is no plan: no policy, or nothing could be seen. */
+export function clearPlan({ due, kept }: PlanMetrics): void {
+  for (const reason of containerRemoveReasons) for (const mode of modes) due.set({ reason, mode }, 0);
+  for (const reason of keepReasons) kept.set({ reason }, 0);
+}
+
+/** Shows one plan: what is due and what is kept, by reason. */
+export function showPlan(metrics: PlanMetrics, plan: ContainerGcPlan, mode: (typeof modes)[number]): void {
+  clearPlan(metrics);
+  for (const { reason } of plan.removals) metrics.due.inc({ reason, mode });
+  for (const { reason } of plan.kept) metrics.kept.inc({ reason });
+}

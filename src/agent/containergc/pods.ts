@@ -1,0 +1,96 @@
+import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { ContainerGcFacts, Given, PodRef, Sightings } from './facts.ts';
+import { podOfDirectory } from './log-names.ts';
+
+/**
+ * How a pod stands: Exists is in the API or still alive; Static is the kubelet's own business; Gone is absent for two passes, Quarantined
+ * for one; Unknown cannot be told.
+ */
+export type Standing = 'Exists' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+
+type Labelled = Pick<RuntimeContainer, 'labels'>;
+
+/** undefined = the kubelet did not make it. */
+export const podUidOf = ({ labels }: Labelled): string | undefined =>
+  labels['io.kubernetes.pod.uid'] === '' ? undefined : labels['io.kubernetes.pod.uid'];
+
+/** The pod that a container or a sandbox says it belongs to. */
+export const podRefOf = (object: Labelled): PodRef => ({
+  uid: podUidOf(object) ?? '',
+  namespace: object.labels['io.kubernetes.pod.namespace'],
+  name: object.labels['io.kubernetes.pod.name'],
+});
+
+/** The UID the kubelet makes up for a static pod: a hash, where the API server gives UUIDs. */
+const hashForm = /^[0-9a-f]{32}$/;
+const twoPasses = 2;
+
+type Observed = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
+
+/** Answers for one observation how each pod UID stands, sightings apart. */
+export class PodLook {
+  readonly #known: boolean;
+  readonly #uids: ReadonlySet<string>;
+  readonly #static: ReadonlySet<string>;
+  readonly #fromApi: ReadonlySet<string>;
+  readonly #alive: ReadonlySet<string>;
+
+  constructor({ containers, sandboxes, pods }: Observed) {
+    this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
+    this.#uids = new Set(pods?.map(({ uid }) => uid));
+    const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
+    this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
+    this.#static = new Set([
+      ...uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api')),
+      ...(pods ?? []).flatMap(({ configHash }) => configHash ?? []),
+    ]);
+    this.#alive = new Set([
+      ...(containers ?? []).filter(({ state }) => state === 'Running').flatMap((one) => podUidOf(one) ?? []),
+      ...(sandboxes ?? []).filter(({ state }) => state === 'Ready').flatMap((one) => podUidOf(one) ?? []),
+    ]);
+  }
+
+  /** A static pod may have no mirror and, while it starts, no sandbox yet: then only the form of its UID tells. */
+  isStatic(uid: string): boolean {
+    return this.#static.has(uid) || (hashForm.test(uid) && !this.#fromApi.has(uid));
+  }
+
+  /** undefined = it cannot be told. */
+  looksGone(uid: string): boolean | undefined {
+    if (!this.#known) return undefined;
+    return !this.#uids.has(uid) && !this.#alive.has(uid) && !this.isStatic(uid);
+  }
+}
+
+const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
+  annotations['kubernetes.io/config.source'];
+
+const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefined])[]): Set<string> =>
+  new Set(pairs.flatMap(([uid]) => uid ?? []));
+
+/** Counts this observation; a pod that is back, or that cannot be told, starts anew. */
+export function observeGone(previous: Sightings, facts: Omit<ContainerGcFacts, 'sightings'>): Sightings {
+  const look = new PodLook(facts);
+  const gone = [...mentioned(facts)].filter((uid) => look.looksGone(uid) === true);
+  return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
+}
+
+function mentioned({ containers, sandboxes, logs }: Omit<ContainerGcFacts, 'sightings'>): Set<string> {
+  const labelled = [...(containers ?? []), ...(sandboxes ?? [])].flatMap((one) => podUidOf(one) ?? []);
+  const directories = [...(logs?.directories ?? []), ...(logs?.entries ?? []).map(({ path }) => path)];
+  const logged = directories.flatMap((path) => podOfDirectory(path, logs?.roots.pods ?? '')?.uid ?? []);
+  return new Set([...labelled, ...logged]);
+}
+
+/** How each pod stands, by its UID. */
+export function standings(facts: ContainerGcFacts, given: Given): (uid: string) => Standing {
+  const look = new PodLook(facts);
+  return (uid) => {
+    if (look.isStatic(uid)) return 'Static';
+    const gone = look.looksGone(uid);
+    if (gone === undefined) return 'Unknown';
+    if (!gone) return 'Exists';
+    const seen = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
+    return seen >= twoPasses ? 'Gone' : 'Quarantined';
+  };
+}

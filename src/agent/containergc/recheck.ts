@@ -1,0 +1,72 @@
+import type { ContainerKeepReason } from '../../api/reasons.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { ContainerGcFacts, Removal } from './facts.ts';
+import { unitOf } from './limits.ts';
+import { mayStillWrite } from './log-links.ts';
+import { byNewest } from './order.ts';
+import { PodLook, podUidOf } from './pods.ts';
+
+/** The node as it is listed once more, right before an act. */
+export interface LiveView {
+  readonly containers: readonly RuntimeContainer[];
+  readonly sandboxes: readonly RuntimeSandbox[];
+  readonly pods: ContainerGcFacts['pods'];
+}
+
+/** What a second look says: still due, gone by itself, or to be kept. */
+export type Recheck = 'due' | 'absent' | ContainerKeepReason;
+
+/** Decides whether what a plan wanted removed still may go: everything the plan counted on must be so now. */
+export function recheck({ object, because }: Removal, view: LiveView): Recheck {
+  switch (object.kind) {
+    case 'container':
+      return recheckContainer(object.container, because, view);
+    case 'sandbox':
+      return recheckSandbox(object.sandbox, because, view);
+    case 'logDirectory': {
+      const uid = object.pod?.uid ?? '';
+      if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';
+      return recheckGone(uid, view);
+    }
+    case 'logLink':
+      return mayStillWrite(object.path, view.containers) ? 'InUse' : 'due';
+    case 'logFile':
+      return 'due';
+  }
+}
+
+function recheckContainer(planned: RuntimeContainer, because: Removal['because'], view: LiveView): Recheck {
+  const container = view.containers.find(({ id }) => id === planned.id);
+  const uid = podUidOf(planned) ?? '';
+  if (container === undefined) return 'absent';
+  if (container.state === 'Running') return 'Running';
+  if (podUidOf(container) !== uid) return 'InUse';
+  if (because === 'podGone') return recheckGone(uid, view);
+  if (container.state === 'Unknown') return 'UnknownState';
+  if (new PodLook(view).isStatic(uid)) return 'StaticPod';
+  const rivals = view.containers.filter((one) => unitOf(one) === unitOf(container) && isDead(one));
+  return because === 'superseded' && isNewestOf(container, rivals) ? 'NewestAttempt' : 'due';
+}
+
+function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], view: LiveView): Recheck {
+  const sandbox = view.sandboxes.find(({ id }) => id === planned.id);
+  const uid = podUidOf(planned) ?? '';
+  if (sandbox === undefined) return 'absent';
+  if (sandbox.state === 'Ready') return 'Running';
+  if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
+  if (because === 'podGone') return recheckGone(uid, view);
+  if (new PodLook(view).isStatic(uid)) return 'StaticPod';
+  const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
+  return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
+}
+
+function recheckGone(uid: string, view: LiveView): Recheck {
+  const gone = new PodLook(view).looksGone(uid);
+  if (gone === undefined) return 'PodsUnknown';
+  return gone ? 'due' : 'InUse';
+}
+
+const isDead = ({ state }: RuntimeContainer): boolean => state === 'Exited' || state === 'Created';
+
+const isNewestOf = <T extends RuntimeContainer | RuntimeSandbox>(one: T, rivals: readonly T[]): boolean =>
+  rivals.every((rival) => rival.id === one.id || byNewest(one, rival) < 0);

@@ -1,0 +1,209 @@
+import { test } from 'vitest';
+import { container, sandbox } from '../../fakes/runtime.ts';
+import {
+  agoNs,
+  apiPod,
+  attempts,
+  checkRow,
+  dead,
+  down,
+  staticSource,
+  type Row,
+} from './containergc.world.ts';
+
+const pods = [apiPod('pod')];
+const ready = [sandbox('pod')];
+const here = { pods, sandboxes: ready };
+const fiveByTwo = Array.from({ length: 5 }, (_, i) => attempts(2, { name: `u${i}` }, `u${i}-`)).flat();
+
+test.each<Row>([
+  {
+    name: 'of one container the newest dead one stays, the older go oldest first',
+    world: { ...here, containers: attempts(3) },
+    goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+    stays: ['c2 NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a running attempt does not count: the newest dead one stays beside it',
+    world: { ...here, containers: [...attempts(2), container('live', { attempt: 2 })] },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 NewestAttempt', 'live Running', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a limit of two leaves two',
+    world: { ...here, containers: attempts(3) },
+    policy: { maxPerPodContainer: 2 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a limit of zero leaves none',
+    world: { ...here, containers: attempts(2) },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+  },
+  {
+    name: 'without limits all stay',
+    world: { ...here, containers: attempts(3) },
+    policy: { maxPerPodContainer: undefined },
+    goes: [],
+    stays: ['c0 UnderLimit', 'c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'containers of two names, or of two pods, are two units',
+    world: {
+      pods: [apiPod('pod'), apiPod('b')],
+      sandboxes: [...ready, sandbox('b')],
+      containers: [dead('a', 9), dead('b', 8, { name: 'init' }), dead('c', 7, { pod: 'b' })],
+    },
+    goes: [],
+    stays: [
+      'a NewestAttempt',
+      'b NewestAttempt',
+      'b-sandbox Running',
+      'c NewestAttempt',
+      'pod-sandbox Running',
+    ],
+  },
+  {
+    name: 'of two made at one moment the later attempt is the newer',
+    world: { ...here, containers: [dead('z', 5, { attempt: 1 }), dead('a', 5, { attempt: 2 })] },
+    goes: ['z DeadContainer'],
+  },
+  {
+    name: 'of two alike in all the greater id stays',
+    world: { ...here, containers: [dead('b', 5), dead('a', 5)] },
+    goes: ['a DeadContainer'],
+  },
+  {
+    name: 'a nanosecond decides which is newer',
+    world: {
+      ...here,
+      containers: [dead('a', 5, { createdAtNs: agoNs(5) + 1n }), dead('b', 5, { createdAtNs: agoNs(5) })],
+    },
+    goes: ['b DeadContainer'],
+  },
+  {
+    name: 'age counts from creation; younger ones are no candidates and count for no limit',
+    world: { ...here, containers: [dead('old', 11), dead('young', 9), dead('older', 12)] },
+    policy: { minimumAgeMs: 600_000 },
+    goes: ['older DeadContainer'],
+    stays: ['old NewestAttempt', 'pod-sandbox Running', 'young TooYoung 12:01:00'],
+  },
+  {
+    name: 'made exactly the minimum age ago is old enough, a nanosecond later is not',
+    world: {
+      ...here,
+      containers: [dead('exact', 10), dead('later', 10, { createdAtNs: agoNs(10) + 1n, name: 'b' })],
+    },
+    policy: { minimumAgeMs: 600_000, maxPerPodContainer: 0 },
+    goes: ['exact DeadContainer'],
+    stays: ['later TooYoung 12:00:00', 'pod-sandbox Running'],
+  },
+  {
+    name: 'made in the future, as a clock that went back tells, is too young',
+    world: { ...here, containers: [dead('future', -60)] },
+    policy: { maxPerPodContainer: 0 },
+    goes: [],
+    stays: ['future TooYoung 13:00:00', 'pod-sandbox Running'],
+  },
+  {
+    name: 'one that was made and never started is dead, but not in its first two minutes',
+    world: {
+      ...here,
+      containers: [
+        dead('stuck', 5, { state: 'Created' }),
+        dead('starting', 1, { state: 'Created', name: 'b' }),
+      ],
+    },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['stuck DeadContainer'],
+    stays: ['pod-sandbox Running', 'starting TooYoung 12:01:00'],
+  },
+  {
+    name: 'one in unknown state of a pod that exists stays and counts for no limit',
+    world: { ...here, containers: [dead('a', 9), dead('u', 5, { state: 'Unknown' })] },
+    goes: [],
+    stays: ['a NewestAttempt', 'pod-sandbox Running', 'u UnknownState'],
+  },
+  {
+    name: 'one without the kubelet’s labels is not ours, whatever its age, and counts for no limit',
+    world: {
+      ...here,
+      containers: [
+        dead('x', 999, { labels: {} }),
+        dead('y', 999, { labels: { 'io.kubernetes.pod.uid': '' } }),
+      ],
+    },
+    policy: { maxPerPodContainer: 0, maxContainers: 0 },
+    goes: [],
+    stays: ['pod-sandbox Running', 'x NotKubelets', 'y NotKubelets'],
+  },
+  {
+    name: 'static pods are left to the kubelet: by the sandbox, by the mirror pod, by the form of the UID',
+    world: {
+      pods: [apiPod('mirror-of-b', 'uid-b')],
+      sandboxes: [down('a', 60, { annotations: staticSource })],
+      containers: [
+        ...attempts(2, { pod: 'a' }, 'a'),
+        ...attempts(2, { pod: 'b' }, 'b'),
+        dead('h', 60, { labels: { 'io.kubernetes.pod.uid': '0123456789abcdef0123456789abcdef' } }),
+      ],
+    },
+    policy: { maxPerPodContainer: 0, maxContainers: 0 },
+    goes: [],
+    stays: [
+      'a-sandbox StaticPod',
+      'a0 StaticPod',
+      'a1 StaticPod',
+      'b0 StaticPod',
+      'b1 StaticPod',
+      'h StaticPod',
+    ],
+  },
+])('dead containers: $name', checkRow);
+
+test.each<Row>([
+  {
+    name: 'five units of two and a limit of six: one a unit, although six could stay',
+    world: { ...here, containers: fiveByTwo },
+    policy: { maxPerPodContainer: undefined, maxContainers: 6 },
+    goes: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].sort().map((id) => `${id} DeadContainer`),
+  },
+  {
+    name: 'a limit below the number of units: one a unit, then the oldest of all',
+    world: {
+      ...here,
+      containers: ['a', 'b', 'c'].flatMap((name, i) =>
+        attempts(2, { name, createdAtNs: agoNs(50 - i) }, name),
+      ),
+    },
+    policy: { maxPerPodContainer: undefined, maxContainers: 2 },
+    goes: ['a0', 'a1', 'b0', 'c0'].map((id) => `${id} DeadContainer`),
+    stays: ['b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'as many as the limit all stay',
+    world: { ...here, containers: fiveByTwo },
+    policy: { maxPerPodContainer: undefined, maxContainers: 10 },
+    goes: [],
+  },
+  {
+    name: 'the limit per container comes first and may be enough',
+    world: { ...here, containers: fiveByTwo },
+    policy: { maxPerPodContainer: 1, maxContainers: 5 },
+    goes: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].map((id) => `${id} DeadContainer`),
+  },
+  {
+    name: 'a total limit of zero leaves none',
+    world: { ...here, containers: attempts(2) },
+    policy: { maxContainers: 0 },
+    goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+  },
+  {
+    name: 'containers of gone pods are gone before anything is counted',
+    world: { ...here, containers: [...attempts(3, { pod: 'gone' }, 'g'), ...attempts(2)] },
+    policy: { maxPerPodContainer: undefined, maxContainers: 2 },
+    goes: ['g0 PodGone', 'g1 PodGone', 'g2 PodGone'],
+  },
+])('total limit: $name', checkRow);

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { apiPod, dead, down, factsOf, goes, link, log, rule, stays } from './containergc.world.ts';
+import { observeGone } from '../../../src/agent/containergc/pods.ts';
+import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
+import { container, sandbox } from '../../fakes/runtime.ts';
+import { now } from '../../builders.ts';
+
+/** A crash-looping pod, a pod that is gone, a container that is not the kubelet's, a link to nothing. */
+const facts = factsOf({
+  pods: [apiPod('crash')],
+  sandboxes: [sandbox('crash'), down('gone', 300)],
+  containers: [
+    dead('crash-0', 480, { pod: 'crash', attempt: 0 }),
+    dead('crash-1', 470, { pod: 'crash', attempt: 1 }),
+    dead('crash-2', 460, { pod: 'crash', attempt: 2 }),
+    container('crash-3', { pod: 'crash', attempt: 3 }),
+    dead('gone-0', 660, { pod: 'gone' }),
+    dead('foreign', 660, { labels: {}, name: 'z', sandboxId: 'sandbox-of-y' }),
+  ],
+  logs: [
+    log('web_crash_uid-crash/main/3.log'),
+    log('web_gone_uid-gone/main/0.log'),
+    link('old_web_main-0123456789abcdef.log', 'web_old_x/main/0.log'),
+  ],
+});
+
+test('everything of the gone pod goes, in order; the crash-looping one keeps its newest attempt and its sandbox', () => {
+  const plan = planContainerGc(facts, { policy: rule(), now, assumeGone: true });
+  expect(goes(plan)).toEqual([
+    'gone-0 PodGone',
+    'crash-0 DeadContainer',
+    'crash-1 DeadContainer',
+    'gone-sandbox Sandbox',
+    'pods/web_gone_uid-gone OrphanedLogs',
+    'containers/old_web_main-0123456789abcdef.log BrokenLink',
+  ]);
+  expect(stays(plan)).toEqual([
+    'crash-2 NewestAttempt',
+    'crash-3 Running',
+    'crash-sandbox Running',
+    'foreign NotKubelets',
+    'pods/web_crash_uid-crash InUse',
+  ]);
+});
+
+test('gone means seen so for two passes in a row', () => {
+  const once = observeGone(new Map(), facts);
+  expect([...once]).toEqual([['uid-gone', 1]]);
+  const twice = observeGone(once, facts);
+  expect(twice.get('uid-gone')).toBe(2);
+  const planned = (sightings: typeof once) =>
+    goes(planContainerGc({ ...facts, sightings }, { policy: rule(), now })).filter((it) =>
+      it.includes('gone'),
+    );
+  expect(planned(once)).toEqual([]);
+  expect(planned(twice)).toHaveLength(3);
+});
+
+test.each([
+  { name: 'the pods were not known', change: { pods: undefined } },
+  { name: 'the pod was there', change: { pods: [apiPod('gone')] } },
+  { name: 'the sandboxes were not known', change: { sandboxes: undefined } },
+  { name: 'a container of it ran', change: { containers: [container('gone-1', { pod: 'gone' })] } },
+])('a pass in which $name starts the count anew', ({ change }) => {
+  const between = observeGone(observeGone(new Map(), facts), { ...facts, ...change });
+  expect(observeGone(between, facts).get('uid-gone')).toBe(1);
+});

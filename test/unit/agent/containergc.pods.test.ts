@@ -1,0 +1,141 @@
+import { test } from 'vitest';
+import { container, sandbox } from '../../fakes/runtime.ts';
+import { agoNs, apiPod, attempts, checkRow, dead, down, type Row } from './containergc.world.ts';
+
+const pods = [apiPod('pod')];
+const gone = { containers: [dead('g', 60, { pod: 'gone' })], sandboxes: [down('gone', 60)] };
+
+test.each<Row>([
+  {
+    name: 'absent for two passes: everything goes',
+    world: { ...gone, sightings: { 'uid-gone': 2 } },
+    given: { assumeGone: false },
+    goes: ['g PodGone', 'gone-sandbox Sandbox'],
+  },
+  {
+    name: 'absent for one pass: it waits for the next',
+    world: { ...gone, sightings: { 'uid-gone': 1 } },
+    given: { assumeGone: false },
+    goes: [],
+    stays: ['g Quarantined 12:01:00', 'gone-sandbox InUse'],
+  },
+  {
+    name: 'in quarantine the limits hold as for any pod',
+    world: { containers: attempts(2, { pod: 'gone' }), sandboxes: [], sightings: { 'uid-gone': 1 } },
+    given: { assumeGone: false, periodMs: 300_000 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 Quarantined 12:05:00'],
+  },
+  {
+    name: 'a ready sandbox: not gone',
+    world: { containers: gone.containers, sandboxes: [sandbox('gone')] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox Running'],
+  },
+  {
+    name: 'a running container: not gone, and no sibling goes',
+    world: { ...gone, containers: [...gone.containers, container('live', { pod: 'gone', name: 'side' })] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
+  },
+  {
+    name: 'pods not known: nothing is gone, limits hold',
+    world: { ...gone, containers: [...gone.containers, dead('g2', 50, { pod: 'gone' })], pods: undefined },
+    goes: ['g DeadContainer'],
+    stays: ['g2 NewestAttempt', 'gone-sandbox InUse'],
+  },
+  {
+    name: 'sandboxes not known: nothing is decided',
+    world: { containers: attempts(3), sandboxes: undefined },
+    goes: [],
+    stays: ['c0 ContainersUnknown', 'c1 ContainersUnknown', 'c2 ContainersUnknown'],
+  },
+  {
+    name: 'finished or evicted, but still in the API: it exists',
+    world: { ...gone, pods: [apiPod('gone')] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox InUse'],
+  },
+  {
+    name: 'the minimum age holds for a gone pod too, and its sandbox stays with it',
+    world: gone,
+    policy: { minimumAgeMs: 7_200_000 },
+    goes: [],
+    stays: ['g TooYoung 13:00:00', 'gone-sandbox InUse'],
+  },
+  {
+    name: 'unknown state: it goes, and one just made too',
+    world: {
+      ...gone,
+      containers: [
+        dead('u', 60, { pod: 'gone', state: 'Unknown' }),
+        dead('c', 1, { pod: 'gone', state: 'Created' }),
+      ],
+    },
+    goes: ['u PodGone', 'c PodGone', 'gone-sandbox Sandbox'],
+  },
+])('gone pods: $name', checkRow);
+
+const sandboxRows: readonly Row[] = [
+  {
+    name: 'of an existing pod the newest stays although it is down, older ones go oldest first',
+    world: {
+      pods,
+      sandboxes: [down('pod', 9, { id: 's2' }), down('pod', 8, { id: 's3' }), down('pod', 10, { id: 's1' })],
+    },
+    goes: ['s1 Sandbox', 's2 Sandbox'],
+    stays: ['s3 NewestSandbox'],
+  },
+  {
+    name: 'a ready one counts as the newest: a younger one that is down stays as well',
+    world: {
+      pods,
+      sandboxes: [sandbox('pod', { createdAtNs: agoNs(10) }), down('pod', 5, { id: 'younger' })],
+    },
+    goes: [],
+    stays: ['pod-sandbox Running', 'younger NewestSandbox'],
+  },
+  {
+    name: 'one that a container refers to stays; one whose last container this plan removes goes',
+    world: {
+      pods,
+      sandboxes: [down('pod', 9, { id: 's1' }), down('pod', 8, { id: 's2' }), sandbox('pod')],
+      containers: [dead('c1', 9, { sandboxId: 's1' }), dead('c2', 8, { sandboxId: 's2' })],
+    },
+    goes: ['c1 DeadContainer', 's1 Sandbox'],
+    stays: ['c2 NewestAttempt', 'pod-sandbox Running', 's2 InUse'],
+  },
+  {
+    name: 'one without the kubelet’s labels is not ours',
+    world: { sandboxes: [down('x', 9, { labels: {} }), down('x', 8, { labels: {}, id: 'y' })] },
+    goes: [],
+    stays: ['x-sandbox NotKubelets', 'y NotKubelets'],
+  },
+  {
+    name: 'switched off',
+    world: { sandboxes: [down('gone', 9)] },
+    policy: { sandboxes: false },
+    goes: [],
+    stays: ['gone-sandbox RuleOff'],
+  },
+  {
+    name: 'containers not known: every one may be in use',
+    world: { sandboxes: [down('pod', 9), down('pod', 8, { id: 'newer' })], containers: undefined },
+    goes: [],
+    stays: ['newer ContainersUnknown', 'pod-sandbox ContainersUnknown'],
+  },
+  {
+    name: 'pods not known: the newest stays, older ones go',
+    world: { sandboxes: [down('pod', 9), down('pod', 8, { id: 'newer' })], pods: undefined },
+    goes: ['pod-sandbox Sandbox'],
+    stays: ['newer NewestSandbox'],
+  },
+  {
+    name: 'in quarantine the newest waits',
+    world: { sandboxes: [down('gone', 9)], sightings: { 'uid-gone': 1 } },
+    given: { assumeGone: false },
+    goes: [],
+    stays: ['gone-sandbox Quarantined 12:01:00'],
+  },
+];
+test.each(sandboxRows)('sandboxes: $name', checkRow);

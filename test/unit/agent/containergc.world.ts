@@ -1,0 +1,130 @@
+import { expect } from 'vitest';
+import type { ContainerGcPolicy, LogsPolicy } from '../../../src/api/policy.ts';
+import type {
+  ContainerGcFacts,
+  ContainerGcObject,
+  ContainerGcPlan,
+  Given,
+} from '../../../src/agent/containergc/facts.ts';
+import { logsOfSnapshot } from '../../../src/agent/containergc/facts.ts';
+import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
+import type { LogEntry } from '../../../src/node/logs.ts';
+import { minutesAgo, now } from '../../builders.ts';
+import { container, sandbox } from '../../fakes/runtime.ts';
+
+export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
+  orphanedDirectories: true,
+  brokenLinks: true,
+  maxRotatedPerContainer: undefined,
+  maxBytesPerPod: undefined,
+  ...over,
+});
+
+/** The defaults of the API, with logs. */
+export const rule = (over: Partial<ContainerGcPolicy> = {}): ContainerGcPolicy => ({
+  minimumAgeMs: 0,
+  maxPerPodContainer: 1,
+  maxContainers: undefined,
+  sandboxes: true,
+  logs: logsRule(),
+  ...over,
+});
+
+export const agoNs = (minutes: number): bigint => BigInt(minutesAgo(minutes)) * 1_000_000n;
+
+type Over = Partial<RuntimeContainer> & { readonly pod?: string };
+
+/** An exited container that is so many minutes old. */
+export const dead = (id: string, minutes: number, over: Over = {}): RuntimeContainer =>
+  container(id, { state: 'Exited', createdAtNs: agoNs(minutes), ...over });
+
+/** A sandbox that is not ready, so many minutes old. */
+export const down = (pod: string, minutes: number, over: Partial<RuntimeSandbox> = {}): RuntimeSandbox =>
+  sandbox(pod, { state: 'NotReady', createdAtNs: agoNs(minutes), ...over });
+
+export const staticSource = { 'kubernetes.io/config.source': 'file' } as const;
+
+export const apiPod = (
+  pod: string,
+  configHash?: string,
+): { uid: string; configHash: string | undefined } => ({
+  uid: `uid-${pod}`,
+  configHash,
+});
+
+export const log = (path: string, over: Partial<LogEntry> = {}): LogEntry => ({
+  path: `/var/log/pods/${path}`,
+  bytes: 100,
+  mtimeMs: minutesAgo(30),
+  ...over,
+});
+
+export const link = (name: string, target: string): LogEntry => ({
+  path: `/var/log/containers/${name}`,
+  bytes: 0,
+  mtimeMs: minutesAgo(30),
+  target: target.startsWith('/') || target.startsWith('.') ? target : `/var/log/pods/${target}`,
+});
+
+export type World = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
+  readonly logs?: readonly LogEntry[] | undefined;
+  /** UIDs seen gone, and how often. */
+  readonly sightings?: Readonly<Record<string, number>>;
+};
+
+/** Nothing there but what is told; `undefined` told = not known. */
+export function factsOf(world: World): ContainerGcFacts {
+  return {
+    containers: [],
+    sandboxes: [],
+    pods: [],
+    ...world,
+    logs: 'logs' in world && world.logs === undefined ? undefined : logsOfSnapshot(world.logs ?? []),
+    sightings: new Map(Object.entries(world.sightings ?? {})),
+  };
+}
+
+export const planOf = (
+  world: World,
+  policy: Partial<ContainerGcPolicy> = {},
+  given: Partial<Given> = {},
+): ContainerGcPlan =>
+  planContainerGc(factsOf(world), { policy: rule(policy), now, assumeGone: true, ...given });
+
+export const nameOf = (object: ContainerGcObject): string => {
+  if (object.kind === 'container') return object.container.id;
+  if (object.kind === 'sandbox') return object.sandbox.id;
+  return object.path.replace(/^\/var\/log\//, '');
+};
+
+export const goes = ({ removals }: ContainerGcPlan): string[] =>
+  removals.map(({ object, reason }) => `${nameOf(object)} ${reason}`);
+
+export const stays = ({ kept }: ContainerGcPlan): string[] =>
+  kept
+    .map(({ object, reason, eligibleAt }) =>
+      [nameOf(object), reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
+    )
+    .sort();
+
+export interface Row {
+  readonly name: string;
+  readonly world: World;
+  readonly policy?: Partial<ContainerGcPolicy>;
+  readonly given?: Partial<Given>;
+  /** In order, each with its reason. */
+  readonly goes: readonly string[];
+  /** In any order, each with its reason and the time when it may go. */
+  readonly stays?: readonly string[];
+}
+
+export function checkRow(row: Row): void {
+  const plan = planOf(row.world, row.policy, row.given);
+  expect(goes(plan)).toEqual(row.goes);
+  if (row.stays !== undefined) expect(stays(plan)).toEqual([...row.stays].sort());
+}
+
+/** So many dead attempts of one container, a minute apart, oldest first. */
+export const attempts = (count: number, over: Over = {}, prefix = 'c'): RuntimeContainer[] =>
+  Array.from({ length: count }, (_, i) => dead(`${prefix}${i}`, 60 - i, { attempt: i, ...over }));
