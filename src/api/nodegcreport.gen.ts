@@ -65,6 +65,7 @@ export interface NodeGCReportStatus {
    * What takes the most space on the node, largest first.
    */
   largestOffenders?: NodeGCReportStatusLargestOffender[];
+  orphans?: NodeGCReportStatusOrphans;
   /**
    * All active warnings about local storage, listed or not.
    */
@@ -369,6 +370,53 @@ export interface NodeGCReportStatusLargestOffender {
    * The reason code of its verdict.
    */
   reason?: string;
+}
+/**
+ * What is left of pods that neither the API server nor the runtime knows. It is counted, not removed. A place that the agent cannot see is absent.
+ */
+export interface NodeGCReportStatusOrphans {
+  podDirectories?: NodeGCReportStatusOrphansPodDirectories;
+  logDirectories?: NodeGCReportStatusOrphansLogDirectories;
+  podCgroups?: NodeGCReportStatusOrphansPodCgroups;
+}
+/**
+ * Pod directories of the kubelet.
+ */
+export interface NodeGCReportStatusOrphansPodDirectories {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Bytes that they take, mounted volumes left out. A lower bound where there are very many files.
+   */
+  bytes?: number;
+}
+/**
+ * Log directories of pods.
+ */
+export interface NodeGCReportStatusOrphansLogDirectories {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Bytes that they take.
+   */
+  bytes?: number;
+}
+/**
+ * Control groups of pods.
+ */
+export interface NodeGCReportStatusOrphansPodCgroups {
+  /**
+   * How many.
+   */
+  count?: number;
+  /**
+   * Memory that is still charged to them.
+   */
+  bytes?: number;
 }
 /**
  * A pod that is near a limit of local storage.

@@ -63,8 +63,15 @@ const containerStatus: MessageFields = {
   containerID: [8, 'string'],
 };
 
+const container: MessageFields = { name: [1, 'string'], image: [2, 'string'] };
+
+const volumeSource: MessageFields = {
+  image: [30, { message: { reference: [1, 'string'], pullPolicy: [2, 'string'] } }],
+};
+
 const podSpec: MessageFields = {
-  containers: [2, { repeated: { name: [1, 'string'], image: [2, 'string'] } }],
+  volumes: [1, { repeated: { name: [1, 'string'], volumeSource: [2, { inline: volumeSource }] } }],
+  containers: [2, { repeated: container }],
   restartPolicy: [3, 'string'],
   terminationGracePeriodSeconds: [4, 'int'],
   nodeSelector: [7, 'stringMap'],
@@ -72,7 +79,9 @@ const podSpec: MessageFields = {
   nodeName: [10, 'string'],
   schedulerName: [19, 'string'],
   priorityClassName: [24, 'string'],
+  initContainers: [20, { repeated: container }],
   priority: [25, 'int'],
+  ephemeralContainers: [34, { repeated: { ephemeralContainerCommon: [1, { inline: container }] } }],
 };
 
 const podStatus: MessageFields = {

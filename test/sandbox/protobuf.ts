@@ -14,6 +14,8 @@ export type FieldType =
   | 'time'
   | 'stringMap'
   | { readonly message: MessageFields }
+  /** A message of its own whose fields JSON writes among those of the object around it. */
+  | { readonly inline: MessageFields }
   | { readonly repeated: 'string' | MessageFields };
 
 /** The message that says what the JSON object says, of the fields that are known. */
@@ -25,7 +27,7 @@ export function encodeMessage(object: JsonObject, fields: MessageFields): Uint8A
 
 function writeMessage(writer: BinaryWriter, object: JsonObject, fields: MessageFields): void {
   for (const [name, [number, type]] of Object.entries(fields)) {
-    const value = object[name];
+    const value = typeof type === 'object' && 'inline' in type ? object : object[name];
     if (value !== undefined && value !== null) writeField({ writer, number }, type, value);
   }
 }
@@ -50,6 +52,7 @@ const writers: Readonly<Record<Extract<FieldType, string>, Write>> = {
 function writeField(slot: Slot, type: FieldType, value: unknown): void {
   if (typeof type === 'string') writers[type](slot, value);
   else if ('message' in type) writeNested(slot, asObject(value), type.message);
+  else if ('inline' in type) writeNested(slot, asObject(value), type.inline);
   else for (const item of asList(value)) writeItem(slot, type.repeated, item);
 }
 

@@ -1,10 +1,14 @@
 import type { PolicyPassReport } from '../../api/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { NodeReportFacts } from '../../kube/node-report-facts.ts';
+import type { NodeFacts } from '../../kube/objects.ts';
 import type { Recorder } from '../../kube/recorder.ts';
+import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { invalidPolicy } from './events.ts';
-import { differs, isUrgent, planStatus, type PolicyStatus } from './plan.ts';
+import { rollUpNodes, type NodeRollup } from './nodes.ts';
+import { planStatus, writeAfterMs, type PolicyStatus } from './plan.ts';
 
 export interface PolicyStatusDeps {
   readonly policies: {
@@ -12,15 +16,15 @@ export interface PolicyStatusDeps {
     /** The status as last seen on the server. */
     storedStatus(uid: string): PolicyStatus | undefined;
   };
+  readonly nodes: Store<NodeFacts>;
+  /** What the agents report; synced only while the watch works. */
+  readonly nodeReports: Store<NodeReportFacts>;
   readonly writeStatus: (name: string, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
   readonly fenced: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-/** Every agent watches the policies: a status is written this often at most, unless a condition turns. */
-const minIntervalMs = 30_000;
 
 /** Keeps the status of each policy true to its last pass. */
 export class PolicyStatusController {
@@ -44,22 +48,36 @@ export class PolicyStatusController {
     const { ranked } = this.#deps.policies;
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
+    const rollups = this.#rollUp();
     for (const policy of ranked) {
       if (!this.#deps.fenced()) return;
       this.#reportInvalid(policy);
-      await this.#reconcileOne(policy, signal);
+      await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
     }
   }
 
-  async #reconcileOne(policy: Policy | InvalidPolicy, signal: AbortSignal): Promise<void> {
+  /** undefined while nodes or reports are not known. */
+  #rollUp(): ReadonlyMap<string, NodeRollup> | undefined {
+    const { policies, nodes, nodeReports, clock } = this.#deps;
+    if (!nodes.synced || !nodeReports.synced) return undefined;
+    const world = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
+    return rollUpNodes(policies.ranked, world, clock.now());
+  }
+
+  async #reconcileOne(
+    policy: Policy | InvalidPolicy,
+    nodes: NodeRollup | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { policies, clock, log, writeStatus } = this.#deps;
     const memory = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; counting its deletions twice would be a lie.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
     const { report, deletedSince } = memory;
-    const wanted = planStatus({ policy, stored, report, deletedSince }, clock.now());
-    const waited = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity) >= minIntervalMs;
-    if (!differs(wanted, stored) || !(waited || isUrgent(wanted, stored))) return;
+    const wanted = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
+    const waitMs = writeAfterMs(wanted, stored);
+    const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
+    if (waitMs === undefined || waitedMs < waitMs) return;
     try {
       await writeStatus(policy.name, wanted, signal);
     } catch (err) {

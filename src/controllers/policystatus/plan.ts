@@ -1,5 +1,7 @@
 import type { PolicyPassReport } from '../../api/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import { claims } from './claims.ts';
+import type { NodeRollup } from './nodes.ts';
 
 /** status of a GCPolicy, as far as the controller writes it. */
 export interface PolicyStatus {
@@ -7,6 +9,8 @@ export interface PolicyStatus {
   readonly conditions: readonly Condition[];
   readonly lastPassTime?: string;
   readonly pods?: PodRollup;
+  /** null takes away what is stored, as a policy that says nothing about nodes any more needs it. */
+  readonly nodes?: NodeRollup | null;
 }
 
 /** metav1.Condition. */
@@ -39,37 +43,48 @@ export interface StatusFacts {
   readonly report: PolicyPassReport | undefined;
   /** Deleted since the stored total was written. */
   readonly deletedSince: number;
+  /** undefined = not known, or nothing said about nodes. */
+  readonly nodes?: NodeRollup | undefined;
 }
 
 /** Decides the whole status a policy should have now. lastTransitionTime moves only where a condition's status does. */
-export function planStatus({ policy, stored, report, deletedSince }: StatusFacts, now: Date): PolicyStatus {
+export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
+  const { policy, stored, report, deletedSince } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
-  const conditions = claims(policy, report).map((claim): Condition => {
+  const conditions = claims(facts).map((claim): Condition => {
     const old = before.get(claim.type);
-    const lastTransitionTime =
-      old?.status === claim.status ? old.lastTransitionTime : now.toISOString().replace(/\.\d+Z$/, 'Z');
+    const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : rfc3339(now);
     return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
   });
-  if (report === undefined) return { ...stored, observedGeneration: policy.generation, conditions };
-  const deletedTotal = (stored?.pods?.deletedTotal ?? 0) + deletedSince;
-  return {
-    observedGeneration: policy.generation,
-    conditions,
-    lastPassTime: report.at.toISOString().replace(/\.\d+Z$/, 'Z'),
-    pods: rollup(report, deletedTotal),
-  };
+  const { lastPassTime, pods } = stored ?? {};
+  const told =
+    report === undefined
+      ? { ...(lastPassTime !== undefined && { lastPassTime }), ...(pods !== undefined && { pods }) }
+      : { lastPassTime: rfc3339(report.at), pods: rollup(report, (pods?.deletedTotal ?? 0) + deletedSince) };
+  return { observedGeneration: policy.generation, conditions, ...told, ...nodesOf(facts) };
+}
+
+const rfc3339 = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** While the reports are not known the stored figures stay: they are not 0. */
+function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'nodes'> {
+  const says = !('problems' in policy) && policy.nodes !== undefined;
+  const figures = says ? (nodes ?? stored?.nodes) : undefined;
+  if (figures !== undefined && figures !== null) return { nodes: figures };
+  return stored?.nodes === undefined ? {} : { nodes: null };
 }
 
 /** What is stored, as far as it can be used; whatever somebody else wrote there must not stop us. */
 export function readStatus(stored: unknown): PolicyStatus | undefined {
   if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
   const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
-  const { observedGeneration, pods, lastPassTime } = stored;
+  const { observedGeneration, pods, nodes, lastPassTime } = stored;
   return {
     observedGeneration,
     conditions,
     ...(typeof lastPassTime === 'string' && { lastPassTime }),
     ...(isRollup(pods) && { pods }),
+    ...(isNodeRollup(nodes) && { nodes }),
   };
 }
 
@@ -82,23 +97,36 @@ const isCondition = (value: unknown): value is Condition =>
   );
 const isRollup = (value: unknown): value is PodRollup =>
   isObject(value) && typeof value['deletedTotal'] === 'number';
+const isNodeRollup = (value: unknown): value is NodeRollup =>
+  isObject(value) && typeof value['desired'] === 'number';
 
-/** Whether anything a reader would act on differs. The time of the last pass alone does not: a quiet cluster gets no writes. */
-export function differs(wanted: PolicyStatus, stored: PolicyStatus | undefined): boolean {
-  return stored === undefined || substance(wanted) !== substance(stored);
+/** Every agent watches the policies: a status is written this often at most, unless a condition turns. */
+const regularMs = 30_000;
+/** Some node always has one image more than before. */
+const figuresMs = 5 * 60_000;
+
+/**
+ * How long after the last write a status that differs is to be written: at once for another spec observed or a condition that turned.
+ * undefined = nothing a reader would act on differs; the time of the last pass alone does not, so a quiet cluster gets no writes.
+ */
+export function writeAfterMs(wanted: PolicyStatus, stored: PolicyStatus | undefined): number | undefined {
+  if (stored === undefined || turned(wanted) !== turned(stored)) return 0;
+  if (substance(wanted) !== substance(stored)) return regularMs;
+  return figures(wanted) === figures(stored) ? undefined : figuresMs;
 }
 
-/** Whether what differs cannot wait for the next regular write: another spec observed, or a condition that turned. */
-export function isUrgent(wanted: PolicyStatus, stored: PolicyStatus | undefined): boolean {
-  const turned = (status: PolicyStatus): string =>
-    JSON.stringify([status.observedGeneration, status.conditions.map(({ type, status: is }) => [type, is])]);
-  return stored === undefined || turned(wanted) !== turned(stored);
-}
+const turned = ({ observedGeneration, conditions }: PolicyStatus): string =>
+  JSON.stringify([observedGeneration, conditions.map(({ type, status }) => [type, status])]);
 
-function substance({ observedGeneration, conditions, pods }: PolicyStatus): string {
+function substance({ conditions, pods, nodes }: PolicyStatus): string {
   const told = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
-  return JSON.stringify([observedGeneration, told, pods === undefined ? null : Object.entries(pods).sort()]);
+  const { desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests } = nodes ?? {};
+  const ofNodes = [desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests];
+  return JSON.stringify([told, sorted(pods), ofNodes]);
 }
+
+const figures = ({ nodes }: PolicyStatus): string => JSON.stringify(sorted(nodes));
+const sorted = (rollup: object | null | undefined): unknown => Object.entries(rollup ?? {}).sort();
 
 const rollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
   governed: report.governed,
@@ -110,61 +138,3 @@ const rollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
   errorsLastPass: report.failed,
   deletedTotal,
 });
-
-type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
-
-function claims(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim[] {
-  const accepted = acceptedClaim(policy);
-  const degraded = degradedClaim(policy, report);
-  const enforcing = enforcingClaim(policy, report);
-  return [readyClaim(accepted, degraded), accepted, enforcing, degraded];
-}
-
-function readyClaim(accepted: Claim, degraded: Claim): Claim {
-  if (accepted.status !== 'True') return { ...accepted, type: 'Ready' };
-  if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
-  return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' };
-}
-
-function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
-  if (!('problems' in policy))
-    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy can be followed' };
-  const message = `Nothing is collected where this policy may govern: ${policy.problems.join('; ')}`;
-  return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(message) };
-}
-
-function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {
-  const type = 'Enforcing';
-  if ('problems' in policy)
-    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy cannot be followed' };
-  if (policy.mode === 'Enforce')
-    return { type, status: 'True', reason: 'ModeEnforce', message: 'Pods that are due are deleted' };
-  const due = report === undefined ? '' : `; ${report.due} would be deleted now`;
-  return { type, status: 'False', reason: 'ModeDryRun', message: `Nothing is deleted in mode DryRun${due}` };
-}
-
-function degradedClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {
-  const type = 'Degraded';
-  if ('problems' in policy || report === undefined)
-    return {
-      type,
-      status: 'Unknown',
-      reason: 'NoPassYet',
-      message: 'No pass has been made under this policy yet',
-    };
-  if (report.trippedPercent !== undefined) {
-    const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all: orphans are kept`;
-    return { type, status: 'True', reason: 'Tripped', message };
-  }
-  if (report.failed > 0)
-    return {
-      type,
-      status: 'True',
-      reason: 'DeletesFailed',
-      message: `${report.failed} deletions failed in the last pass`,
-    };
-  return { type, status: 'False', reason: 'AsPlanned', message: 'The last pass did what it planned' };
-}
-
-/** metav1.Condition allows 32768; nobody reads that much. */
-const cut = (message: string): string => (message.length > 1024 ? `${message.slice(0, 1023)}…` : message);

@@ -3,10 +3,13 @@ import type { PolicyPassReport } from '../../../src/api/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { PolicyStatusController } from '../../../src/controllers/policystatus/controller.ts';
 import { planStatus, readStatus, type PolicyStatus } from '../../../src/controllers/policystatus/plan.ts';
-import { now, policy } from '../../builders.ts';
+import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
+import type { NodeFacts } from '../../../src/kube/objects.ts';
+import { node, now, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';
 import { silentLogger } from '../../fakes/logger.ts';
+import { nodesPolicy, report as nodeReport } from './policystatus.world.ts';
 
 const never = new AbortController().signal;
 
@@ -135,6 +138,9 @@ interface Bed {
     stored: PolicyStatus | undefined;
     fails: boolean;
     ranked: readonly (Policy | InvalidPolicy)[];
+    nodes: Map<string, NodeFacts>;
+    reports: Map<string, NodeReportFacts>;
+    reportsSynced: boolean;
   };
 }
 
@@ -142,13 +148,23 @@ function bed(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Bed {
   const written: PolicyStatus[] = [];
   const clock = new FakeClock();
   const recorder = new FakeRecorder();
-  const server: Bed['server'] = { stored: undefined, fails: false, ranked };
+  const server: Bed['server'] = {
+    ...{ stored: undefined, fails: false, ranked },
+    ...{ nodes: new Map(), reports: new Map(), reportsSynced: true },
+  };
   const controller = new PolicyStatusController({
     policies: {
       get ranked() {
         return server.ranked;
       },
       storedStatus: () => server.stored,
+    },
+    nodes: { synced: true, items: server.nodes },
+    nodeReports: {
+      get synced() {
+        return server.reportsSynced;
+      },
+      items: server.reports,
     },
     writeStatus: (_name, status) => {
       if (server.fails) return Promise.reject(new Error('server down'));
@@ -218,4 +234,66 @@ test('an invalid policy is told once a generation', async () => {
   server.ranked = [{ ...broken, generation: 4 }];
   await controller.reconcile(never);
   expect(recorder.reasons).toHaveLength(2);
+});
+
+/** A policy for nodes alone, and the two nodes it governs. */
+function nodesBed(): Bed {
+  const made = bed([nodesPolicy('default')]);
+  for (const name of ['a', 'b']) made.server.nodes.set(name, node(name));
+  made.server.reports.set('a', nodeReport('a'));
+  return made;
+}
+
+test('a policy for nodes alone is judged by what the nodes report', async () => {
+  const { written, clock, controller, server } = nodesBed();
+  server.reports.clear();
+  await controller.reconcile(never);
+  expect(written.flatMap(conditions)).toContain('Degraded=Unknown NoReportYet');
+  server.reports.set('a', nodeReport('a'));
+  await controller.reconcile(never);
+  expect(written.flatMap(conditions)).toContain('Degraded=False AsPlanned');
+  server.reports.set('a', nodeReport('a', { degraded: true }));
+  clock.advance(1_000);
+  await controller.reconcile(never);
+  expect(written.at(-1)?.conditions.find(({ type }) => type === 'Degraded')).toMatchObject({
+    ...{ status: 'True', reason: 'NodesDegraded' },
+    message: '1 of 2 nodes are degraded, their NodeGCReports say why',
+  });
+});
+
+test('figures of nodes that only drift are written every 5 min, counts of nodes every 30 s', async () => {
+  const { written, clock, controller, server } = nodesBed();
+  for (let i = 0; i < 10; i++) {
+    server.reports.set('a', nodeReport('a', { imagesRemovable: i }));
+    await controller.reconcile(never);
+    clock.advance(30_000);
+  }
+  expect(written.map(({ nodes }) => nodes?.imagesRemovable)).toEqual([0]);
+  await controller.reconcile(never);
+  expect(written.map(({ nodes }) => nodes?.imagesRemovable)).toEqual([0, 9]);
+  server.reports.set('b', nodeReport('b', { reportedAtMs: clock.now().getTime() }));
+  await controller.reconcile(never);
+  expect(written).toHaveLength(2);
+  clock.advance(30_000);
+  await controller.reconcile(never);
+  expect(written.at(-1)?.nodes).toMatchObject({ desired: 2, upToDate: 2 });
+});
+
+test('while the reports are not known the stored figures stay; they go when the policy speaks of nodes no more', async () => {
+  const { written, clock, controller, server } = nodesBed();
+  await controller.reconcile(never);
+  expect(written[0]?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
+  server.reportsSynced = false;
+  server.reports.clear();
+  clock.advance(600_000);
+  await controller.reconcile(never);
+  expect(server.stored?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
+  server.ranked = [policy({ generation: 2 })];
+  await controller.reconcile(never);
+  expect(server.stored?.nodes).toBeNull();
+  const writes = written.length;
+  server.stored = readStatus(server.stored);
+  clock.advance(600_000);
+  await controller.reconcile(never);
+  expect(written).toHaveLength(writes);
 });

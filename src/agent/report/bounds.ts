@@ -1,0 +1,41 @@
+/** The bounds of crds/: what goes beyond would be refused, and with it the whole report. */
+export const bounds = {
+  conditionMessage: 1_024,
+  unitMessage: 1_024,
+  versionText: 128,
+  mountpoint: 1_024,
+  offenderId: 1_024,
+  offenderName: 512,
+  namespace: 63,
+  reason: 64,
+  offenders: 10,
+} as const;
+
+const maxCount = 2 ** 31 - 1;
+
+/** A whole number from 0 to the largest of int32. */
+export const count = (value: number): number => whole(value, maxCount);
+
+/** A whole number from 0 to the largest that JSON carries exactly. */
+export const bytes = (value: number): number => whole(value, Number.MAX_SAFE_INTEGER);
+
+/** A whole number from 0 to 100. */
+export const percent = (value: number): number => whole(value, 100);
+
+function whole(value: number, max: number): number {
+  return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), 0), max);
+}
+
+/** One line of at most `max` characters; a cut one ends in an ellipsis. */
+export function cut(text: string, max: number): string {
+  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  if (line.length <= max) return line;
+  // By characters, so that none is left in half.
+  const characters = Array.from(line.slice(0, 2 * max));
+  return characters.length <= max && line.length <= 2 * max
+    ? characters.join('')
+    : `${characters.slice(0, max - 1).join('')}…`;
+}
+
+/** A time as the API server itself writes it. */
+export const rfc3339 = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');

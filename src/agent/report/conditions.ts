@@ -1,0 +1,116 @@
+import type { NodeGCReportStatusCondition } from '../../api/nodegcreport.gen.ts';
+import type { NodePassReport } from '../../api/node-pass.ts';
+import type { NodesPolicy } from '../../api/policy.ts';
+import { bounds, cut, rfc3339 } from './bounds.ts';
+import type { ReportFacts } from './facts.ts';
+import { keepListClaim } from './keep-list-risk.ts';
+
+/** What a condition says, without its history. */
+export interface Claim {
+  readonly type: 'Ready' | 'KeepListAtRisk' | 'Degraded';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+type Stored = readonly NodeGCReportStatusCondition[];
+
+/** The three conditions of a report. lastTransitionTime moves only where a condition's status does. */
+export function planConditions(facts: ReportFacts, stored: Stored, now: Date): NodeGCReportStatusCondition[] {
+  const before = new Map(stored.map((condition) => [condition.type, condition]));
+  const degraded = degradedClaim(facts);
+  const atRisk = keepListClaim(facts, before.get('KeepListAtRisk')?.reason);
+  const generation = facts.governance.policy?.generation;
+  return [readyClaim(facts, degraded), atRisk, degraded].map((claim) => {
+    const old = before.get(claim.type);
+    return {
+      ...claim,
+      message: cut(claim.message, bounds.conditionMessage),
+      lastTransitionTime: old?.status === claim.status ? old.lastTransitionTime : rfc3339(now),
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
+}
+
+function readyClaim({ governance }: ReportFacts, degraded: Claim): Claim {
+  if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
+  if (degraded.status === 'Unknown') return { ...degraded, type: 'Ready' };
+  if (governance.kind === 'governed')
+    return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' };
+  const message = 'Nothing is removed from this node';
+  return { type: 'Ready', status: 'True', reason: governance.reason, message };
+}
+
+/** Whatever keeps the agent from doing what the policy asks for, the worst first. */
+function degradedClaim(facts: ReportFacts): Claim {
+  const type = 'Degraded';
+  const { governance, troubles } = facts;
+  const [trouble] = troubles;
+  if (trouble !== undefined) return { type, status: 'True', ...trouble };
+  if (governance.kind === 'keep') return keptClaim(governance);
+  const { capacityBytes } = facts.imageDisk ?? { capacityBytes: undefined };
+  if (capacityBytes === 0) {
+    const message = 'The image file system says that its capacity is 0';
+    return { type, status: 'True', reason: 'InvalidDiskCapacity', message };
+  }
+  return passesClaim(facts, governance.nodes);
+}
+
+function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { readonly kind: 'keep' }>): Claim {
+  const type = 'Degraded';
+  switch (reason) {
+    case 'InvalidPolicy': {
+      const problems = policy !== undefined && 'problems' in policy ? `: ${policy.problems.join('; ')}` : '';
+      const message = `The policy that governs this node cannot be followed${problems}`;
+      return { type, status: 'True', reason, message };
+    }
+    case 'NodeUnknown': {
+      const message = 'What governs this node is not known: a watch of the agent does not work';
+      return { type, status: 'True', reason, message };
+    }
+    case 'NoPolicy':
+      return { type, status: 'False', reason, message: 'No policy governs this node' };
+    case 'KeepMarked':
+      return { type, status: 'False', reason, message: 'The node carries the label gc.dustpan.dev/keep' };
+    case 'RuleOff':
+      return { type, status: 'False', reason, message: 'The policy asks for nothing on this node' };
+  }
+}
+
+function passesClaim({ passes }: ReportFacts, policy: NodesPolicy): Claim {
+  const type = 'Degraded';
+  const wanted = unitsOf(policy);
+  const made = passes.map(({ last }) => last).filter(({ unit }) => wanted.includes(unit));
+  for (const { result, reason } of troubledResults) {
+    const pass = made.find((one) => one.result === result);
+    if (pass !== undefined) return { type, status: 'True', reason, message: passMessage(pass) };
+  }
+  const missing = wanted.filter((unit) => !made.some((pass) => pass.unit === unit));
+  if (missing.length > 0)
+    return { type, status: 'Unknown', reason: 'NoPassYet', message: `No pass yet: ${missing.join(', ')}` };
+  return { type, status: 'False', reason: 'AsPlanned', message: 'The last passes did what they planned' };
+}
+
+/** localstorage is not among the units of this version: waiting for its first pass would have no end. */
+const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
+  ...(policy.imageGC === undefined ? [] : (['imagegc'] as const)),
+  ...(policy.containerGC === undefined ? [] : (['containergc'] as const)),
+];
+
+const troubledResults = [
+  { result: 'Failed', reason: 'PassFailed' },
+  { result: 'Short', reason: 'TargetMissed' },
+  { result: 'Unknown', reason: 'Undecided' },
+] as const;
+
+function passMessage({ unit, result, message, errors }: NodePassReport): string {
+  const what = {
+    Failed: 'failed',
+    Short: 'could not do enough',
+    Unknown: 'could not decide',
+    Idle: '',
+    Succeeded: '',
+  }[result];
+  const failed = errors > 0 ? ` (${errors} removals failed)` : '';
+  return `${unit} ${what}${failed}${message === undefined ? '' : `: ${message}`}`;
+}

@@ -1,0 +1,44 @@
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/node-pass.ts';
+import type { RuntimeVersion } from '../../cri/runtime.ts';
+import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
+import type { OrphansFound } from '../../node/orphans.ts';
+
+/** The last pass of a unit, and what it has done since the agent started. */
+export interface UnitPasses {
+  readonly last: NodePassReport;
+  readonly removedTotal: number;
+  readonly freedBytesTotal: number;
+}
+
+/** At which free part of a file system the node's kubelet removes all unused images, kept ones too. */
+export interface KubeletThresholds {
+  readonly imageFsAvailablePercent: number;
+  readonly nodeFsAvailablePercent: number;
+}
+
+/** The kubelet's defaults (evictionHard). What a kubelet is really set to an agent may not read before Kubernetes 1.36. */
+export const assumedKubelet: KubeletThresholds = { imageFsAvailablePercent: 15, nodeFsAvailablePercent: 10 };
+
+/** All that a report is made of; what is undefined is not known (yet). */
+export interface ReportFacts {
+  readonly agentVersion: string;
+  readonly runtime: RuntimeVersion | undefined;
+  readonly governance: NodeGovernance;
+  readonly passes: readonly UnitPasses[];
+  readonly images: ImageInventory | undefined;
+  readonly containers: ContainerInventory | undefined;
+  readonly orphans: OrphansFound | undefined;
+  readonly imageDisk: MountedImageDisk | undefined;
+  /** The disk of the kubelet's root directory. */
+  readonly nodeDisk: FileSystemFigures | undefined;
+  readonly kubelet: KubeletThresholds;
+  /** What could not be read for this report, the worst first. */
+  readonly troubles: readonly ReportTrouble[];
+}
+
+export interface ReportTrouble {
+  readonly reason: 'RuntimeUnavailable' | 'ImageDiskUnknown';
+  /** In one line. */
+  readonly message: string;
+}

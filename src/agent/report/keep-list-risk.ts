@@ -1,0 +1,93 @@
+import type { CountAndBytes } from '../../api/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy.ts';
+import type { FileSystemFigures } from '../../node/filesystem.ts';
+import type { Claim } from './conditions.ts';
+import type { ReportFacts } from './facts.ts';
+
+type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes'>;
+type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
+
+/** How far our low threshold must be under the kubelet's high one: as far as its own two are apart by default. */
+const safeDistancePercent = 5;
+/** A disk this near to the kubelet's eviction signal is at risk; one that was stays so until it is twice as far away. */
+const nearPercent = 2;
+
+/**
+ * Whether the kubelet may remove images that the policy keeps. It knows no keep list, and removes images in two cases: over its high
+ * threshold the longest unused, and at a disk eviction signal every unused one.
+ */
+export function keepListClaim(facts: ReportFacts, before: string | undefined): Claim {
+  return { type: 'KeepListAtRisk', ...find(facts, before) };
+}
+
+function find(facts: ReportFacts, before: string | undefined): Finding {
+  const policy = keepingPolicy(facts);
+  if (policy === undefined)
+    return { status: 'False', reason: 'NoKeepList', message: 'No policy keeps images on this node' };
+  const kept = facts.images?.kept;
+  const disk = facts.imageDisk ?? facts.images?.disk;
+  const risk = thresholdRisk(policy) ?? keptRisk(policy, kept, disk) ?? diskRisk(facts, disk, before);
+  return risk === undefined ? noRisk(kept, disk) : { status: 'True', ...risk };
+}
+
+function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
+  const policy = governance.kind === 'governed' ? governance.nodes.imageGC : undefined;
+  return policy === undefined || policy.keep.length === 0 ? undefined : policy;
+}
+
+function noRisk(kept: CountAndBytes | undefined, disk: DiskFigures | undefined): Finding {
+  if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) {
+    const message = 'What the kept images take of the image file system is not known';
+    return { status: 'Unknown', reason: 'Undecided', message };
+  }
+  const message = 'Images are removed well before the kubelet would do so (as far as its settings are known)';
+  return { status: 'False', reason: 'AheadOfKubelet', message };
+}
+
+type Risk = Pick<Claim, 'reason' | 'message'> | undefined;
+
+/** 100 = the kubelet's image GC is off. */
+function thresholdRisk({
+  highThresholdPercent: high,
+  lowThresholdPercent: low,
+  kubeletHighThresholdPercent: kubelet,
+}: ImageGcPolicy): Risk {
+  if (kubelet >= 100 || (high < kubelet && low <= kubelet - safeDistancePercent)) return undefined;
+  const message =
+    `The kubelet removes images from ${kubelet} % on, this policy from ${high} % down to ${low} %: set highThresholdPercent below ` +
+    `${kubelet} and lowThresholdPercent to ${Math.max(kubelet - safeDistancePercent, 0)} or less, or raise the kubelet's imageGCHighThresholdPercent`;
+  return { reason: 'ThresholdTooHigh', message };
+}
+
+function keptRisk(
+  { kubeletHighThresholdPercent: kubelet }: ImageGcPolicy,
+  kept: CountAndBytes | undefined,
+  disk: DiskFigures | undefined,
+): Risk {
+  if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) return undefined;
+  const percent = Math.floor((100 * kept.bytes) / disk.capacityBytes);
+  if (kubelet >= 100 || percent < kubelet) return undefined;
+  const message = `Kept images alone (${kept.count}) take ${percent} % of the image file system, the kubelet removes images from ${kubelet} % on`;
+  return { reason: 'KeepListTooLarge', message };
+}
+
+function diskRisk(
+  { kubelet, nodeDisk }: ReportFacts,
+  imageDisk: DiskFigures | undefined,
+  before: string | undefined,
+): Risk {
+  const reason = 'DiskNearSignal';
+  const margin = before === reason ? 2 * nearPercent : nearPercent;
+  const isNear = (disk: DiskFigures | undefined, signalPercent: number): boolean =>
+    disk !== undefined &&
+    disk.capacityBytes > 0 &&
+    100 * disk.availableBytes < (signalPercent + margin) * disk.capacityBytes;
+  if (isNear(imageDisk, kubelet.imageFsAvailablePercent))
+    return { reason, message: near('image file system', 'imagefs', kubelet.imageFsAvailablePercent) };
+  if (isNear(nodeDisk, kubelet.nodeFsAvailablePercent))
+    return { reason, message: near('file system of the node', 'nodefs', kubelet.nodeFsAvailablePercent) };
+  return undefined;
+}
+
+const near = (what: string, signal: string, signalPercent: number): string =>
+  `The ${what} is near the kubelet's eviction signal (${signal}.available below ${signalPercent} %, its default), at which every unused image goes`;

@@ -1,0 +1,191 @@
+import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type {
+  ContainerInventory,
+  ImageInventory,
+  NodePassReport,
+  NodePod,
+  NodeUnit,
+} from '../../api/node-pass.ts';
+import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
+import type { NodeReports, ReportingNode } from '../../kube/node-report.ts';
+import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
+import type { OrphanFinder } from '../../node/orphans-finder.ts';
+import type { OrphansFound, PodWitnesses } from '../../node/orphans.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isWorthWriting } from './change.ts';
+import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
+import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
+import { planReport } from './plan.ts';
+
+export interface ReportDeps {
+  /** This node's own Node object; undefined while it is not known. */
+  readonly node: () => ReportingNode | undefined;
+  readonly governance: () => NodeGovernance;
+  /** The pods bound to this node; undefined while they are not known for sure. */
+  readonly pods: () => readonly NodePod[] | undefined;
+  /** What the units saw in their last passes. */
+  readonly images: () => ImageInventory | undefined;
+  readonly containers: () => ContainerInventory | undefined;
+  readonly runtimeVersion: () => RuntimeVersion | undefined;
+  /** Why the runtime does not answer, in one line; undefined while it does. */
+  readonly runtimeTrouble: () => string | undefined;
+  readonly runtime: Pick<ContainerRuntime, 'listSandboxes' | 'listContainers'>;
+  readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
+  /** The file system of the kubelet's root directory. */
+  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
+  readonly orphans: Pick<OrphanFinder, 'find'>;
+  readonly reports: NodeReports;
+  readonly kubelet: KubeletThresholds;
+  readonly agentVersion: string;
+  readonly metrics: ReportMetrics;
+  readonly clock: Clock;
+  /** A number from 0 to below 1. */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** Orphans come and go with pods that end badly: seldom. */
+const orphansEveryMs = 10 * 60_000;
+/** Between passes of the units the disks matter for the eviction signals alone. */
+const disksEveryMs = 30_000;
+
+/** Keeps the report of this node true, with as few writes as that takes. */
+export class ReportManager {
+  readonly #deps: ReportDeps;
+  readonly #passes = new Map<NodeUnit, UnitPasses>();
+  #disks: Disks | undefined;
+  #orphans: { readonly found: OrphansFound | undefined; readonly atMs: number } | undefined;
+  #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
+  #jitter: number;
+  #kindIsMissing = false;
+
+  constructor(deps: ReportDeps) {
+    this.#deps = deps;
+    this.#jitter = deps.random();
+  }
+
+  /** Takes over what a pass did; the next `reconcile` tells it. */
+  observe(last: NodePassReport): void {
+    const before = this.#passes.get(last.unit);
+    this.#passes.set(last.unit, {
+      last,
+      removedTotal: (before?.removedTotal ?? 0) + last.removed,
+      freedBytesTotal: (before?.freedBytesTotal ?? 0) + last.freedBytes,
+    });
+  }
+
+  /** Writes the report when it is worth it. Without a Node object there is nothing that a report could belong to. */
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const { node: ownNode, clock, reports, metrics } = this.#deps;
+    const node = ownNode();
+    if (node === undefined) return;
+    if (this.#written?.nodeUid !== node.uid)
+      this.#written = { nodeUid: node.uid, status: await reports.read(node, signal) };
+    const { status: previous } = this.#written;
+    const facts = await this.#observe(signal);
+    const now = clock.now();
+    const next = planReport(facts, previous, now);
+    showReport(metrics, next);
+    if (isWorthWriting(previous, next, { now, jitter: this.#jitter })) await this.#write(node, next, signal);
+  }
+
+  async #write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<void> {
+    const { reports, metrics, random } = this.#deps;
+    try {
+      const result = await reports.write(node, status, signal);
+      metrics.writes.inc({ result: result === 'written' ? 'success' : result });
+      this.#tellMissing(result === 'no-kind');
+      if (result === 'no-kind') return;
+      this.#written = { nodeUid: node.uid, status };
+      this.#jitter = random();
+    } catch (err) {
+      if (!signal.aborted) metrics.writes.inc({ result: 'error' });
+      throw err;
+    }
+  }
+
+  /** Once, not every few seconds. */
+  #tellMissing(isMissing: boolean): void {
+    if (isMissing && !this.#kindIsMissing)
+      this.#deps.log.warn(
+        { crd: 'nodegcreports.gc.dustpan.dev' },
+        'kind NodeGCReport is not installed, this node is not reported',
+      );
+    this.#kindIsMissing = isMissing;
+  }
+
+  async #observe(signal: AbortSignal): Promise<ReportFacts> {
+    const { governance, images, containers, runtimeVersion, kubelet, agentVersion } = this.#deps;
+    const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
+    const orphans = await this.#findOrphans(signal);
+    return {
+      ...{ agentVersion, kubelet, imageDisk, nodeDisk, orphans },
+      runtime: runtimeVersion(),
+      governance: governance(),
+      passes: [...this.#passes.values()],
+      images: images(),
+      containers: containers(),
+      troubles: [...this.#runtimeTroubles(), ...troubles],
+    };
+  }
+
+  #runtimeTroubles(): readonly ReportTrouble[] {
+    const trouble = this.#deps.runtimeTrouble();
+    return trouble === undefined ? [] : [{ reason: 'RuntimeUnavailable', message: trouble }];
+  }
+
+  async #readDisks(signal: AbortSignal): Promise<Disks> {
+    const { clock, imageDisk, nodeDisk } = this.#deps;
+    const atMs = clock.monotonicMs();
+    if (this.#disks !== undefined && atMs - this.#disks.atMs < disksEveryMs) return this.#disks;
+    const troubles: ReportTrouble[] = [];
+    const [ofImages, ofNode] = await Promise.all([
+      imageDisk(signal).catch((err: unknown) => {
+        troubles.push({ reason: 'ImageDiskUnknown', message: errorLine(err) });
+        return undefined;
+      }),
+      // Only for a warning that is silent without it.
+      nodeDisk(signal).catch(() => undefined),
+    ]);
+    signal.throwIfAborted();
+    this.#disks = { atMs, imageDisk: ofImages, nodeDisk: ofNode, troubles };
+    return this.#disks;
+  }
+
+  async #findOrphans(signal: AbortSignal): Promise<OrphansFound | undefined> {
+    const { clock, orphans, metrics, log } = this.#deps;
+    const atMs = clock.monotonicMs();
+    if (this.#orphans !== undefined && atMs - this.#orphans.atMs < orphansEveryMs) return this.#orphans.found;
+    const before = this.#orphans?.found;
+    this.#orphans = { atMs, found: before };
+    try {
+      const found = await orphans.find((until) => this.#witnesses(until), signal);
+      if (found !== undefined) showOrphans(metrics, found);
+      this.#orphans = { atMs, found: found ?? before };
+    } catch (err) {
+      signal.throwIfAborted();
+      log.warn({ err }, 'looking for orphans failed');
+    }
+    return this.#orphans.found;
+  }
+
+  async #witnesses(signal: AbortSignal): Promise<PodWitnesses | undefined> {
+    const { pods: bound, runtime } = this.#deps;
+    const [sandboxes, containers] = await Promise.all([
+      runtime.listSandboxes(signal),
+      runtime.listContainers(signal),
+    ]);
+    const pods = bound();
+    return pods && { pods, sandboxes, containers };
+  }
+}
+
+interface Disks {
+  readonly atMs: number;
+  readonly imageDisk: MountedImageDisk | undefined;
+  readonly nodeDisk: FileSystemFigures | undefined;
+  readonly troubles: readonly ReportTrouble[];
+}

@@ -1,0 +1,68 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
+import type { OrphansFound, OrphanPlace } from '../../node/orphans.ts';
+
+export type ReportMetrics = ReturnType<typeof reportMetrics>;
+
+const kindOf: Readonly<Record<OrphanPlace, string>> = {
+  podDirectories: 'PodDirectory',
+  logDirectories: 'LogDirectory',
+  podCgroups: 'PodCgroup',
+};
+
+/** The metrics of the node's report, counted from 0; orphans appear once they were looked for. */
+export function reportMetrics(registry: Registry) {
+  const registers = [registry];
+  const metrics = {
+    writes: new Counter({
+      name: 'dustpan_node_report_writes_total',
+      help: '[ALPHA] Writes of the report of this node, by result.',
+      labelNames: ['result'],
+      registers,
+    }),
+    orphans: new Gauge({
+      name: 'dustpan_node_orphans',
+      help: '[ALPHA] What is left of pods that neither the API server nor the runtime knows, by kind; counted, not removed.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    orphanBytes: new Gauge({
+      name: 'dustpan_node_orphan_bytes',
+      help: '[ALPHA] Bytes that it takes on disk; of control groups the memory that is still charged to them.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    keepListAtRisk: new Gauge({
+      name: 'dustpan_keep_list_at_risk',
+      help: '[ALPHA] 1 while the kubelet may remove images that the policy keeps.',
+      registers,
+    }),
+    degraded: new Gauge({
+      name: 'dustpan_node_degraded',
+      help: '[ALPHA] 1 while something is in the way of the agent.',
+      registers,
+    }),
+  };
+  for (const result of ['success', 'error', 'no-kind']) metrics.writes.inc({ result }, 0);
+  return metrics;
+}
+
+/** Shows what a report says, whether it is written or not. */
+export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCReportStatus): void {
+  const holds = (name: string): number =>
+    conditions.some(({ type, status }) => type === name && status === 'True') ? 1 : 0;
+  metrics.keepListAtRisk.set(holds('KeepListAtRisk'));
+  metrics.degraded.set(holds('Degraded'));
+}
+
+/** Shows the orphans; a place that cannot be seen has no figure. */
+export function showOrphans(metrics: ReportMetrics, orphans: OrphansFound): void {
+  metrics.orphans.reset();
+  metrics.orphanBytes.reset();
+  for (const place of ['podDirectories', 'logDirectories', 'podCgroups'] as const) {
+    const found = orphans[place];
+    if (found === undefined) continue;
+    metrics.orphans.set({ kind: kindOf[place] }, found.count);
+    metrics.orphanBytes.set({ kind: kindOf[place] }, found.bytes);
+  }
+}

@@ -1,0 +1,135 @@
+import type {
+  NodeGCReportStatus,
+  NodeGCReportStatusImages,
+  NodeGCReportStatusLargestOffender,
+  NodeGCReportStatusOrphans,
+  NodeGCReportStatusUnit,
+} from '../../api/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ContainerInventory, CountAndBytes, ImageInventory, Offender } from '../../api/node-pass.ts';
+import type { MountedImageDisk } from '../../node/filesystem.ts';
+import type { OrphansFound } from '../../node/orphans.ts';
+import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
+import { planConditions } from './conditions.ts';
+import type { ReportFacts, UnitPasses } from './facts.ts';
+
+/** Decides the whole status of a node's report; within the bounds of crds/, whatever is on the node. `previous` is the report as it stands. */
+export function planReport(
+  facts: ReportFacts,
+  previous: NodeGCReportStatus | undefined,
+  now: Date,
+): NodeGCReportStatus {
+  const { images, containers } = facts;
+  return {
+    reportTime: rfc3339(now),
+    agentVersion: cut(facts.agentVersion, bounds.versionText),
+    ...policyOf(facts.governance),
+    conditions: planConditions(facts, previous?.conditions ?? [], now),
+    ...seenOf(facts),
+    units: facts.passes.map(unitOf),
+    largestOffenders: largest([...(images?.offenders ?? []), ...(containers?.offenders ?? [])]),
+  };
+}
+
+/** What is not known is absent. */
+function seenOf({ runtime, images, containers, orphans, imageDisk }: ReportFacts): NodeGCReportStatus {
+  return {
+    ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
+    ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
+    ...(images && { images: imagesOf(images) }),
+    ...(containers && containersOf(containers)),
+    ...(orphans && { orphans: orphansOf(orphans) }),
+  };
+}
+
+function policyOf({ policy }: NodeGovernance): Pick<NodeGCReportStatus, 'policy'> {
+  if (policy === undefined || policy.name === '') return {};
+  const { name, uid, generation } = policy;
+  const mode = 'problems' in policy ? {} : { mode: policy.mode };
+  return { policy: { name, uid, observedGeneration: bytes(generation), ...mode } };
+}
+
+function diskOf(disk: MountedImageDisk): NonNullable<NodeGCReportStatus['imageFileSystem']> {
+  const { inodes, inodesFree } = disk;
+  return {
+    mountpoint: cut(disk.mountpoint, bounds.mountpoint),
+    usedPercent: percent(disk.usedPercent),
+    capacityBytes: bytes(disk.capacityBytes),
+    availableBytes: bytes(disk.availableBytes),
+    usedBytes: bytes(disk.usedBytes),
+    usedInodes: bytes(disk.inodesUsed),
+    ...(inodes !== undefined && { inodes: bytes(inodes) }),
+    ...(inodesFree !== undefined && { availableInodes: bytes(inodesFree) }),
+  };
+}
+
+function imagesOf({ total, inUse, pinned, kept, removable }: ImageInventory): NodeGCReportStatusImages {
+  return mapValues({ total, inUse, pinned, kept, removable }, figures);
+}
+
+const figures = (value: CountAndBytes): { count: number; bytes: number } => ({
+  count: count(value.count),
+  bytes: bytes(value.bytes),
+});
+
+function containersOf(
+  inventory: ContainerInventory,
+): Pick<NodeGCReportStatus, 'containers' | 'sandboxes' | 'logs'> {
+  const { containers, sandboxes, logs } = inventory;
+  return {
+    containers: mapValues(containers, count),
+    sandboxes: mapValues(sandboxes, count),
+    logs: mapValues(logs, bytes),
+  };
+}
+
+function orphansOf({ podDirectories, logDirectories, podCgroups }: OrphansFound): NodeGCReportStatusOrphans {
+  return {
+    ...(podDirectories && { podDirectories: figures(podDirectories) }),
+    ...(logDirectories && { logDirectories: figures(logDirectories) }),
+    ...(podCgroups && { podCgroups: figures(podCgroups) }),
+  };
+}
+
+function unitOf({ last, removedTotal, freedBytesTotal }: UnitPasses): NodeGCReportStatusUnit {
+  return {
+    name: last.unit,
+    lastPassTime: rfc3339(last.at),
+    result: last.result,
+    removed: count(last.removed),
+    freedBytes: bytes(last.freedBytes),
+    errors: count(last.errors),
+    removedTotal: bytes(removedTotal),
+    freedBytesTotal: bytes(freedBytesTotal),
+    ...(last.message !== undefined && { message: cut(last.message, bounds.unitMessage) }),
+  };
+}
+
+function largest(offenders: readonly Offender[]): NodeGCReportStatusLargestOffender[] {
+  return offenders.toSorted(bySize).slice(0, bounds.offenders).map(offenderOf);
+}
+
+/** Equal ones in a fixed order, so that a report does not differ from the one before for nothing. */
+function bySize(a: Offender, b: Offender): number {
+  if (a.bytes !== b.bytes) return b.bytes - a.bytes;
+  return (a.id ?? a.name ?? '') < (b.id ?? b.name ?? '') ? -1 : 1;
+}
+
+function offenderOf({ kind, id, name, namespace, reason, bytes: taken }: Offender) {
+  return {
+    kind,
+    bytes: bytes(taken),
+    ...(id !== undefined && { id: cut(id, bounds.offenderId) }),
+    ...(name !== undefined && { name: cut(name, bounds.offenderName) }),
+    ...(namespace !== undefined && { namespace: cut(namespace, bounds.namespace) }),
+    ...(reason !== undefined && { reason: cut(reason, bounds.reason) }),
+  };
+}
+
+function mapValues<K extends string, A, B>(
+  object: Readonly<Record<K, A>>,
+  map: (value: A) => B,
+): Record<K, B>;
+function mapValues<A, B>(object: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]));
+}

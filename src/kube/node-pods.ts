@@ -1,0 +1,164 @@
+import type { NodePod } from '../api/node-pass.ts';
+import { Interner } from './decode-intern.ts';
+import { asList, asObject, asText } from './decode-json.ts';
+import type { Codec } from './decode-list.ts';
+import { RecentStrings, SharingReader } from './decode-reader.ts';
+import { parseJson } from './decode-status.ts';
+import { MalformedError } from './frames.ts';
+import { NodePod as Message, type NodePodContainer, type NodePodSpec } from './gen/node_pod.ts';
+import type { Identified } from './objects.ts';
+import type { Resource } from './resources.ts';
+import { ApiError, type KubeTransport } from './transport.ts';
+
+/** What the agent keeps of a pod of its node. */
+export interface NodePodFacts extends Identified, NodePod {
+  readonly namespace: string;
+  /** Annotation kubernetes.io/config.source: `api`, or where a static pod comes from; undefined = not a mirror pod. */
+  readonly configSource: string | undefined;
+  /** spec.priority. */
+  readonly priority: number | undefined;
+}
+
+/** The pods that are bound to one node. */
+export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
+  return {
+    name: 'pods',
+    path: '/api/v1/pods',
+    query: { fieldSelector: `spec.nodeName=${nodeName}` },
+    accept: 'application/vnd.kubernetes.protobuf,application/json',
+    optional: false,
+    codec: nodePodCodec(),
+  };
+}
+
+/** Reads a pod down to the images it refers to and what tells it from another. */
+export function nodePodCodec(): Codec<NodePodFacts> {
+  const intern = new Interner();
+  const strings = new RecentStrings();
+  const facts = (message: Message, known?: ReadonlyMap<string, NodePodFacts>): NodePodFacts => {
+    const before = known?.get(message.metadata?.uid ?? '');
+    const isSame = before !== undefined && before.resourceVersion === message.metadata?.resourceVersion;
+    return isSame ? before : nodePodFacts(message, intern);
+  };
+  return {
+    fromProtobuf: (bytes, known) => facts(Message.decode(new SharingReader(bytes, strings)), known),
+    fromJson: (json, known) => facts(messageFromJson(json), known),
+  };
+}
+
+const annotation = {
+  hash: 'kubernetes.io/config.hash',
+  mirror: 'kubernetes.io/config.mirror',
+  source: 'kubernetes.io/config.source',
+} as const;
+
+function nodePodFacts({ metadata: meta, spec, status }: Message, intern: Interner): NodePodFacts {
+  if (meta === undefined || meta.uid === '' || meta.name === '')
+    throw new MalformedError('pod without metadata.uid and metadata.name');
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    namespace: intern.string(meta.namespace),
+    resourceVersion: meta.resourceVersion,
+    phase: intern.string(status?.phase ?? ''),
+    deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
+    configHash: configHashOf(meta.annotations),
+    configSource: meta.annotations[annotation.source],
+    priority: spec?.priority,
+    images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
+  };
+}
+
+const configHashOf = (annotations: Readonly<Record<string, string>>): string | undefined =>
+  annotations[annotation.hash] ?? annotations[annotation.mirror];
+
+/** Each once, in the order of the spec. */
+function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): string[] {
+  const images = [
+    ...[...containers, ...initContainers].map(({ image }) => image),
+    ...ephemeralContainers.map((one) => one.ephemeralContainerCommon?.image ?? ''),
+    ...volumes.map((one) => one.volumeSource?.image?.reference ?? ''),
+  ];
+  return [...new Set(images)].filter((image) => image !== '');
+}
+
+/** The JSON form as the message its protobuf form decodes to. */
+function messageFromJson(json: unknown): Message {
+  const pod = asObject(json);
+  const meta = asObject(pod['metadata']);
+  return {
+    metadata: {
+      name: asText(meta['name']),
+      namespace: asText(meta['namespace']),
+      uid: asText(meta['uid']),
+      resourceVersion: asText(meta['resourceVersion']),
+      deletionTimestamp: timeOf(meta['deletionTimestamp']),
+      annotations: textsOf(meta['annotations']),
+    },
+    spec: specFromJson(asObject(pod['spec'])),
+    status: { phase: asText(asObject(pod['status'])['phase']) },
+  };
+}
+
+function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
+  const containers = (list: unknown): NodePodContainer[] =>
+    asList(list).map((one) => ({ image: asText(asObject(one)['image']) }));
+  const { priority } = spec;
+  return {
+    containers: containers(spec['containers']),
+    initContainers: containers(spec['initContainers']),
+    ephemeralContainers: containers(spec['ephemeralContainers']).map((one) => ({
+      ephemeralContainerCommon: one,
+    })),
+    volumes: asList(spec['volumes']).map((one) => {
+      const image = asObject(asObject(one)['image']);
+      return { volumeSource: { image: { reference: asText(image['reference']) } } };
+    }),
+    priority: typeof priority === 'number' ? priority : undefined,
+  };
+}
+
+function timeOf(value: unknown): { seconds: number; nanos: number } | undefined {
+  const ms = Date.parse(asText(value));
+  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: 0 };
+}
+
+function textsOf(value: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(asObject(value)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
+}
+
+/** Whether a pod that a container or a log belongs to still exists; `unknown`: the API server did not say, so it must count as existing. */
+export type PodLookup = (
+  pod: { readonly namespace: string; readonly name: string; readonly uid: string },
+  signal: AbortSignal,
+) => Promise<'gone' | 'exists' | 'unknown'>;
+
+/** Asked right before an act, which must not wait long. */
+const lookupTimeoutMs = 10_000;
+
+/** Looks a pod up live, past every cache; `uid` may also be that of a static pod, which its mirror pod names. */
+export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
+  return async ({ namespace, name, uid }, signal) => {
+    try {
+      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+      const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+      const request = { method: 'GET', path, accept, timeoutMs: lookupTimeoutMs, retries: 1 } as const;
+      const { body } = await transport.send(request, signal);
+      return verdict(asObject(asObject(parseJson(body))['metadata']), uid);
+    } catch (err) {
+      signal.throwIfAborted();
+      // Only the API server's own word that there is no such pod; a proxy's 404 is none.
+      return err instanceof ApiError && err.reason === 'NotFound' ? 'gone' : 'unknown';
+    }
+  };
+}
+
+function verdict(meta: Readonly<Record<string, unknown>>, uid: string): 'gone' | 'exists' | 'unknown' {
+  const live = asText(meta['uid']);
+  if (live === '') return 'unknown';
+  const annotations = textsOf(meta['annotations']);
+  const uids = [live, annotations[annotation.hash], annotations[annotation.mirror]];
+  return uids.includes(uid) ? 'exists' : 'gone';
+}

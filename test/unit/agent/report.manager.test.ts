@@ -1,0 +1,196 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import type { NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
+import type { NodePod } from '../../../src/api/node-pass.ts';
+import { assumedKubelet } from '../../../src/agent/report/facts.ts';
+import { ReportManager, type ReportDeps } from '../../../src/agent/report/manager.ts';
+import { reportMetrics } from '../../../src/agent/report/metrics.ts';
+import type { NodeReports } from '../../../src/kube/node-report.ts';
+import type { PodWitnesses } from '../../../src/node/orphans.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { FakeRuntime, sandbox } from '../../fakes/runtime.ts';
+import { containers, disk, governed, images, pass } from './report.world.ts';
+
+const never = new AbortController().signal;
+
+/** The report as an API server keeps it. */
+class FakeReports implements NodeReports {
+  stored: NodeGCReportStatus | undefined;
+  fails = false;
+  hasKind = true;
+  writes = 0;
+  owner = '';
+
+  read(): Promise<NodeGCReportStatus | undefined> {
+    return this.fails ? Promise.reject(new Error('server down')) : Promise.resolve(this.stored);
+  }
+
+  write(node: { readonly uid: string }, status: NodeGCReportStatus): Promise<'written' | 'no-kind'> {
+    if (this.fails) return Promise.reject(new Error('server down'));
+    if (!this.hasKind) return Promise.resolve('no-kind');
+    this.writes += 1;
+    this.stored = status;
+    this.owner = node.uid;
+    return Promise.resolve('written');
+  }
+}
+
+function bed(over: Partial<ReportDeps> = {}) {
+  const reports = new FakeReports();
+  const clock = new FakeClock();
+  const registry = new Registry();
+  const log = new RecordingLogger();
+  const asked: (PodWitnesses | undefined)[] = [];
+  const manager = new ReportManager({
+    node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
+    governance: () => governed(),
+    pods: () => [],
+    images: () => images(),
+    containers: () => containers,
+    runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
+    runtimeTrouble: () => undefined,
+    runtime: new FakeRuntime().add(sandbox('web')),
+    imageDisk: () => Promise.resolve(disk(50)),
+    nodeDisk: () => Promise.resolve(disk(50)),
+    orphans: {
+      find: async (ask, signal) => {
+        const witnesses = await ask(signal);
+        asked.push(witnesses);
+        const found = { podDirectories: { count: 4, bytes: 400 }, logDirectories: undefined };
+        return witnesses && { ...found, podCgroups: undefined };
+      },
+    },
+    ...{ reports, kubelet: assumedKubelet, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
+    ...{ clock, random: () => 0, log },
+    ...over,
+  });
+  const ready = (): void => {
+    manager.observe(pass('imagegc'));
+    manager.observe(pass('containergc'));
+  };
+  return { manager, reports, clock, registry, log, asked, ready };
+}
+
+test('a quiet node is written once in five minutes', async () => {
+  const { manager, reports, clock, ready } = bed();
+  ready();
+  for (let i = 0; i < 60; i += 1) {
+    await manager.reconcile(never);
+    clock.advance(10_000);
+  }
+  expect(reports.writes).toBe(2);
+});
+
+test('adds up what passes did, and tells a failure at once', async () => {
+  const { manager, reports, clock, ready } = bed();
+  ready();
+  await manager.reconcile(never);
+  manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
+  manager.observe(pass('imagegc', { result: 'Failed', removed: 1, freedBytes: 5, message: 'x' }));
+  clock.advance(1_000);
+  await manager.reconcile(never);
+  expect(reports.stored?.units?.[0]).toMatchObject({
+    result: 'Failed',
+    removed: 1,
+    removedTotal: 3,
+    freedBytesTotal: 15,
+  });
+});
+
+test('without a Node object nothing is written', async () => {
+  const { manager, reports, ready } = bed({ node: () => undefined });
+  ready();
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(0);
+});
+
+test('goes on from the stored report after a restart', async () => {
+  const first = bed();
+  first.ready();
+  await first.manager.reconcile(never);
+  const second = bed();
+  second.reports.stored = first.reports.stored;
+  second.clock.advance(60_000);
+  await second.manager.reconcile(never);
+  expect(second.reports.writes).toBe(0);
+});
+
+test('a Node that was made again gets its report at once', async () => {
+  let uid = 'one';
+  const { manager, reports, ready } = bed({ node: () => ({ name: 'node-1', uid }) });
+  ready();
+  await manager.reconcile(never);
+  uid = 'two';
+  reports.stored = undefined;
+  await manager.reconcile(never);
+  expect(reports.owner).toBe('two');
+});
+
+test('a write that failed is tried again, and counted', async () => {
+  const { manager, reports, registry, ready } = bed();
+  ready();
+  await manager.reconcile(never);
+  manager.observe(pass('imagegc', { result: 'Failed' }));
+  reports.fails = true;
+  await expect(manager.reconcile(never)).rejects.toThrow('server down');
+  reports.fails = false;
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(2);
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('dustpan_node_report_writes_total{result="error"} 1');
+  expect(metrics).toContain('dustpan_node_report_writes_total{result="success"} 2');
+  expect(metrics).toContain('dustpan_node_degraded 1');
+});
+
+test('a missing kind is told once', async () => {
+  const { manager, reports, log } = bed();
+  reports.hasKind = false;
+  await manager.reconcile(never);
+  await manager.reconcile(never);
+  expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  reports.hasKind = true;
+  await manager.reconcile(never);
+  expect(reports.writes).toBe(1);
+});
+
+test('a disk that cannot be read makes the report degraded, not absent', async () => {
+  const fault = new Error('reading the file system of /x', { cause: new Error('no answer') });
+  const { manager, reports, ready } = bed({ imageDisk: () => Promise.reject(fault) });
+  ready();
+  await manager.reconcile(never);
+  expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
+    status: 'True',
+    reason: 'ImageDiskUnknown',
+    message: 'reading the file system of /x: no answer',
+  });
+});
+
+test('orphans are looked for every ten minutes, with what API server and runtime know', async () => {
+  const pod = { uid: 'uid-api', configHash: undefined } as NodePod;
+  const { manager, reports, registry, clock, asked, ready } = bed({ pods: () => [pod] });
+  ready();
+  for (let i = 0; i < 61; i += 1) {
+    await manager.reconcile(never);
+    clock.advance(10_000);
+  }
+  expect(asked).toHaveLength(2);
+  expect(asked[0]).toMatchObject({ pods: [pod], sandboxes: [{ podUid: 'uid-web' }] });
+  expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
+  expect(await registry.metrics()).toContain('dustpan_node_orphans{kind="PodDirectory"} 4');
+});
+
+test('without the pods nothing is called an orphan, and a runtime that is away only costs a warning', async () => {
+  const unknown = bed({ pods: () => undefined });
+  unknown.ready();
+  await unknown.manager.reconcile(never);
+  expect(unknown.asked).toEqual([undefined]);
+  expect(unknown.reports.stored).not.toHaveProperty('orphans');
+  const runtime = new FakeRuntime();
+  runtime.fail('listSandboxes');
+  const away = bed({ runtime });
+  away.ready();
+  await away.manager.reconcile(never);
+  expect(away.reports.writes).toBe(1);
+  expect(away.log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
+});

@@ -1,0 +1,109 @@
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type {
+  ContainerInventory,
+  ImageInventory,
+  NodePassReport,
+  NodeUnit,
+} from '../../../src/api/node-pass.ts';
+import type { ContainerGcPolicy, ImageGcPolicy } from '../../../src/api/policy.ts';
+import { assumedKubelet, type ReportFacts, type UnitPasses } from '../../../src/agent/report/facts.ts';
+import type { MountedImageDisk } from '../../../src/node/filesystem.ts';
+import { usedPercent } from '../../../src/node/filesystem.ts';
+import { everything, now, policy } from '../../builders.ts';
+
+export const gib = 1024 ** 3;
+
+/** The defaults of the API, and one glob to keep. */
+export const imageGc = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
+  highThresholdPercent: 85,
+  lowThresholdPercent: 80,
+  minimumAgeMs: 120_000,
+  maximumAgeMs: undefined,
+  keep: ['registry.example.com/base/*'],
+  kubeletHighThresholdPercent: 95,
+  maxImagesPerPass: undefined,
+  repullBackoff: true,
+  ...over,
+});
+
+const containerGc: ContainerGcPolicy = {
+  minimumAgeMs: 0,
+  maxPerPodContainer: 1,
+  maxContainers: undefined,
+  sandboxes: true,
+  logs: undefined,
+};
+
+export const governed = (over: Partial<ImageGcPolicy> = {}): NodeGovernance => {
+  const nodes = {
+    nodeSelector: everything,
+    imageGC: imageGc(over),
+    containerGC: containerGc,
+    localStorageEviction: undefined,
+  };
+  return { kind: 'governed', policy: policy({ pods: undefined, nodes }), nodes };
+};
+
+export const pass = (unit: NodeUnit, over: Partial<NodePassReport> = {}): NodePassReport => ({
+  unit,
+  at: now,
+  result: 'Idle',
+  removed: 0,
+  freedBytes: 0,
+  errors: 0,
+  message: undefined,
+  ...over,
+});
+
+export const passes = (...reports: readonly NodePassReport[]): UnitPasses[] =>
+  reports.map((last) => ({ last, removedTotal: last.removed, freedBytesTotal: last.freedBytes }));
+
+export const disk = (usedGib: number, over: Partial<MountedImageDisk> = {}): MountedImageDisk => {
+  const figures = { capacityBytes: 100 * gib, availableBytes: (100 - usedGib) * gib };
+  return {
+    ...figures,
+    usedPercent: usedPercent(figures),
+    inodes: 1000,
+    inodesFree: 900,
+    mountpoint: '/var/lib/containerd',
+    usedBytes: 10 * gib,
+    inodesUsed: 50,
+    ...over,
+  };
+};
+
+const some = (count: number): { count: number; bytes: number } => ({ count, bytes: count * gib });
+
+export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
+  total: some(10),
+  inUse: some(5),
+  pinned: some(1),
+  kept: some(2),
+  removable: some(2),
+  disk: undefined,
+  offenders: [],
+  ...over,
+});
+
+export const containers: ContainerInventory = {
+  containers: { total: 20, removable: 3 },
+  sandboxes: { total: 12, removable: 2 },
+  logs: { bytes: 5000, removableBytes: 100 },
+  offenders: [],
+};
+
+/** A node on which all is well. */
+export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
+  agentVersion: '1.0.0',
+  runtime: { name: 'containerd', version: 'v2.3.0', apiVersion: 'v1' },
+  governance: governed(),
+  passes: passes(pass('imagegc'), pass('containergc')),
+  images: images(),
+  containers,
+  orphans: undefined,
+  imageDisk: disk(50),
+  nodeDisk: undefined,
+  kubelet: assumedKubelet,
+  troubles: [],
+  ...over,
+});

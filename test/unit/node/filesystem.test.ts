@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { imageDisk, statFsReader, usedPercent } from '../../../src/node/filesystem.ts';
+import { FakeRuntime } from '../../fakes/runtime.ts';
+
+const never = new AbortController().signal;
+const raw = { bsize: 4096n, blocks: 1000n, bavail: 250n, files: 100n, ffree: 40n };
+const timedOut = (): AbortSignal => AbortSignal.abort();
+const hangs = new Promise<typeof raw>(() => undefined);
+
+test('reads this machine', async () => {
+  const figures = await statFsReader()('/', never);
+  expect(figures.capacityBytes).toBeGreaterThan(0);
+  expect(figures.availableBytes).toBeLessThanOrEqual(figures.capacityBytes);
+});
+
+test.each([
+  {
+    name: 'as it is',
+    over: {},
+    expected: { capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 },
+  },
+  {
+    name: 'more available than there is',
+    over: { bavail: 2000n, ffree: 200n },
+    expected: { availableBytes: 4_096_000, inodesFree: 100 },
+  },
+  { name: 'less than nothing available', over: { bavail: -1n }, expected: { availableBytes: 0 } },
+  {
+    name: 'no capacity',
+    over: { blocks: 0n, bavail: 0n },
+    expected: { capacityBytes: 0, availableBytes: 0 },
+  },
+  {
+    name: 'inodes not counted',
+    over: { files: 0n, ffree: 0n },
+    expected: { inodes: undefined, inodesFree: undefined },
+  },
+])('figures: $name', async ({ over, expected }) => {
+  const statFs = statFsReader({ read: () => Promise.resolve({ ...raw, ...over }) });
+  expect(await statFs('/x', never)).toMatchObject(expected);
+});
+
+test('an error is one line that names the path', async () => {
+  await expect(statFsReader()('/no/such/path', never)).rejects.toMatchObject({
+    message: 'reading the file system of /no/such/path',
+    cause: { code: 'ENOENT' },
+  });
+});
+
+test('a mount that hangs is given up on, and not asked again while it hangs', async () => {
+  let asked = 0;
+  const statFs = statFsReader({
+    read: () => {
+      asked += 1;
+      return hangs;
+    },
+    deadline: timedOut,
+  });
+  for (let i = 0; i < 3; i += 1)
+    await expect(statFs('/nfs', never)).rejects.toMatchObject({
+      cause: { message: 'no answer, the mount hangs' },
+    });
+  expect(asked).toBe(1);
+});
+
+test('a mount that answers again is asked again', async () => {
+  const answers = [Promise.reject(new Error('EIO')), Promise.resolve(raw)];
+  const statFs = statFsReader({ read: () => answers.shift() ?? hangs });
+  await expect(statFs('/x', never)).rejects.toThrow('reading the file system of /x');
+  expect(await statFs('/x', never)).toMatchObject({ inodes: 100 });
+});
+
+test('ends with its signal', async () => {
+  const stop = new AbortController();
+  const reading = statFsReader({ read: () => hangs, deadline: () => never })('/x', stop.signal);
+  stop.abort(new Error('stopping'));
+  await expect(reading).rejects.toThrow('stopping');
+});
+
+const mounted = (mountpoint: string) => ({ mountpoint, usedBytes: 7, inodesUsed: 3 });
+
+test('the image disk is the first that the runtime names', async () => {
+  const runtime = new FakeRuntime();
+  runtime.filesystems = { images: [mounted('/images'), mounted('/other')], containers: [mounted('/layers')] };
+  const paths: string[] = [];
+  const statFs = statFsReader({
+    read: (path) => {
+      paths.push(path);
+      return Promise.resolve(raw);
+    },
+  });
+  expect(await imageDisk({ runtime, statFs }, never)).toEqual({
+    ...{ mountpoint: '/images', usedBytes: 7, inodesUsed: 3, usedPercent: 75 },
+    ...{ capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 },
+  });
+  expect(paths).toEqual(['/images']);
+});
+
+test('a runtime that names no image disk is an error', async () => {
+  const statFs = statFsReader({ read: () => Promise.resolve(raw) });
+  await expect(imageDisk({ runtime: new FakeRuntime(), statFs }, never)).rejects.toThrow(
+    'names no image file system',
+  );
+});
+
+// Whole percents, the free part rounded down, as the kubelet does.
+test.each([
+  { capacityBytes: 1000, availableBytes: 151, expected: 85 },
+  { capacityBytes: 1000, availableBytes: 149, expected: 86 },
+  { capacityBytes: 1000, availableBytes: 0, expected: 100 },
+  { capacityBytes: 0, availableBytes: 0, expected: 0 },
+  { capacityBytes: Number.MAX_SAFE_INTEGER, availableBytes: Number.MAX_SAFE_INTEGER - 1, expected: 1 },
+])('$availableBytes of $capacityBytes free is $expected % used', ({ expected, ...disk }) => {
+  expect(usedPercent(disk)).toBe(expected);
+});
