@@ -1,8 +1,8 @@
-import { PodStatus } from './gen/core.ts';
-import type { ContainerStatus, Namespace, Node, Pod } from './gen/core.ts';
+import { LeanPodStatus } from './gen/core.ts';
+import type { ContainerStatus, LeanPod, Namespace, Node, Pod, PodCondition, PodStatus } from './gen/core.ts';
 import type { Job } from './gen/batch.ts';
 import type { ReplicaSet } from './gen/apps.ts';
-import type { ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
+import type { LabelKey, LeanMeta, ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
 import type { Interner } from './decode-intern.ts';
 import { MalformedError } from './frames.ts';
 import type {
@@ -19,7 +19,8 @@ type Labels = Readonly<Record<string, string>>;
 type ContainerStatuses = readonly ContainerStatus[];
 
 const maxMessageLength = 256;
-const noStatus = PodStatus.fromPartial({});
+const noStatus = LeanPodStatus.fromPartial({});
+const noConditions: readonly PodCondition[] = [];
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
 
 /** What shapes the facts of one resource: the labels to keep, and the table of shared values. */
@@ -28,20 +29,34 @@ export interface Keep {
   readonly intern: Interner;
 }
 
+type AnyPodStatus = PodStatus | LeanPodStatus;
+type AnyMeta = ObjectMeta | LeanMeta;
+
+/** A Pod, or one that `lacksNothing`. */
+export type AnyPod = Pod | LeanPod;
+
+/** True when values of labels and conditions would change no fact: no label is kept, and each container of an ended pod says when it ended. */
+export function lacksNothing(
+  { metadata: meta, status = noStatus }: LeanPod,
+  keys: ReadonlySet<string>,
+): boolean {
+  if (meta?.labels.some(({ key }) => keys.has(key)) === true) return false;
+  return !isTerminated(status) || hasAllEnds(status.containerStatuses);
+}
+
 /**
  * One literal for every pod, so that all share one hidden class.
  * `known` is the same state of the same pod, perhaps with other labels: its strings are used again.
  */
-export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
+export function podFacts(pod: AnyPod, keep: Keep, known?: PodFacts): PodFacts {
   const { intern } = keep;
   const meta = metadata(pod.metadata);
   const labels = keptLabels(meta.labels, keep);
   if (known && isSameLabels(known.labels, labels)) return known;
   const { uid, name, resourceVersion, controller } = known ?? identity(meta, intern);
   const status = pod.status ?? noStatus;
-  const { phase } = status;
   const createdAtMs = timeMs(meta.creationTimestamp);
-  const isTerminated = !unfinishedPhases.has(phase);
+  const ended = isTerminated(status);
   return {
     uid,
     name,
@@ -54,10 +69,10 @@ export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
     controller,
     finalizers: intern.strings(meta.finalizers),
     nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
-    phase: intern.string(phase),
+    phase: intern.string(status.phase),
     reason: intern.string(status.reason),
-    message: isTerminated ? shortened(status.message) : '',
-    finishedAtMs: isTerminated ? finishedAtMs(status, createdAtMs) : undefined,
+    message: ended ? shortened(status.message) : '',
+    finishedAtMs: ended ? finishedAtMs(status, createdAtMs) : undefined,
   };
 }
 
@@ -103,22 +118,29 @@ export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): Repli
 }
 
 function identity(
-  { uid, name, resourceVersion, ownerReferences }: ObjectMeta,
+  { uid, name, resourceVersion, ownerReferences }: AnyMeta,
   intern: Interner,
 ): Pick<PodFacts, 'uid' | 'name' | 'resourceVersion' | 'controller'> {
   return { uid, name, resourceVersion, controller: controllerOf(ownerReferences, intern) };
 }
 
-function metadata(meta: ObjectMeta | undefined): ObjectMeta {
+function metadata<M extends AnyMeta>(meta: M | undefined): M {
   if (meta === undefined || meta.uid === '' || meta.name === '') {
     throw new MalformedError('object without metadata.uid and metadata.name');
   }
   return meta;
 }
 
-function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
+/** Of a lean pod there are none to keep. */
+function keptLabels(labels: Labels | readonly LabelKey[], { labelKeys, intern }: Keep): Labels {
+  if (isKeys(labels)) return intern.labels([]);
   const keys = labelKeys();
   return intern.labels(Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key)));
+}
+
+/** Array.isArray does not tell TypeScript of readonly arrays. */
+function isKeys(labels: Labels | readonly LabelKey[]): labels is readonly LabelKey[] {
+  return Array.isArray(labels);
 }
 
 function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
@@ -130,19 +152,35 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
  * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
  * ended, must not make the pod as old as its init container.
  */
-function finishedAtMs(status: PodStatus, createdAtMs: number | undefined): number | undefined {
+function finishedAtMs(status: AnyPodStatus, createdAtMs: number | undefined): number | undefined {
   const main = finishTimes(status.containerStatuses);
   const others = [
     ...finishTimes(status.initContainerStatuses),
     ...finishTimes(status.ephemeralContainerStatuses),
   ];
-  if (main.length > 0 && !main.includes(undefined)) return latest([...main, ...others]);
-  const conditions = status.conditions.map((c) => timeMs(c.lastTransitionTime));
+  if (hasAllEnds(status.containerStatuses)) return latest([...main, ...others]);
+  const conditions = conditionsOf(status).map((c) => timeMs(c.lastTransitionTime));
   return latest([...main, ...others, ...conditions]) ?? createdAtMs;
 }
 
+function conditionsOf(status: AnyPodStatus): readonly PodCondition[] {
+  return 'conditions' in status ? status.conditions : noConditions;
+}
+
+function hasAllEnds(statuses: ContainerStatuses): boolean {
+  return statuses.length > 0 && statuses.every((status) => finishMs(status) !== undefined);
+}
+
 function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {
-  return statuses.map((s) => timeMs(s.state?.terminated?.finishedAt));
+  return statuses.map(finishMs);
+}
+
+function finishMs({ state }: ContainerStatus): number | undefined {
+  return timeMs(state?.terminated?.finishedAt);
+}
+
+function isTerminated({ phase }: AnyPodStatus): boolean {
+  return !unfinishedPhases.has(phase);
 }
 
 function latest(times: readonly (number | undefined)[]): number | undefined {

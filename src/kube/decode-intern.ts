@@ -28,28 +28,35 @@ export class Interner {
     return text;
   }
 
-  owner({ apiVersion, kind, name, uid }: OwnerRef): OwnerRef {
-    return this.#owners.share(hashOf(uid), {
-      isSame: (o) => o.uid === uid && o.name === name && o.kind === kind && o.apiVersion === apiVersion,
-      make: () => ({ apiVersion: this.string(apiVersion), kind: this.string(kind), name, uid }),
+  owner(owner: OwnerRef): OwnerRef {
+    const hash = hashOf(owner.uid);
+    const known = this.#owners.at(hash);
+    if (known !== undefined && isSameOwner(known, owner)) return known;
+    const { apiVersion, kind, name, uid } = owner;
+    return this.#owners.seen(hash, {
+      apiVersion: this.string(apiVersion),
+      kind: this.string(kind),
+      name,
+      uid,
     });
   }
 
   labels(pairs: readonly Pair[]): Labels {
     if (pairs.length === 0) return noLabels;
     const hash = pairs.reduce((sum, [, value]) => (Math.imul(sum, 31) + hashOf(value)) | 0, 0);
-    return this.#labels.share(hash, {
-      isSame: (labels) => hasExactly(labels, pairs),
-      make: () => Object.fromEntries(pairs.map(([key, value]) => [this.string(key), this.string(value)])),
-    });
+    const known = this.#labels.at(hash);
+    if (known !== undefined && hasExactly(known, pairs)) return known;
+    const made = Object.fromEntries(pairs.map(([key, value]) => [this.string(key), this.string(value)]));
+    return this.#labels.seen(hash, made);
   }
 
   strings(texts: readonly string[]): readonly string[] {
     if (texts.length === 0) return noStrings;
-    return this.#lists.share(hashOf(texts.join()), {
-      isSame: (list) => list.length === texts.length && list.every((text, i) => text === texts[i]),
-      make: () => texts.map((text) => this.string(text)),
-    });
+    const hash = hashOf(texts.join());
+    const known = this.#lists.at(hash);
+    if (known?.length === texts.length && known.every((text, i) => text === texts[i])) return known;
+    const made = texts.map((text) => this.string(text));
+    return this.#lists.seen(hash, made);
   }
 }
 
@@ -58,15 +65,22 @@ class RecentValues<V> {
   readonly #recent = new Array<V | undefined>(slots).fill(undefined);
   readonly #seen = new Int32Array(slots);
 
-  share(hash: number, value: { isSame(known: V): boolean; make(): V }): V {
+  /** Perhaps the value with this hash: to be compared. */
+  at(hash: number): V | undefined {
+    return this.#recent[hash & (slots - 1)];
+  }
+
+  /** Returns `made`, and remembers it when the hash has come before. */
+  seen(hash: number, made: V): V {
     const slot = hash & (slots - 1);
-    const known = this.#recent[slot];
-    if (known !== undefined && value.isSame(known)) return known;
-    const made = value.make();
     if (this.#seen[slot] === hash) this.#recent[slot] = made;
     this.#seen[slot] = hash;
     return made;
   }
+}
+
+function isSameOwner(a: OwnerRef, b: OwnerRef): boolean {
+  return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 }
 
 /** True when the labels are these and no others. */

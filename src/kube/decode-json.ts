@@ -66,7 +66,6 @@ function isObject(value: unknown): value is JsonObject {
 
 function podStatusFromJson(status: JsonObject): PodStatus {
   const conditions = objectsOf(status['conditions']).map((c) => ({
-    ...texts(c, ['type', 'status']),
     lastTransitionTime: asTime(c['lastTransitionTime']),
   }));
   return {

@@ -20,8 +20,10 @@ export interface Page<T> {
 /** Field numbers of runtime.Unknown and, the same for every kind, of a list. */
 const envelopeField = { typeMeta: 1, raw: 2 };
 const listField = { metadata: 1, items: 2 };
+
 const lengthDelimited = 2;
-const nothing: Buffer = Buffer.alloc(0);
+/** Room for most objects. */
+const minHeldBytes = 16_384;
 
 /**
  * Reads the answer to a list while it arrives, protobuf or JSON as the server chose.
@@ -30,39 +32,81 @@ const nothing: Buffer = Buffer.alloc(0);
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
-  #rest = nothing;
+  /** What came before its form was known and, of JSON, everything. */
+  #unread: Buffer[] = [];
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
   /** Bytes of the list in the envelope that are still to come. */
   #listBytes = 0;
+  readonly #held = new Held();
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
   }
 
   push(chunk: Buffer): void {
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    if (this.#isProtobuf === undefined && this.#rest.length >= magicBytes) {
-      this.#isProtobuf = isProtobuf(this.#rest);
-      if (this.#isProtobuf) this.#rest = this.#rest.subarray(magicBytes);
+    if (this.#isProtobuf === true) {
+      this.#readProtobuf(chunk);
+      return;
     }
-    if (this.#isProtobuf === true) this.#readFields(this.#rest);
+    this.#unread.push(chunk);
+    if (this.#isProtobuf === undefined) this.#tellForm();
   }
 
   /** The page, once all of it was pushed. */
   finish(): Page<T> {
-    const page = this.#isProtobuf === true ? this.#page() : jsonPage(parseJson(this.#rest), this.#codec);
+    const page = this.#isProtobuf === true ? this.#page() : this.#jsonPage();
     if (page.resourceVersion === '') throw new MalformedError('list without metadata.resourceVersion');
     return page;
   }
 
+  #tellForm(): void {
+    const bytes = Buffer.concat(this.#unread);
+    if (bytes.length < magicBytes) return;
+    this.#isProtobuf = isProtobuf(bytes);
+    if (!this.#isProtobuf) return;
+    this.#unread = [];
+    this.#readProtobuf(bytes.subarray(magicBytes));
+  }
+
+  #jsonPage(): Page<T> {
+    return jsonPage(parseJson(Buffer.concat(this.#unread)), this.#codec);
+  }
+
   #page(): Page<T> {
-    if (this.#rest.length > 0 || this.#listBytes > 0) throw new MalformedError('list ended early');
+    if (this.#held.bytes.length > 0 || this.#listBytes > 0) throw new MalformedError('list ended early');
     const { resourceVersion = '', continue: continueToken = '' } = this.#meta ?? {};
     return { items: this.#items, resourceVersion, continueToken };
   }
 
-  #readFields(bytes: Buffer): void {
+  #readProtobuf(chunk: Buffer): void {
+    const bytes = this.#held.bytes.length === 0 ? chunk : this.#finishHeld(chunk);
+    const done = this.#readFields(bytes);
+    this.#held.add(bytes, done, bytes.length);
+  }
+
+  /** Adds to what is held until it is one field, and reads that; returns what is left of the chunk. */
+  #finishHeld(chunk: Buffer): Buffer {
+    let at = 0;
+    while (this.#held.bytes.length > 0) {
+      const missing = this.#missing(this.#held.bytes);
+      if (missing > 0 && at === chunk.length) break;
+      const end = Math.min(chunk.length, at + missing);
+      this.#held.add(chunk, at, end);
+      at = end;
+      if (this.#readFields(this.#held.bytes) > 0) this.#held.clear();
+    }
+    return chunk.subarray(at);
+  }
+
+  /** How many bytes the field at the beginning lacks at least. */
+  #missing(bytes: Buffer): number {
+    const field = nextField(bytes, 0);
+    return field === undefined || this.#isRaw(field) ? 1 : field.end - bytes.length;
+  }
+
+  /** Reads the fields that are complete; returns where the first other one begins. */
+  #readFields(bytes: Buffer): number {
     let field = nextField(bytes, 0);
     let done = 0;
     while (field !== undefined && (field.end <= bytes.length || this.#isRaw(field))) {
@@ -70,8 +114,7 @@ export class ListDecoder<T> {
       else done = this.#readField(field, bytes.subarray(field.start, field.end));
       field = nextField(bytes, done);
     }
-    // A copy, so that the beginning of an object does not hold the whole chunk.
-    this.#rest = done === bytes.length ? nothing : Buffer.from(bytes.subarray(done));
+    return done;
   }
 
   #isRaw({ number }: Field): boolean {
@@ -96,6 +139,37 @@ export class ListDecoder<T> {
   #readListField(number: number, content: Buffer): void {
     if (number === listField.metadata) this.#meta = ListMeta.decode(content);
     else if (number === listField.items) this.#items.push(this.#codec.fromProtobuf(content));
+  }
+}
+
+/** Part of a field, in one buffer that is used again and again: a new one for each chunk would cost as much as decoding. */
+class Held {
+  #buffer: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = this.#buffer;
+
+  /** Valid until the next `add`. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** The beginning of an object does not hold the whole chunk: it is copied. */
+  add(from: Buffer, start: number, end: number): void {
+    if (start === end) return;
+    const { length } = this.#bytes;
+    this.#grow(length + end - start);
+    from.copy(this.#buffer, length, start, end);
+    this.#bytes = this.#buffer.subarray(0, length + end - start);
+  }
+
+  clear(): void {
+    this.#bytes = this.#buffer.subarray(0, 0);
+  }
+
+  #grow(length: number): void {
+    if (length <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(minHeldBytes, length * 2));
+    this.#bytes.copy(larger);
+    this.#buffer = larger;
   }
 }
 

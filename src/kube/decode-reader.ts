@@ -1,9 +1,10 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 /** A power of two. */
 const slots = 4096;
 const maxShared = 64;
 const asciiLimit = 0x80;
+const nothing: Uint8Array = new Uint8Array();
 
 /** Short ASCII strings seen lately: most of an object are the keys, kinds and types of the one before. */
 export class RecentStrings {
@@ -36,6 +37,11 @@ export class SharingReader extends BinaryReader {
     this.#strings = strings;
   }
 
+  /** A reader of the same bytes, from the beginning. */
+  again(): SharingReader {
+    return new SharingReader(this.#bytes, this.#strings);
+  }
+
   override string(): string {
     const length = this.uint32();
     const start = this.pos;
@@ -43,6 +49,34 @@ export class SharingReader extends BinaryReader {
     if (this.pos > this.len) throw new RangeError('string ends after its message');
     return this.#strings.at(this.#bytes, start, this.pos);
   }
+
+  /** As the library, but without a view of what is skipped: nobody looks at it, and of a pod that is nearly everything. */
+  override skip(wireType: WireType): Uint8Array {
+    if (wireType !== WireType.Varint && wireType !== WireType.LengthDelimited) return super.skip(wireType);
+    const value = this.uint32();
+    if (wireType === WireType.LengthDelimited) this.pos += value;
+    if (this.pos > this.len) throw new RangeError('field ends after its message');
+    return nothing;
+  }
+
+  /** As the library, but without a BigInt for what is no longer than a time: up to five bytes. */
+  override int64(): bigint | string {
+    const number = shortVarint(this.#bytes, this.pos);
+    if (number === undefined) return super.int64();
+    this.uint32();
+    return String(number);
+  }
+}
+
+/** The number in a varint of up to five bytes; undefined when it is longer, as every negative one is, or cut off. */
+function shortVarint(bytes: Buffer, pos: number): number | undefined {
+  let value = 0;
+  for (let i = 0; i < 5; i += 1) {
+    const byte = bytes[pos + i] ?? asciiLimit;
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return value;
+  }
+  return undefined;
 }
 
 /** FNV-1a; undefined when a byte is not ASCII. */

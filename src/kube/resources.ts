@@ -1,4 +1,3 @@
-import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
 import type { Keep } from './decode-facts.ts';
 import { Interner } from './decode-intern.ts';
@@ -12,12 +11,12 @@ import {
   replicaSetFromJson,
 } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
+import { podDecoder } from './decode-pod.ts';
 import { RecentStrings, SharingReader } from './decode-reader.ts';
 import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
-import { Namespace, Node, Pod } from './gen/core.ts';
-import type { ObjectMeta } from './gen/meta.ts';
+import { Namespace, Node } from './gen/core.ts';
 import type {
   Identified,
   JobFacts,
@@ -91,7 +90,8 @@ export function jsonResource(options: {
 
 /** Reads pods, keeping the labels in `labelKeys`. */
 export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
-  return codec({ message: Pod, fromJson: podFromJson, toFacts: podFacts }, labelKeys);
+  const decode = podDecoder(labelKeys);
+  return codec({ message: { decode }, fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }
 
 /** Reads nodes with all their labels. */
@@ -120,15 +120,17 @@ export function replicaSetCodec(): Codec<ReplicaSetFacts> {
   );
 }
 
+type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
+
 /** One kind: its generated message, its JSON form as that message, and what is kept of it. */
 interface Kind<M, T> {
-  readonly message: { decode(reader: BinaryReader): M };
+  readonly message: { decode(reader: SharingReader): M };
   fromJson(json: unknown): M;
   /** `known`: the facts of the same state, when there are any. */
   toFacts(message: M, keep: Keep, known: T | undefined): T;
 }
 
-function codec<M extends { readonly metadata: ObjectMeta | undefined }, T extends Identified>(
+function codec<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
   kind: Kind<M, T>,
   labelKeys: () => LabelKeys,
 ): Codec<T> {
@@ -149,7 +151,7 @@ const unlessKnown =
 
 function sameState<T extends Identified>(
   known: ReadonlyMap<string, T> | undefined,
-  meta: Pick<ObjectMeta, 'uid' | 'resourceVersion'> | undefined,
+  meta: Identity | undefined,
 ): T | undefined {
   const object = known?.get(meta?.uid ?? '');
   return object?.resourceVersion === meta?.resourceVersion ? object : undefined;

@@ -57,6 +57,25 @@ export interface ObjectMeta_LabelsEntry {
   value: string;
 }
 
+/** ObjectMeta without the values of labels: of all that is read of a pod they cost the most, and hardly any is kept. */
+export interface LeanMeta {
+  name: string;
+  namespace: string;
+  uid: string;
+  resourceVersion: string;
+  creationTimestamp: Time | undefined;
+  deletionTimestamp: Time | undefined;
+  deletionGracePeriodSeconds?: number | undefined;
+  labels: LabelKey[];
+  ownerReferences: OwnerReference[];
+  finalizers: string[];
+}
+
+/** An entry of the map of labels. */
+export interface LabelKey {
+  key: string;
+}
+
 export interface ListMeta {
   resourceVersion: string;
   continue: string;
@@ -745,6 +764,239 @@ export const ObjectMeta_LabelsEntry: MessageFns<ObjectMeta_LabelsEntry> = {
     const message = createBaseObjectMeta_LabelsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseLeanMeta(): LeanMeta {
+  return {
+    name: "",
+    namespace: "",
+    uid: "",
+    resourceVersion: "",
+    creationTimestamp: undefined,
+    deletionTimestamp: undefined,
+    deletionGracePeriodSeconds: undefined,
+    labels: [],
+    ownerReferences: [],
+    finalizers: [],
+  };
+}
+
+export const LeanMeta: MessageFns<LeanMeta> = {
+  encode(message: LeanMeta, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(26).string(message.namespace);
+    }
+    if (message.uid !== "") {
+      writer.uint32(42).string(message.uid);
+    }
+    if (message.resourceVersion !== "") {
+      writer.uint32(50).string(message.resourceVersion);
+    }
+    if (message.creationTimestamp !== undefined) {
+      Time.encode(message.creationTimestamp, writer.uint32(66).fork()).join();
+    }
+    if (message.deletionTimestamp !== undefined) {
+      Time.encode(message.deletionTimestamp, writer.uint32(74).fork()).join();
+    }
+    if (message.deletionGracePeriodSeconds !== undefined) {
+      writer.uint32(80).int64(message.deletionGracePeriodSeconds);
+    }
+    for (const v of message.labels) {
+      LabelKey.encode(v!, writer.uint32(90).fork()).join();
+    }
+    for (const v of message.ownerReferences) {
+      OwnerReference.encode(v!, writer.uint32(106).fork()).join();
+    }
+    for (const v of message.finalizers) {
+      writer.uint32(114).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LeanMeta {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLeanMeta();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.uid = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.resourceVersion = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.creationTimestamp = Time.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.deletionTimestamp = Time.decode(reader, reader.uint32());
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.deletionGracePeriodSeconds = longToNumber(reader.int64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.labels.push(LabelKey.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.ownerReferences.push(OwnerReference.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.finalizers.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LeanMeta>): LeanMeta {
+    return LeanMeta.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LeanMeta>): LeanMeta {
+    const message = createBaseLeanMeta();
+    message.name = object.name ?? "";
+    message.namespace = object.namespace ?? "";
+    message.uid = object.uid ?? "";
+    message.resourceVersion = object.resourceVersion ?? "";
+    message.creationTimestamp = (object.creationTimestamp !== undefined && object.creationTimestamp !== null)
+      ? Time.fromPartial(object.creationTimestamp)
+      : undefined;
+    message.deletionTimestamp = (object.deletionTimestamp !== undefined && object.deletionTimestamp !== null)
+      ? Time.fromPartial(object.deletionTimestamp)
+      : undefined;
+    message.deletionGracePeriodSeconds = object.deletionGracePeriodSeconds ?? undefined;
+    message.labels = object.labels?.map((e) => LabelKey.fromPartial(e)) || [];
+    message.ownerReferences = object.ownerReferences?.map((e) => OwnerReference.fromPartial(e)) || [];
+    message.finalizers = object.finalizers?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseLabelKey(): LabelKey {
+  return { key: "" };
+}
+
+export const LabelKey: MessageFns<LabelKey> = {
+  encode(message: LabelKey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LabelKey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLabelKey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LabelKey>): LabelKey {
+    return LabelKey.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LabelKey>): LabelKey {
+    const message = createBaseLabelKey();
+    message.key = object.key ?? "";
     return message;
   },
 };

@@ -18,6 +18,9 @@ const codec = podCodec(() => labelKeys);
 
 const facts = (object: object, keys: LabelKeys = 'all'): PodFacts => podCodec(() => keys).fromJson(object);
 
+const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+const finishedAt = '2026-01-02T00:00:00Z';
+
 describe('pods', () => {
   test('JSON and protobuf give the same facts', () => {
     expect(codec.fromJson(evicted)).toEqual(evictedFacts);
@@ -68,6 +71,45 @@ describe('pods', () => {
     expect(codec.fromProtobuf(Buffer.from(Pod.encode(podFromJson(object)).finish()))).toMatchObject(expected);
   });
 
+  test.each<{ name: string; keys: LabelKeys }>([
+    { name: 'all labels', keys: 'all' },
+    { name: 'a label that it has', keys: new Set(['app']) },
+    { name: 'a label that it has not', keys: new Set(['ap']) },
+    { name: 'no label', keys: new Set() },
+  ])('asked for $name, protobuf gives the facts of JSON', ({ keys }) => {
+    const ended = { phase: 'Succeeded', containerStatuses: [{ state: { terminated: { finishedAt } } }] };
+    const running = { ...ended, phase: 'Running' };
+    for (const status of [evicted['status'], ended, running]) {
+      const object = { ...evicted, status };
+      expect(podCodec(() => keys).fromProtobuf(protobuf(object))).toEqual(facts(object, keys));
+    }
+  });
+
+  test.each(['9999-12-31T23:59:59Z', '2106-02-08T00:00:00Z', '1969-12-31T23:59:59Z', '0001-01-01T00:00:00Z'])(
+    'at %s, protobuf gives the time of JSON',
+    (creationTimestamp) => {
+      const object = pod({ phase: 'Failed' }, { creationTimestamp });
+      expect(codec.fromProtobuf(protobuf(object))).toEqual(codec.fromJson(object));
+    },
+  );
+
+  test('fields of no interest are stepped over, whatever their wire type', () => {
+    const unknown = Buffer.from(
+      'f80196feffffff01f9010000000000000009fd0100000005fa0103616263fb010805fc01',
+      'hex',
+    );
+    const bytes = Buffer.concat([unknown, protobuf(evicted), unknown]);
+    expect(codec.fromProtobuf(bytes)).toEqual(evictedFacts);
+  });
+
+  test.each(['8202ff7f', '0affffffff0f', '0a', '820280'])(
+    'a field that ends after the pod is refused: %s',
+    (hex) => {
+      const bytes = Buffer.concat([protobuf(evicted), Buffer.from(hex, 'hex')]);
+      expect(() => codec.fromProtobuf(bytes)).toThrow();
+    },
+  );
+
   test('a long message is cut', () => {
     expect(facts(pod({ phase: 'Failed', message: 'x'.repeat(10_000) })).message).toBe('x'.repeat(256));
   });
@@ -116,6 +158,7 @@ describe('pods', () => {
     const other = podCodec(() => new Set(['pod-template-hash']));
     const again = other.fromJson(evicted, new Map([[known.uid, known]]));
     expect(again).toEqual({ ...known, labels: { 'pod-template-hash': '7d5f' } });
+    expect(other.fromProtobuf(protobuf(evicted), new Map([[known.uid, known]]))).toEqual(again);
   });
 
   test.each([{ metadata: { name: 'p' } }, { metadata: { uid: 'u' } }, {}, null, 'x', []])(
