@@ -1,8 +1,12 @@
-// npm run build: one ESM entry and its chunks into dist/. With --splitting each face (controller, agent, …) loads only what it runs.
+// npm run build [-- --metafile=FILE]: one ESM entry and its chunks into dist/; each face (controller, agent, …) loads only what it runs.
 import { build } from 'esbuild';
-import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 
+const { metafile } = parseArgs({ options: { metafile: { type: 'string' } } }).values;
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const revision = gitRevision();
 rmSync('dist', { recursive: true, force: true });
@@ -28,8 +32,31 @@ const frameOnly = {
   },
 };
 
-await build({
-  plugins: [frameOnly],
+/**
+ * Of client-node we run what reads a kubeconfig and gets its credentials. The generated classes of every kind of the API, which the package's
+ * index loads beside it, would cost 19 MiB resident; only KubeConfig.makeApiClient needs them, and only applyToFetchOptions needs fetch: nobody calls those.
+ */
+const kubeconfigOnly = {
+  name: 'kubeconfig-only',
+  setup({ onResolve, onLoad }) {
+    const dist = dirname(createRequire(import.meta.url).resolve('@kubernetes/client-node'));
+    const parts = {
+      './gen/index.js': 'export class ServerConfiguration {} export function createConfiguration() {}',
+      'node-fetch': 'export class Headers {}',
+    };
+    onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ importer }) =>
+      importer.endsWith('/src/kube/kubeconfig.ts') ? { path: join(dist, 'config.js') } : undefined,
+    );
+    onResolve({ filter: /^(\.\/gen\/index\.js|node-fetch)$/ }, ({ importer, path }) =>
+      importer === join(dist, 'config.js') ? { path, namespace: 'kubeconfig-only' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'kubeconfig-only' }, ({ path }) => ({ contents: parts[path] }));
+  },
+};
+
+const { metafile: facts } = await build({
+  plugins: [frameOnly, kubeconfigOnly],
+  metafile: true,
   entryPoints: { main: 'src/cli/main.ts' },
   outdir: 'dist',
   bundle: true,
@@ -47,6 +74,7 @@ await build({
   },
 });
 chmodSync('dist/main.js', 0o755);
+if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
 
 function gitRevision() {
   try {

@@ -10,6 +10,7 @@ import type {
   ReplicaSetFacts,
 } from '../kube/objects.ts';
 import { policiesPath } from '../kube/live-policies.ts';
+import { nodeReportsResource, type NodeReportFacts } from '../kube/node-report-facts.ts';
 import { PolicyOperator, type PolicyEvent } from '../kube/operator.ts';
 import { Reflector, type ReflectorDeps, type Store } from '../kube/reflector.ts';
 import {
@@ -30,6 +31,8 @@ export interface Caches {
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
   readonly policies: Store<RawFacts>;
+  /** What the agents report; the kind may be missing, nothing waits for it. */
+  readonly nodeReports: Store<NodeReportFacts>;
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
   /** One readiness check a cache. */
@@ -68,6 +71,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const pods: PodCache = new PodCache((labelKeys) => reflect(podsResource({ labelKeys }), look), ready);
   const nodes = reflect(nodesResource(), look);
   const namespaces = reflect(namespacesResource(), look);
+  const nodeReports = new Reflector({ ...deps, resource: nodeReportsResource(), pageSize: reportsPageSize });
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
@@ -75,6 +79,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodes: new Trusted(nodes),
     namespaces: new Trusted(namespaces),
     policies: new Trusted(policies),
+    nodeReports: new Trusted(nodeReports),
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
     checks: [
@@ -84,12 +89,15 @@ export function controllerCaches(deps: CacheDeps): Caches {
       syncCheck('namespaces', namespaces),
     ],
     run: async (signal) => {
-      const always = [framed.operator, nodes, namespaces].map((one) => one.run(signal));
+      const always = [framed.operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
       const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
       await Promise.all([...always, ...later]);
     },
   };
 }
+
+/** A report may have 50 KB of JSON, and a page is read in one piece. */
+const reportsPageSize = 100;
 
 type Reflect = <T extends Identified>(resource: Resource<T>, onChange?: () => void) => Reflector<T>;
 

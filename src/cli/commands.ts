@@ -1,3 +1,4 @@
+import { agentCommand } from './agent-command.ts';
 import type { Command } from './command.ts';
 import { controllerConfig } from './config.ts';
 import { controllerFlags } from './controller-flags.ts';
@@ -34,4 +35,4 @@ const controllerCommand: Command = {
 };
 
 /** What `dustpan` can do, in the order of the help. */
-export const commands: readonly Command[] = [controllerCommand, versionCommand];
+export const commands: readonly Command[] = [controllerCommand, agentCommand, versionCommand];

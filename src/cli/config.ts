@@ -1,5 +1,5 @@
 import type { LogFormat } from '../runtime/winston-logger.ts';
-import { controllerFlags } from './controller-flags.ts';
+import { controllerFlags, kubeFlags } from './controller-flags.ts';
 import { UsageError } from './exit.ts';
 import type { CommandLine, Variables } from './flags.ts';
 import { realSystem, type System } from './system.ts';
@@ -76,10 +76,11 @@ export function controllerConfig(line: CommandLine, system: System): ControllerC
   };
 }
 
-function kubeConfigSource(line: CommandLine, env: Variables): KubeConfigSource {
+/** Of a command that has `--kubeconfig` and `--context`. */
+export function kubeConfigSource(line: CommandLine, env: Variables): KubeConfigSource {
   return {
-    kubeconfig: set(line.value(controllerFlags.kubeconfig)),
-    context: set(line.value(controllerFlags.context)),
+    kubeconfig: set(line.value(kubeFlags.kubeconfig)),
+    context: set(line.value(kubeFlags.context)),
     kubeconfigVariable: set(env['KUBECONFIG']),
     home: set(env['HOME']),
     serviceHost: set(env['KUBERNETES_SERVICE_HOST']),
@@ -116,4 +117,4 @@ function namespaceOf({ env, readFile }: System): string {
 }
 
 /** An empty text means the same as none. */
-const set = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+export const set = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

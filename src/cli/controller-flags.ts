@@ -15,7 +15,8 @@ const notLabel = (text: string): string | undefined =>
     ? undefined
     : `${JSON.stringify(text)} is not a namespace: lower case letters, digits and dashes, at most 63`;
 
-const notSubdomain = (text: string): string | undefined =>
+/** Why a text cannot name an object; undefined when it can. */
+export const notSubdomain = (text: string): string | undefined =>
   text.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text)
     ? undefined
     : `${JSON.stringify(text)} is not an object name: lower case letters, digits, dashes and dots, at most 253`;

@@ -1,21 +1,12 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { EventDrop, EventRecorderDeps } from '../kube/event-recorder.ts';
-import type { ApiCall } from '../kube/http-transport.ts';
-import type { ReflectorMetrics } from '../kube/reflector.ts';
-import type { PassResult } from '../runtime/loop.ts';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { faceMetrics, type FaceMetrics } from './face-metrics.ts';
 
-export interface ControllerMetrics {
-  readonly call: (call: ApiCall) => void;
-  readonly pass: (loop: string) => (result: PassResult) => void;
+export interface ControllerMetrics extends FaceMetrics {
   readonly leading: (leading: boolean) => void;
   readonly slowRenewal: () => void;
-  readonly reflector: ReflectorMetrics;
-  readonly events: NonNullable<EventRecorderDeps['metrics']>;
 }
 
-const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
-
-/** What the wiring counts: requests to the API server, passes of loops, the lease. `lease` names it. */
+/** What the wiring counts: as in every face, and the lease. `lease` names it. */
 export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
   const registers: [Registry] = [registry];
   const leading = new Gauge({
@@ -33,107 +24,12 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
   leading.set({ name: lease }, 0);
   slow.inc({ name: lease }, 0);
   return {
-    call: callMetrics(registers),
-    pass: passMetrics(registers),
+    ...faceMetrics(registry),
     leading: (leads) => {
       leading.set({ name: lease }, leads ? 1 : 0);
     },
     slowRenewal: () => {
       slow.inc({ name: lease });
     },
-    reflector: reflectorMetrics(registers),
-    events: eventMetrics(registers),
-  };
-}
-
-function callMetrics(registers: [Registry]): ControllerMetrics['call'] {
-  const requests = new Counter({
-    name: 'dustpan_rest_client_requests_total',
-    help: '[ALPHA] Requests to the API server, by status code and method.',
-    labelNames: ['code', 'method', 'host'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: 'dustpan_rest_client_request_duration_seconds',
-    help: '[ALPHA] Time until the API server began to answer.',
-    labelNames: ['verb', 'host'],
-    buckets: seconds,
-    registers,
-  });
-  return ({ verb, host, code, seconds: took }) => {
-    requests.inc({ code, method: verb, host });
-    durations.observe({ verb, host }, took);
-  };
-}
-
-function passMetrics(registers: [Registry]): ControllerMetrics['pass'] {
-  const passes = new Counter({
-    name: 'dustpan_loop_passes_total',
-    help: '[ALPHA] Passes of each loop, by result.',
-    labelNames: ['loop', 'result'],
-    registers,
-  });
-  const durations = new Histogram({
-    name: 'dustpan_loop_pass_duration_seconds',
-    help: '[ALPHA] Time a pass took.',
-    labelNames: ['loop'],
-    buckets: seconds,
-    registers,
-  });
-  const lastSuccess = new Gauge({
-    name: 'dustpan_loop_last_success_timestamp_seconds',
-    help: '[ALPHA] When a pass last ended well; 0 = not yet.',
-    labelNames: ['loop'],
-    registers,
-  });
-  return (loop) => {
-    for (const result of ['success', 'error']) passes.inc({ loop, result }, 0);
-    lastSuccess.set({ loop }, 0);
-    return ({ ok, seconds: took }) => {
-      passes.inc({ loop, result: ok ? 'success' : 'error' });
-      durations.observe({ loop }, took);
-      if (ok) lastSuccess.setToCurrentTime({ loop });
-    };
-  };
-}
-
-const drops = ['queue_full', 'spam', 'rejected', 'unreachable', 'shutdown'] satisfies EventDrop[];
-
-function eventMetrics(registers: [Registry]): ControllerMetrics['events'] {
-  const sent = new Counter({
-    name: 'dustpan_events_sent_total',
-    help: '[ALPHA] Requests that wrote an Event or the count of a series.',
-    labelNames: ['verb'],
-    registers,
-  });
-  const dropped = new Counter({
-    name: 'dustpan_events_dropped_total',
-    help: '[ALPHA] Events that were not written, by cause.',
-    labelNames: ['cause'],
-    registers,
-  });
-  for (const verb of ['create', 'patch']) sent.inc({ verb }, 0);
-  for (const cause of drops) dropped.inc({ cause }, 0);
-  return {
-    sent: (verb) => {
-      sent.inc({ verb });
-    },
-    dropped: (cause) => {
-      dropped.inc({ cause });
-    },
-  };
-}
-
-function reflectorMetrics(registers: [Registry]): ReflectorMetrics {
-  const of = (name: string, help: string) => {
-    const counter = new Counter({ name, help, labelNames: ['resource'], registers });
-    return (resource: string): void => {
-      counter.inc({ resource });
-    };
-  };
-  return {
-    listed: of('dustpan_reflector_lists_total', '[ALPHA] Complete lists of a resource.'),
-    watchStarted: of('dustpan_reflector_watches_total', '[ALPHA] Watches opened on a resource.'),
-    failed: of('dustpan_reflector_failures_total', '[ALPHA] Lists and watches of a resource that failed.'),
   };
 }

@@ -49,7 +49,14 @@ export function buildUnits(deps: UnitDeps): Units {
   return { podGc, status, statusWake };
 }
 
-function policyStatus({ cluster, policySet, fenced, recorder, log }: UnitDeps): PolicyStatusController {
+function policyStatus({
+  cluster,
+  policySet,
+  caches,
+  fenced,
+  recorder,
+  log,
+}: UnitDeps): PolicyStatusController {
   const patcher = statusPatcher(cluster.transport);
   return new PolicyStatusController({
     policies: {
@@ -58,6 +65,8 @@ function policyStatus({ cluster, policySet, fenced, recorder, log }: UnitDeps): 
       },
       storedStatus: (uid) => readStatus(policySet.storedStatus(uid)),
     },
+    nodes: caches.nodes,
+    nodeReports: caches.nodeReports,
     writeStatus: async (name, wanted, signal) => {
       await patcher.patchStatus(`${policiesPath}/${name}`, wanted, signal);
     },

@@ -6,14 +6,10 @@ import { EventRecorder } from '../kube/event-recorder.ts';
 import { LeaseElector } from '../kube/lease.ts';
 import { statusPatcher } from '../kube/status-patch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import { EventLoopLag, eventLoopCheck } from '../runtime/event-loop-lag.ts';
-import { startHealthServer } from '../runtime/health.ts';
 import { Heartbeat } from '../runtime/heartbeat.ts';
 import type { ListeningServer } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
-import { startMetricsServer } from '../runtime/metrics-server.ts';
-import { registerProcessMetrics } from '../runtime/process-metrics.ts';
 import { Wake } from '../runtime/wake.ts';
 import { createLogger } from '../runtime/winston-logger.ts';
 import { controllerCaches, type Caches } from './caches.ts';
@@ -23,8 +19,12 @@ import { controllerMetrics, type ControllerMetrics } from './controller-metrics.
 import { buildUnits, type Units } from './controller-units.ts';
 import { exitCode } from './exit.ts';
 import { preflight } from './preflight.ts';
+import { startServers } from './servers.ts';
 import { stopSignal } from './stop-signal.ts';
 import { revision, version } from './version.ts';
+
+/** What the controller cannot work without. */
+const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));
 
 /** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
 export async function runController(config: ControllerConfig): Promise<number> {
@@ -36,7 +36,7 @@ export async function runController(config: ControllerConfig): Promise<number> {
   const metrics = controllerMetrics(registry, config.leaderElection.name);
   const cluster = await connect(config, metrics.call);
   log.info({ version, revision, cluster: cluster.source }, 'starting controller');
-  const found = await preflight(cluster.transport, stop);
+  const found = await preflight(cluster.transport, needed, stop);
   if (found === 'no-policies-kind')
     log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
   const outcome = found === 'stopped' ? found : await run({ config, cluster, registry, metrics, log }, stop);
@@ -59,8 +59,6 @@ const livePeriods = 3;
 const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
 const lastStatusMs = 3_000;
-/** Beyond this the lease cannot be kept: better to start anew. */
-const loopBlockedMs = 10_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
   const { config, cluster, log } = base;
@@ -100,7 +98,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     heartbeat,
     wake,
   });
-  const servers = await startServers(base, { caches, elector, heartbeat });
+  const servers = await serve(base, { caches, elector, heartbeat });
   const lead = leading(base, { units, wake, heartbeat });
   const background = new AbortController();
   const work = [caches.run(background.signal), recorder.run(background.signal)];
@@ -183,22 +181,10 @@ interface Watched {
   readonly heartbeat: Heartbeat;
 }
 
-async function startServers(
+function serve(
   { config, registry, log }: Base,
   { caches, elector, heartbeat }: Watched,
-): Promise<ListeningServer[]> {
-  const [lag, probedLag] = [new EventLoopLag(), new EventLoopLag()];
-  lag.start();
-  probedLag.start();
-  registerProcessMetrics(registry, { build: { version, revision }, lag });
+): Promise<readonly ListeningServer[]> {
   const lease = { name: 'leader-election', check: () => elector?.health() };
-  return Promise.all([
-    startMetricsServer({ bindAddress: config.metricsBindAddress, registry, log }),
-    startHealthServer({
-      bindAddress: config.healthProbeBindAddress,
-      live: [eventLoopCheck(probedLag, loopBlockedMs), lease, heartbeat],
-      ready: caches.checks,
-      log,
-    }),
-  ]);
+  return startServers({ config, registry, log, live: [lease, heartbeat], ready: caches.checks });
 }

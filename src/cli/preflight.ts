@@ -1,9 +1,9 @@
 import { errorLine } from '../runtime/errors.ts';
 import { policiesPath } from '../kube/live-policies.ts';
-import { ApiError, type KubeTransport } from '../kube/transport.ts';
+import { ApiError, type KubeRequest, type KubeTransport } from '../kube/transport.ts';
 
-/** What the controller cannot work without; the kind GCPolicy may come later. */
-const needed = ['/api/v1/pods', '/api/v1/nodes', '/api/v1/namespaces'];
+/** A list that is to be possible. */
+export type Needed = Pick<KubeRequest, 'path' | 'query'>;
 
 /** Said at start instead of a stream of retries: the one line a person needs to mend it. */
 export class PreflightError extends Error {
@@ -17,13 +17,14 @@ export class PreflightError extends Error {
   }
 }
 
-/** Asks once for each list the controller lives on. Resolves with what is to be waited for; rejects with what is to be mended. */
+/** Asks once for each of the lists that the caller lives on, and for the policies, whose kind may come later. Resolves with what is to be waited for; rejects with what is to be mended. */
 export async function preflight(
   transport: KubeTransport,
+  needed: readonly Needed[],
   signal: AbortSignal,
 ): Promise<'ready' | 'no-policies-kind' | 'stopped'> {
   try {
-    for (const path of needed) await probe(transport, path, signal);
+    for (const list of needed) await probe(transport, list, signal);
     return (await hasPolicies(transport, signal)) ? 'ready' : 'no-policies-kind';
   } catch (err) {
     if (signal.aborted) return 'stopped';
@@ -33,7 +34,7 @@ export async function preflight(
 
 async function hasPolicies(transport: KubeTransport, signal: AbortSignal): Promise<boolean> {
   try {
-    await probe(transport, policiesPath, signal);
+    await probe(transport, { path: policiesPath }, signal);
     return true;
   } catch (err) {
     if (err instanceof PreflightError && err.status === 404) return false;
@@ -41,9 +42,9 @@ async function hasPolicies(transport: KubeTransport, signal: AbortSignal): Promi
   }
 }
 
-async function probe(transport: KubeTransport, path: string, signal: AbortSignal): Promise<void> {
+async function probe(transport: KubeTransport, { path, query }: Needed, signal: AbortSignal): Promise<void> {
   try {
-    await transport.send({ method: 'GET', path, query: { limit: '1' }, retries: 2 }, signal);
+    await transport.send({ method: 'GET', path, query: { ...query, limit: '1' }, retries: 2 }, signal);
   } catch (err) {
     signal.throwIfAborted();
     throw new PreflightError(explain(err), err instanceof ApiError ? err.status : undefined);

@@ -106,6 +106,45 @@ describe('loop', () => {
   });
 });
 
+describe('the first pass', () => {
+  test('waits for its delay, whatever wakes the loop', async () => {
+    const { clock, wake, passes } = running(undefined, { firstDelayMs: 7_000 });
+    await settled();
+    wake.trigger();
+    await clock.advance(6_999);
+    expect(passes).toEqual([]);
+    await clock.advance(1);
+    expect(passes).toEqual([7_000]);
+  });
+
+  test('never begins when the loop is told to end before', async () => {
+    const { stop, done, passes } = running(undefined, { firstDelayMs: 7_000 });
+    await settled();
+    stop.abort();
+    await done;
+    expect(passes).toEqual([]);
+  });
+});
+
+test('quiet repeats: a cause is told once, another one anew, and the recovery', async () => {
+  const outcomes = ['took 1.5 s', 'took 20 s', 'refused', undefined, undefined, 'refused'];
+  const task: Task = () => {
+    const cause = outcomes.shift();
+    return cause === undefined ? Promise.resolve() : Promise.reject(new Error(cause));
+  };
+  const { clock, log, results } = running(task, { quietRepeats: true, minPauseMs: 0 });
+  await settled();
+  for (let pass = 0; pass < 5; pass++) await clock.advance(20_000);
+  expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'error pass failed',
+    'debug pass failed again',
+    'error pass failed',
+    'info passes work again',
+    'error pass failed',
+  ]);
+  expect(results.filter(({ ok }) => !ok)).toHaveLength(4);
+});
+
 describe('wake', () => {
   test('cuts a pause short', async () => {
     const { clock, wake, passes } = running();

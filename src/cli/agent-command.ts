@@ -1,0 +1,39 @@
+import { agentConfig } from './agent-config.ts';
+import { agentFlags } from './agent-flags.ts';
+import type { Command } from './command.ts';
+
+/** What keeps Node small: the heap, and for one pass a minute no optimising compiler (8 MiB, and less CPU too). */
+const heapFlags = '--max-semi-space-size=1 --max-old-space-size=64';
+const memoryFlags = `${heapFlags} --no-opt`;
+
+export const agentCommand: Command = {
+  name: 'agent',
+  summary: 'cleans its node of unused images, dead containers and their logs',
+  description:
+    'Runs on one node, next to its container runtime. Removes what the policy that governs the node calls garbage, if its mode is ' +
+    'Enforce: images nobody uses when the disk fills up or they are old, dead containers, sandboxes and logs of pods that are gone. ' +
+    'A policy in mode DryRun, the default, only counts and explains. What it found and did is in the NodeGCReport of the node. ' +
+    `Runs until SIGTERM or SIGINT. To keep it below 60 MiB, start Node with ${memoryFlags}.`,
+  flags: Object.values(agentFlags),
+  environment: [
+    { name: 'NODE_NAME', help: 'The node, for --node-name; in a pod from the field spec.nodeName.' },
+    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
+    {
+      name: 'KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT',
+      help: 'The API server, set by Kubernetes in every pod.',
+    },
+    { name: 'NODE_OPTIONS', help: `Read by Node itself, which takes only these there: ${heapFlags}` },
+  ],
+  examples: [
+    { what: 'in a DaemonSet', line: `node ${memoryFlags} dist/main.js agent` },
+    {
+      what: 'on a node, against the current context',
+      line: 'dustpan agent --node-name="$(hostname)" --log-format=text',
+    },
+  ],
+  run: async (line, system) => {
+    const config = agentConfig(line, system);
+    const { runAgent } = await import('./agent.ts');
+    return runAgent(config);
+  },
+};

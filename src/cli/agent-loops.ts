@@ -1,0 +1,139 @@
+import { systemClock as clock } from '../runtime/clock.ts';
+import { Heartbeat } from '../runtime/heartbeat.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { loop, type LoopOptions, type PassResult } from '../runtime/loop.ts';
+import { SpreadWake } from '../runtime/spread-wake.ts';
+import { Turns } from '../runtime/turns.ts';
+import { Wake } from '../runtime/wake.ts';
+import type { AgentConfig } from './agent-config.ts';
+
+type Pass = (signal: AbortSignal) => Promise<void>;
+
+/** What the loops run. */
+export interface Passes {
+  readonly containers: Pass;
+  readonly images: Pass;
+  /** Writes the report when it is due. */
+  readonly report: Pass;
+  /** Asks the runtime whether it is there. */
+  readonly runtime: Pass;
+}
+
+export interface AgentLoopsDeps {
+  readonly config: Pick<AgentConfig, 'imageGcPeriodMs' | 'containerGcPeriodMs'>;
+  readonly log: Logger;
+  readonly onResult: (loop: string) => (result: PassResult) => void;
+}
+
+/** A pass that is silent for this many periods counts as dead; and never before it could have met the deadline of a call or two. */
+const livePeriods = 3;
+const liveAtLeastMs = 10 * 60_000;
+/** What thousands of agents learn at the same moment they act upon within this time, or a part of their period. */
+const longestSpreadMs = 10_000;
+const spreadPart = 6;
+const longestFirstDelayMs = 60_000;
+const jitter = 0.1;
+const runtimePeriodMs = 10_000;
+const reportPeriodMs = 10_000;
+
+/** The loops of the agent. Passes over containers and images take turns, containers first: a dead container holds its image. */
+export class AgentLoops {
+  readonly #deps: AgentLoopsDeps;
+  readonly #wakes = { containers: new Wake(), images: new Wake(), report: new Wake() };
+  readonly #beats: { readonly containers: Heartbeat; readonly images: Heartbeat };
+  readonly #news: SpreadWake;
+  readonly #turns = new Turns();
+
+  constructor(deps: AgentLoopsDeps) {
+    this.#deps = deps;
+    const { imageGcPeriodMs, containerGcPeriodMs } = deps.config;
+    this.#beats = {
+      containers: heartbeat('containergc', containerGcPeriodMs),
+      images: heartbeat('imagegc', imageGcPeriodMs),
+    };
+    this.#news = new SpreadWake({
+      clock,
+      random: Math.random,
+      spreadMs: Math.min(longestSpreadMs, containerGcPeriodMs / spreadPart),
+      wakes: [this.#wakes.containers, this.#wakes.images],
+    });
+  }
+
+  /** For liveness. */
+  get heartbeats(): readonly Heartbeat[] {
+    return [this.#beats.containers, this.#beats.images];
+  }
+
+  /** A pass gets on. */
+  beat(): void {
+    for (const heartbeat of this.heartbeats) heartbeat.beat();
+  }
+
+  /** Something changed that passes depend upon: they come soon. */
+  hurry(signal: AbortSignal): void {
+    this.#news.trigger(signal);
+  }
+
+  /** There is something to report. */
+  tell(): void {
+    this.#wakes.report.trigger();
+  }
+
+  /** Until the signal aborts. */
+  async run(passes: Passes, signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#collect(passes, signal),
+      this.#loop(
+        passes.report,
+        { name: 'report', intervalMs: reportPeriodMs, wake: this.#wakes.report },
+        signal,
+      ),
+      this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
+    ]);
+  }
+
+  async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {
+    const { imageGcPeriodMs, containerGcPeriodMs } = this.#deps.config;
+    let imageLoop: Promise<void> | undefined;
+    const containersFirst = async (pass: AbortSignal): Promise<void> => {
+      try {
+        await this.#turns.take(() => containers(pass), pass);
+      } finally {
+        imageLoop ??= this.#loop(
+          (next) => this.#turns.take(() => images(next), next),
+          {
+            ...{ name: 'imagegc', intervalMs: imageGcPeriodMs, jitter },
+            ...{ wake: this.#wakes.images, heartbeat: this.#beats.images },
+          },
+          signal,
+        );
+      }
+    };
+    await this.#loop(
+      containersFirst,
+      {
+        ...{ name: 'containergc', intervalMs: containerGcPeriodMs, jitter },
+        ...{ wake: this.#wakes.containers, heartbeat: this.#beats.containers },
+        firstDelayMs: Math.random() * Math.min(containerGcPeriodMs, longestFirstDelayMs),
+      },
+      signal,
+    );
+    await imageLoop;
+  }
+
+  #loop(
+    task: Pass,
+    options: Omit<LoopOptions, 'clock' | 'log' | 'onResult'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { log, onResult } = this.#deps;
+    return loop(
+      task,
+      { ...options, clock, log, quietRepeats: true, onResult: onResult(options.name) },
+      signal,
+    );
+  }
+}
+
+const heartbeat = (name: string, periodMs: number): Heartbeat =>
+  new Heartbeat(name, Math.max(livePeriods * periodMs, liveAtLeastMs), clock);

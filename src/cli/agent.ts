@@ -1,0 +1,200 @@
+import { once } from 'node:events';
+import { Registry } from 'prom-client';
+import { criRuntime } from '../cri/client.ts';
+import type { ContainerRuntime } from '../cri/runtime.ts';
+import { EventRecorder } from '../kube/event-recorder.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import type { Check } from '../runtime/health.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createLogger } from '../runtime/winston-logger.ts';
+import { agentCaches, type AgentCaches } from './agent-caches.ts';
+import type { AgentConfig } from './agent-config.ts';
+import { AgentLoops, type Passes } from './agent-loops.ts';
+import { agentMetrics, type AgentMetrics } from './agent-metrics.ts';
+import { RuntimeWatch, waitForSocket } from './agent-runtime.ts';
+import { StateDirectory } from './agent-state.ts';
+import { buildAgentUnits } from './agent-units.ts';
+import { connect, type Connected } from './connect.ts';
+import { exitCode } from './exit.ts';
+import { preflight, PreflightError } from './preflight.ts';
+import { toldRuntime } from './runtime-calls.ts';
+import { startServers } from './servers.ts';
+import { stopSignal } from './stop-signal.ts';
+import { revision, version } from './version.ts';
+
+/** Runs the agent of one node until SIGTERM; resolves with 0. */
+export async function runAgent(config: AgentConfig): Promise<number> {
+  const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
+  const stop = stopSignal((signal) => {
+    log.info({ signal }, 'stopping agent');
+  });
+  const registry = new Registry();
+  const metrics = agentMetrics(registry);
+  const cluster = await connect(config, metrics.call);
+  log.info({ version, revision, cluster: cluster.source, node: config.nodeName }, 'starting agent');
+  await lookAhead({ config, cluster, log }, stop);
+  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log }, stop).run();
+  cluster.close();
+  log.info({}, 'stopped agent');
+  return exitCode.ok;
+}
+
+interface Base {
+  readonly config: AgentConfig;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+}
+
+/** Rejects with what a person must mend; an API server that is away is waited for: the network of a node may need its agents first. */
+async function lookAhead(
+  { config, cluster, log }: Pick<Base, 'config' | 'cluster' | 'log'>,
+  stop: AbortSignal,
+): Promise<void> {
+  const needed = [
+    { path: '/api/v1/nodes', query: { fieldSelector: `metadata.name=${config.nodeName}` } },
+    { path: '/api/v1/pods', query: { fieldSelector: `spec.nodeName=${config.nodeName}` } },
+  ];
+  try {
+    const found = await preflight(cluster.transport, needed, stop);
+    if (found === 'no-policies-kind')
+      log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
+  } catch (err) {
+    if (!(err instanceof PreflightError && isAway(err))) throw err;
+    log.warn({ err }, 'API server does not answer, waiting for it');
+  }
+}
+
+const isAway = ({ status }: PreflightError): boolean =>
+  status === undefined || status === 429 || status >= 500;
+
+/** Of the 5 s that a stop may take: what has begun to be removed, then the report of it (Events have 3 s meanwhile). */
+const lastActMs = 1_500;
+const lastReportMs = 1_500;
+
+/** The parts of a running agent. */
+class Agent {
+  readonly #base: Base;
+  readonly #stop: AbortSignal;
+  readonly #loops: AgentLoops;
+  readonly #caches: AgentCaches;
+  readonly #recorder: EventRecorder;
+  readonly #state: StateDirectory;
+  #runtimeTrouble: () => string | undefined = () => 'no socket looked for yet';
+
+  constructor(base: Base, stop: AbortSignal) {
+    const { config, cluster, metrics, log } = base;
+    this.#base = base;
+    this.#stop = stop;
+    this.#loops = new AgentLoops({ config, log, onResult: metrics.pass });
+    this.#caches = agentCaches({
+      ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
+      nodeName: config.nodeName,
+      onNews: () => {
+        this.#loops.hurry(stop);
+      },
+    });
+    this.#recorder = eventRecorder(base);
+    this.#state = new StateDirectory(config.directories.state, log);
+  }
+
+  async run(): Promise<void> {
+    const { config, registry, log } = this.#base;
+    await this.#state.prepare();
+    const servers = await startServers({
+      ...{ config, registry, log },
+      live: this.#loops.heartbeats,
+      ready: this.#readiness(),
+    });
+    const [watching, writing] = [new AbortController(), new AbortController()];
+    const work = [this.#caches.run(watching.signal), this.#recorder.run(writing.signal)];
+    try {
+      const socket = await this.#socket();
+      if (socket !== undefined) await this.#collect(socket, writing);
+    } finally {
+      watching.abort();
+      writing.abort();
+      await Promise.all([...work, ...servers.map((server) => server.close())]);
+    }
+  }
+
+  #readiness(): readonly Check[] {
+    const runtime = { name: 'runtime', check: () => this.#runtimeTrouble() };
+    return [...this.#caches.checks, runtime, this.#state];
+  }
+
+  #socket(): Promise<string | undefined> {
+    const onTrouble = (line: string): void => {
+      this.#runtimeTrouble = () => line;
+    };
+    const { config, log } = this.#base;
+    return waitForSocket({ wanted: config.criSocket, clock, log, onTrouble }, this.#stop);
+  }
+
+  async #collect(socket: string, writing: AbortController): Promise<void> {
+    const { config, metrics, log } = this.#base;
+    const deadlineMs = config.runtimeRequestTimeoutMs;
+    const cri = criRuntime({ socket, deadlineMs, statusDeadlineMs: Math.min(deadlineMs, statusMs) });
+    const counted = toldRuntime(cri, clock, metrics.runtimeCall);
+    const watch = new RuntimeWatch({
+      ...{ runtime: counted, socket, log },
+      onReady: () => {
+        this.#loops.hurry(this.#stop);
+      },
+    });
+    this.#runtimeTrouble = () => watch.check();
+    const units = this.#units(counted, watch);
+    await this.#patiently(this.#loops.run({ ...units, runtime: (signal) => watch.look(signal) }, this.#stop));
+    // Events are flushed meanwhile.
+    writing.abort();
+    await units.report(AbortSignal.timeout(lastReportMs)).catch((err: unknown) => {
+      log.warn({ err }, 'last report not written');
+    });
+    cri.close();
+  }
+
+  #units(runtime: ContainerRuntime, runtimeWatch: RuntimeWatch): Omit<Passes, 'runtime'> {
+    const onProgress = (): void => {
+      this.#loops.beat();
+    };
+    return buildAgentUnits({
+      ...this.#base,
+      ...{ caches: this.#caches, recorder: this.#recorder, state: this.#state, runtimeWatch, onProgress },
+      runtime: toldRuntime(runtime, clock, onProgress),
+      onPass: () => {
+        this.#loops.tell();
+      },
+    });
+  }
+
+  /** A removal that has begun is waited for, but not for as long as a runtime that hangs would take. */
+  async #patiently(loops: Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const late = afterStop(this.#stop, ended.signal);
+    const outcome = await Promise.race([loops.then(() => 'ended'), late]);
+    ended.abort();
+    if (outcome !== 'ended') this.#base.log.warn({}, 'stopping while the container runtime is still at work');
+  }
+}
+
+/** Resolves so long after the stop. */
+async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort', { signal: ended }).catch(() => undefined);
+  await clock.sleep(lastActMs, ended);
+}
+
+/** Answered from the runtime's memory. */
+const statusMs = 10_000;
+
+function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
+  return new EventRecorder({
+    transport: cluster.transport,
+    clock,
+    log: log.named('events'),
+    random: Math.random,
+    reportingController: 'gc.dustpan.dev/agent',
+    reportingInstance: config.nodeName,
+    metrics: metrics.events,
+  });
+}

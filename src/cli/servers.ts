@@ -1,0 +1,41 @@
+import type { Registry } from 'prom-client';
+import { EventLoopLag, eventLoopCheck } from '../runtime/event-loop-lag.ts';
+import { startHealthServer, type Check } from '../runtime/health.ts';
+import type { ListeningServer } from '../runtime/http-server.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { startMetricsServer } from '../runtime/metrics-server.ts';
+import { registerProcessMetrics } from '../runtime/process-metrics.ts';
+import { revision, version } from './version.ts';
+
+export interface ServersOptions {
+  readonly config: { readonly metricsBindAddress: string; readonly healthProbeBindAddress: string };
+  readonly registry: Registry;
+  readonly log: Logger;
+  /** Beside the event loop. */
+  readonly live: readonly Check[];
+  readonly ready: readonly Check[];
+}
+
+/** Beyond this no lease can be kept and no deadline means anything: better to start anew. */
+const loopBlockedMs = 10_000;
+
+/** Serves metrics, those of the process too, and health probes. */
+export async function startServers(options: ServersOptions): Promise<readonly ListeningServer[]> {
+  const { config, registry, log, live, ready } = options;
+  const [lag, probedLag] = [new EventLoopLag(), new EventLoopLag()];
+  lag.start();
+  probedLag.start();
+  registerProcessMetrics(registry, { build: { version, revision }, lag });
+  const servers = await Promise.all([
+    startMetricsServer({ bindAddress: config.metricsBindAddress, registry, log }),
+    startHealthServer({
+      bindAddress: config.healthProbeBindAddress,
+      live: [eventLoopCheck(probedLag, loopBlockedMs), ...live],
+      ready,
+      log,
+    }),
+  ]);
+  const [metrics, health] = servers.map(({ address }) => address);
+  log.info({ metrics, health }, 'serving metrics and health probes');
+  return servers;
+}

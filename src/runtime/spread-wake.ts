@@ -1,0 +1,35 @@
+import type { Clock } from './clock.ts';
+import type { Wake } from './wake.ts';
+
+export interface SpreadWakeOptions {
+  readonly clock: Clock;
+  /** A number from 0 to below 1. */
+  readonly random: () => number;
+  /** The longest a wake is held back. */
+  readonly spreadMs: number;
+  /** In the order in which they are to begin. */
+  readonly wakes: readonly Wake[];
+}
+
+/** Holds a wake back for a random time, so that what thousands of processes learn at once does not make them act at once; triggers meanwhile add none. */
+export class SpreadWake {
+  readonly #options: SpreadWakeOptions;
+  #isHeld = false;
+
+  constructor(options: SpreadWakeOptions) {
+    this.#options = options;
+  }
+
+  trigger(signal: AbortSignal): void {
+    if (this.#isHeld || signal.aborted) return;
+    this.#isHeld = true;
+    void this.#release(signal);
+  }
+
+  async #release(signal: AbortSignal): Promise<void> {
+    const { clock, random, spreadMs, wakes } = this.#options;
+    await clock.sleep(random() * spreadMs, signal);
+    this.#isHeld = false;
+    for (const wake of wakes) wake.trigger();
+  }
+}

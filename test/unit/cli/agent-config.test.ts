@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { agentConfig, type AgentConfig } from '../../../src/cli/agent-config.ts';
+import { agentFlags } from '../../../src/cli/agent-flags.ts';
+import { UsageError } from '../../../src/cli/exit.ts';
+import { parseFlags } from '../../../src/cli/flags.ts';
+import { FakeSystem } from '../../fakes/system.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+const lineOf = (argv: readonly string[], env: Env = {}) => parseFlags(Object.values(agentFlags), argv, env);
+
+function configOf(argv: readonly string[], env: Env = {}): AgentConfig {
+  const line = lineOf(argv, env);
+  expect(line.problems).toEqual([]);
+  return agentConfig(line, new FakeSystem({ env }));
+}
+
+function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
+  try {
+    configOf(argv, env);
+  } catch (err) {
+    if (err instanceof UsageError) return err.problems;
+    throw err;
+  }
+  return [];
+}
+
+test('with nothing but a node, the documented defaults', () => {
+  expect(configOf(['--node-name=n1'])).toEqual({
+    kube: {
+      kubeconfig: undefined,
+      context: undefined,
+      kubeconfigVariable: undefined,
+      home: undefined,
+      serviceHost: undefined,
+      servicePort: undefined,
+    },
+    kubeApiQps: 5,
+    kubeApiBurst: 10,
+    nodeName: 'n1',
+    criSocket: undefined,
+    runtimeRequestTimeoutMs: 120_000,
+    imageGcPeriodMs: 300_000,
+    containerGcPeriodMs: 60_000,
+    directories: {
+      state: '/var/lib/dustpan',
+      podLogs: '/var/log/pods',
+      containerLogs: '/var/log/containers',
+      kubeletRoot: '/var/lib/kubelet',
+    },
+    metricsBindAddress: ':8080',
+    healthProbeBindAddress: ':8081',
+    verbosity: 2,
+    logFormat: 'json',
+  });
+});
+
+describe('the node', () => {
+  test.each([
+    { name: 'the flag', argv: ['--node-name=a'], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'a' },
+    { name: 'else our own variable', argv: [], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'c' },
+    {
+      name: 'else the usual one',
+      argv: [],
+      env: { NODE_NAME: 'ip-10-0-0-1.eu.internal' },
+      is: 'ip-10-0-0-1.eu.internal',
+    },
+  ])('$name', ({ argv, env, is }) => {
+    expect(configOf(argv, env).nodeName).toBe(is);
+  });
+
+  test.each([
+    { argv: [], env: {} },
+    { argv: ['--node-name='], env: {} },
+    { argv: [], env: { NODE_NAME: '', DUSTPAN_NODE_NAME: '' } },
+  ])('none at all is one line: $argv $env', ({ argv, env }) => {
+    expect(problemsOf(argv, env)).toEqual([
+      'agent: --node-name is required: pass it, or set NODE_NAME or DUSTPAN_NODE_NAME (in a pod: from the field spec.nodeName)',
+    ]);
+  });
+
+  test('one that no object can have', () => {
+    expect(problemsOf([], { NODE_NAME: 'Node_1' })).toEqual([
+      expect.stringContaining('agent: NODE_NAME: "Node_1" is not an object name'),
+    ]);
+    expect(lineOf(['--node-name=a/b']).problems).toHaveLength(1);
+  });
+});
+
+test.each([
+  { text: '/run/containerd/containerd.sock', problems: 0 },
+  { text: 'unix:///run/crio/crio.sock', problems: 0 },
+  { text: 'unix://run/crio/crio.sock', problems: 1 },
+  { text: 'tcp://127.0.0.1:1234', problems: 1 },
+  { text: 'containerd.sock', problems: 1 },
+])('--cri-socket=$text', ({ text, problems }) => {
+  expect(lineOf([`--cri-socket=${text}`]).problems).toHaveLength(problems);
+});
+
+test.each(['state-dir', 'pod-logs-dir', 'container-logs-dir', 'kubelet-root-dir'])(
+  '--%s is an absolute path',
+  (name) => {
+    expect(lineOf([`--${name}=/x`]).problems).toEqual([]);
+    expect(lineOf([`--${name}=x`]).problems).toEqual([`--${name}: "x" is not an absolute path`]);
+    expect(problemsOf(['--node-name=n', `--${name}=`])).toEqual([`agent: --${name} must not be empty`]);
+  },
+);
+
+test('a period that a person could not mean is refused', () => {
+  expect(lineOf(['--container-gc-period=10ms']).problems).toHaveLength(1);
+  expect(lineOf([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' }).problems).toEqual([
+    'DUSTPAN_IMAGE_GC_PERIOD: "often" is not a duration such as 30s, 5m or 1h30m',
+  ]);
+});

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { RuntimeWatch } from '../../../src/cli/agent-runtime.ts';
+import { toldRuntime, type RuntimeCall } from '../../../src/cli/runtime-calls.ts';
+import { RuntimeError } from '../../../src/cri/runtime.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { FakeRuntime } from '../../fakes/runtime.ts';
+import { SettlingClock } from '../../fakes/settling-clock.ts';
+
+const never = new AbortController().signal;
+
+function watching() {
+  const runtime = new FakeRuntime();
+  const log = new RecordingLogger();
+  let readied = 0;
+  const watch = new RuntimeWatch({ runtime, socket: '/x.sock', log, onReady: () => (readied += 1) });
+  return { runtime, log, watch, readied: () => readied };
+}
+
+const away = new RuntimeError('Version: the socket /x.sock is missing', 'unavailable');
+
+test('a runtime counts as away until it has answered', async () => {
+  const { watch, readied } = watching();
+  expect([watch.check(), watch.version]).toEqual(['not asked yet', undefined]);
+  await watch.look(never);
+  expect([watch.check(), watch.version?.name, readied()]).toEqual([undefined, 'containerd', 1]);
+});
+
+test('going away and coming back is told once each, and wakes who waits', async () => {
+  const { runtime, log, watch, readied } = watching();
+  await watch.look(never);
+  await watch.look(never);
+  runtime.fail('version', { error: away, times: 3 });
+  for (let look = 0; look < 3; look++) await watch.look(never);
+  expect(watch.check()).toBe(away.message);
+  await watch.look(never);
+  expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'info container runtime answers',
+    'warn container runtime does not answer, nothing is collected until it does',
+    'info container runtime answers',
+  ]);
+  expect(readied()).toBe(2);
+});
+
+test('a shutdown is no trouble of the runtime', async () => {
+  const { watch, log } = watching();
+  await expect(watch.look(AbortSignal.abort())).rejects.toThrow();
+  expect(log.lines).toEqual([]);
+});
+
+test('every call that ended is told, with the name the kubelet has for it', async () => {
+  const runtime = new FakeRuntime();
+  const clock = new SettlingClock();
+  const calls: RuntimeCall[] = [];
+  const told = toldRuntime(runtime, clock, (call) => calls.push(call));
+  runtime.fail('removeImage', { target: 'sha256:a' });
+  await told.listImages(never);
+  await expect(told.removeImage('sha256:a', never)).rejects.toThrow('refused');
+  expect(calls).toEqual([
+    { operation: 'list_images', ok: true, seconds: 0 },
+    { operation: 'remove_image', ok: false, seconds: 0 },
+  ]);
+});
+
+test('each call is passed on as it is', async () => {
+  const runtime = new FakeRuntime();
+  const told = toldRuntime(runtime, new SettlingClock(), () => undefined);
+  await told.version(never);
+  await told.imageStatus('a', never);
+  await told.imageLayers('h', never);
+  await told.fileSystems(never);
+  await told.listContainers(never);
+  await told.containerStatus('b', never);
+  await told.stopContainer('c', 5, never);
+  await told.removeContainer('d', never);
+  await told.listSandboxes(never);
+  await told.sandboxStatus('e', never);
+  await told.stopSandbox('f', never);
+  await told.removeSandbox('g', never);
+  await told.containerStats(never);
+  expect(runtime.calls).toEqual([
+    'version',
+    'imageStatus a',
+    'imageLayers h',
+    'fileSystems',
+    'listContainers',
+    'containerStatus b',
+    'stopContainer c',
+    'removeContainer d',
+    'listSandboxes',
+    'sandboxStatus e',
+    'stopSandbox f',
+    'removeSandbox g',
+    'containerStats',
+  ]);
+});
