@@ -1,2 +1,0 @@
-import { binaries } from './binaries.ts';
-await binaries(['kubelet'], (line) => process.stderr.write(line + '\n'));
