@@ -29,3 +29,11 @@ export function governNode(
     return { kind: 'keep', reason: 'InvalidPolicy', policy };
   return { kind: 'governed', policy, nodes: policy.nodes };
 }
+
+/** Whether both ask for the same: the spec itself is compared as well, for a default that changed with the CRD moves no generation. */
+export const isSamePolicy = (a: Policy, b: Policy): boolean =>
+  a === b ||
+  (a.uid === b.uid &&
+    a.generation === b.generation &&
+    a.mode === b.mode &&
+    JSON.stringify(a.nodes) === JSON.stringify(b.nodes));

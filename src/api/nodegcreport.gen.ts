@@ -372,12 +372,13 @@ export interface NodeGCReportStatusLargestOffender {
   reason?: string;
 }
 /**
- * What is left of pods that neither the API server nor the runtime knows. It is counted, not removed. A place that the agent cannot see is absent.
+ * What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner. It is counted, not removed. A place that the agent cannot see is absent.
  */
 export interface NodeGCReportStatusOrphans {
   podDirectories?: NodeGCReportStatusOrphansPodDirectories;
   logDirectories?: NodeGCReportStatusOrphansLogDirectories;
   podCgroups?: NodeGCReportStatusOrphansPodCgroups;
+  snapshots?: NodeGCReportStatusOrphansSnapshots;
 }
 /**
  * Pod directories of the kubelet.
@@ -417,6 +418,15 @@ export interface NodeGCReportStatusOrphansPodCgroups {
    * Memory that is still charged to them.
    */
   bytes?: number;
+}
+/**
+ * Snapshots of containerd's overlayfs that belong to no image, container or sandbox that Kubernetes sees. Others that use the same containerd may have made them.
+ */
+export interface NodeGCReportStatusOrphansSnapshots {
+  /**
+   * How many at least.
+   */
+  count?: number;
 }
 /**
  * A pod that is near a limit of local storage.

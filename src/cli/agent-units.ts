@@ -19,10 +19,12 @@ import {
 } from '../node/filesystem.ts';
 import { LocalLogs } from '../node/logs.ts';
 import { OrphanFinder } from '../node/orphans-finder.ts';
+import { SnapshotFinder } from '../node/snapshots-finder.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AgentCaches } from './agent-caches.ts';
 import type { AgentConfig } from './agent-config.ts';
+import { nodeConfirmation } from './agent-confirmation.ts';
 import type { Passes } from './agent-loops.ts';
 import { podAnswers } from './agent-pods.ts';
 import type { RuntimeWatch } from './agent-runtime.ts';
@@ -101,6 +103,7 @@ function containerGc(
     pods: caches.pods,
     governance: caches.governance,
     podGone: podAnswers(cluster.transport, config.nodeName),
+    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     node: () => nodeRef(caches),
     metrics: containerGcMetrics(registry),
     log: log.named('containergc'),
@@ -119,12 +122,13 @@ function imageGc(
   { logs, imageDisk: disk }: Place,
   onPass: (pass: NodePassReport, inventory: ImageInventory | undefined) => void,
 ): ImageGcManager {
-  const { registry, log, runtime, caches, recorder, state } = deps;
+  const { config, cluster, registry, log, runtime, caches, recorder, state } = deps;
   return new ImageGcManager({
     ...{ runtime, disk, recorder, clock, state, onPass },
     pods: caches.pods,
     governance: caches.governance,
     node: caches.node,
+    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);
       return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);
@@ -154,6 +158,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportMa
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     orphans: new OrphanFinder({ roots }),
+    snapshots: new SnapshotFinder({ runtime }),
     reports: nodeReports(cluster.transport),
     metrics: reportMetrics(registry),
     log: log.named('report'),

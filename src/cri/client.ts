@@ -5,6 +5,7 @@ import {
   toContainerStatus,
   toFileSystems,
   toImage,
+  toLayers,
   toSandbox,
   toSandboxStatus,
   toStats,
@@ -86,7 +87,17 @@ class CriClient implements ContainerRuntime {
           images.methods.imageStatus,
           ({ image }) => (image === undefined ? undefined : toImage(image)),
         ],
-        this.#soon({ image: imageSpec(reference) }),
+        this.#soon({ image: imageSpec(reference), verbose: false }),
+        signal,
+      ),
+    );
+  }
+
+  imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    return orUndefined(
+      this.#connection.ask(
+        [images, images.methods.imageStatus, toLayers],
+        this.#soon({ image: imageSpec(id), verbose: true }),
         signal,
       ),
     );

@@ -43,6 +43,30 @@ export function toImage(image: wire.Image): RuntimeImage {
   };
 }
 
+/**
+ * The diff IDs of an image's layers. They stand in no field of their own: containerd and CRI-O give the image's configuration as JSON below
+ * `info`. Anything else is undefined.
+ */
+export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] | undefined {
+  const rootfs = fieldOf(fieldOf(parsed(info['info']), 'imageSpec'), 'rootfs');
+  const layers = fieldOf(rootfs, 'diff_ids');
+  return Array.isArray(layers) && layers.every(isDigest) ? layers : undefined;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+const fieldOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+
+const isDigest = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9]+:[0-9a-f]{32,}$/.test(value);
+
 /** Missing metadata gives an empty name, which no pod has. */
 export function toContainer(container: wire.Container): RuntimeContainer {
   return {

@@ -103,6 +103,8 @@ export interface ContainerRuntime {
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
   /** undefined = there is no such image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined>;
+  /** The diff IDs of its layers, lowest first; undefined = the runtime does not say, or there is no such image. */
+  imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined>;
   /** By id: all of its names go. containerd obeys even while a container uses it; CRI-O refuses. */
   removeImage(id: string, signal: AbortSignal): Promise<void>;
   /** containerd counts every ten seconds: no measure of what a removal freed. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { lstat, open, readdir, readFile, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { errnoOf } from './logs-errors.ts';
@@ -5,6 +6,12 @@ import { errnoOf } from './logs-errors.ts';
 /** O_NOFOLLOW: a directory that was swapped for a link is an error, not a way out of the root. */
 const rootFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const childFlags = rootFlags | constants.O_NOFOLLOW;
+
+/** A name that is no UTF-8 can only be told as its bytes: read as text it would name something else. */
+export type Name = string | Buffer;
+
+/** The name as text; undefined = it is none. */
+export const textOf = (bytes: Buffer): string | undefined => (isUtf8(bytes) ? bytes.toString() : undefined);
 
 /** Where a directory is: bind mounts of one file system share a device, so the mount counts too. */
 interface Place {
@@ -31,7 +38,7 @@ export class HeldDirectory {
   }
 
   /** undefined = there is none. Rejects for a link, a file, a mount point. */
-  async child(name: string): Promise<HeldDirectory | undefined> {
+  async child(name: Name): Promise<HeldDirectory | undefined> {
     return missingOk(async () => HeldDirectory.#hold(await open(this.#at(name), childFlags), this.#place));
   }
 
@@ -47,26 +54,26 @@ export class HeldDirectory {
     }
   }
 
-  list(): Promise<Dirent[]> {
-    return readdir(procPath(this.#handle), { withFileTypes: true });
+  list(): Promise<Dirent<Buffer>[]> {
+    return readdir(procPath(this.#handle), { withFileTypes: true, encoding: 'buffer' });
   }
 
   /** Of the name itself, not of what a link leads to; undefined = there is none. */
-  stat(name: string): Promise<Stats | undefined> {
+  stat(name: Name): Promise<Stats | undefined> {
     return missingOk(() => lstat(this.#at(name)));
   }
 
-  /** As written in the link; undefined = gone meanwhile. */
-  linkTarget(name: string): Promise<string | undefined> {
-    return missingOk(() => readlink(this.#at(name)));
+  /** As written in the link; undefined = gone meanwhile, or no text. */
+  linkTarget(name: Name): Promise<string | undefined> {
+    return missingOk(async () => textOf(await readlink(this.#at(name), 'buffer')));
   }
 
   /** A link goes itself, not what it leads to. False = was gone already. */
-  async unlink(name: string): Promise<boolean> {
+  async unlink(name: Name): Promise<boolean> {
     return (await missingOk(() => unlink(this.#at(name)).then(() => true))) ?? false;
   }
 
-  async removeEmpty(name: string): Promise<void> {
+  async removeEmpty(name: Name): Promise<void> {
     await missingOk(() => rmdir(this.#at(name)));
   }
 
@@ -74,8 +81,8 @@ export class HeldDirectory {
     return this.#handle.close();
   }
 
-  #at(name: string): string {
-    return `${procPath(this.#handle)}/${checkedName(name)}`;
+  #at(name: Name): Buffer {
+    return Buffer.concat([Buffer.from(`${procPath(this.#handle)}/`), checkedName(name)]);
   }
 }
 
@@ -88,10 +95,12 @@ async function placeOf(handle: FileHandle): Promise<Place> {
 }
 
 /** A name is one component of a path, never a path. */
-function checkedName(name: string): string {
-  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name))
-    throw new Error(`refusing the name ${JSON.stringify(name)}`);
-  return name;
+function checkedName(name: Name): Buffer {
+  const bytes = Buffer.from(name);
+  const plain = bytes.toString('latin1');
+  if (plain === '' || plain === '.' || plain === '..' || /[/\0]/.test(plain))
+    throw new Error(`refusing the name ${JSON.stringify(bytes.toString())}`);
+  return bytes;
 }
 
 async function missingOk<T>(read: () => Promise<T>): Promise<T | undefined> {

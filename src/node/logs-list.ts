@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { HeldDirectory } from './logs-directory.ts';
+import { HeldDirectory, textOf } from './logs-directory.ts';
 import type { LogEntry, LogListing, LogRoots } from './logs.ts';
 
 /** Below the root of the pods: pod, container, log, and one to spare. */
@@ -44,8 +44,8 @@ class Walk {
     const root = await HeldDirectory.root(path);
     if (root === undefined) return false;
     try {
-      const found = await root.list();
-      for (const entry of found) if (entry.isDirectory()) this.directories.push(`${path}/${entry.name}`);
+      const found = named(await root.list());
+      for (const entry of found) if (entry.isDirectory) this.directories.push(`${path}/${entry.name}`);
       for (const entry of found) await this.#visit(entry, { directory: root, path, levels });
     } finally {
       await root.close();
@@ -53,11 +53,11 @@ class Walk {
     return true;
   }
 
-  async #visit(entry: Dirent, { directory, path, levels }: Spot): Promise<void> {
+  async #visit(entry: Named, { directory, path, levels }: Spot): Promise<void> {
     this.#signal.throwIfAborted();
     const spot = { directory, path: `${path}/${entry.name}`, levels: levels - 1 };
     if (this.entries.length >= this.#maxEntries) this.complete = false;
-    else if (entry.isDirectory()) await this.#enter(entry.name, spot);
+    else if (entry.isDirectory) await this.#enter(entry.name, spot);
     else await this.#note(entry.name, spot);
   }
 
@@ -70,7 +70,8 @@ class Walk {
     });
     if (child === undefined) return;
     try {
-      for (const entry of await child.list()) await this.#visit(entry, { directory: child, path, levels });
+      for (const entry of named(await child.list()))
+        await this.#visit(entry, { directory: child, path, levels });
     } finally {
       await child.close();
     }
@@ -80,9 +81,22 @@ class Walk {
     const stat = await directory.stat(name);
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
     const target = stat.isSymbolicLink() ? await directory.linkTarget(name) : undefined;
+    if (stat.isSymbolicLink() && target === undefined) return;
     this.entries.push(entryOf(path, stat, target));
   }
 }
+
+interface Named {
+  readonly name: string;
+  readonly isDirectory: boolean;
+}
+
+/** What has no name in text is not listed: neither the kubelet nor a runtime made it. It goes with its directory. */
+const named = (entries: readonly Dirent<Buffer>[]): readonly Named[] =>
+  entries.flatMap((entry) => {
+    const name = textOf(entry.name);
+    return name === undefined ? [] : [{ name, isDirectory: entry.isDirectory() }];
+  });
 
 const entryOf = (path: string, { size, mtimeMs }: Stats, target: string | undefined): LogEntry =>
   target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };

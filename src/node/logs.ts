@@ -1,4 +1,4 @@
-import { HeldDirectory } from './logs-directory.ts';
+import { HeldDirectory, type Name } from './logs-directory.ts';
 import { listLogs } from './logs-list.ts';
 import { componentsBelow, lastOf, resolveLink } from './logs-path.ts';
 
@@ -166,7 +166,7 @@ async function removeTree(directory: HeldDirectory, depthLeft: number, signal: A
 
 async function removeBranch(
   parent: HeldDirectory,
-  { name, depthLeft }: { readonly name: string; readonly depthLeft: number },
+  { name, depthLeft }: { readonly name: Name; readonly depthLeft: number },
   signal: AbortSignal,
 ): Promise<number> {
   if (depthLeft === 0) throw new Error('too many levels of directories');
@@ -177,10 +177,10 @@ async function removeBranch(
   return freed;
 }
 
-async function removeFile(directory: HeldDirectory, name: string): Promise<number> {
+async function removeFile(directory: HeldDirectory, name: Name): Promise<number> {
   const stat = await directory.stat(name);
   if (stat === undefined) return 0;
-  if (stat.isDirectory()) throw new Error(`${name} is a directory`);
+  if (stat.isDirectory()) throw new Error(`${String(name)} is a directory`);
   return (await directory.unlink(name)) ? stat.size : 0;
 }
 
@@ -189,10 +189,11 @@ async function removePrefixed(
   prefix: string,
   signal: AbortSignal,
 ): Promise<number> {
+  const start = Buffer.from(prefix);
   let freed = 0;
   for (const { name } of await directory.list()) {
     signal.throwIfAborted();
-    if (name.startsWith(prefix)) freed += await removeFile(directory, name);
+    if (name.subarray(0, start.length).equals(start)) freed += await removeFile(directory, name);
   }
   return freed;
 }

@@ -31,6 +31,19 @@ export function imageSuite(scene: () => CriScene): void {
       }
     });
 
+    test('the layers of an image are told, lowest first; one that is not there has none', async () => {
+      const one = await scene().bed.image(['bed.test/layers:1']);
+      const [shared, own, ...more] = (await scene().runtime.imageLayers(scene().app.id, signal)) ?? [];
+      expect([shared, own]).toEqual(
+        [1, 2].map(() => expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string),
+      );
+      expect(more).toEqual([]);
+      const others = await scene().runtime.imageLayers(one.id, signal);
+      expect(others).toHaveLength(2);
+      expect([others?.[0] === shared, others?.[1] === own]).toEqual([true, false]);
+      expect(await scene().runtime.imageLayers(noImage, signal)).toBeUndefined();
+    });
+
     test('a removal by id takes all of the names', async () => {
       const gone = await scene().bed.image(['bed.test/gone:1', 'bed.test/gone:2']);
       await scene().runtime.removeImage(gone.id, signal);

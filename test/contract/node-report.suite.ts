@@ -47,7 +47,7 @@ export function nodeReportSuite(start: StartServer): void {
   const full = (): NodeGCReportStatus => {
     const found = { count: 1, bytes: 2 };
     const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
-    return planReport(facts({ orphans }), undefined, now);
+    return planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
   };
 
   test('a report is made for its Node and holds all that was written', async () => {

@@ -82,6 +82,8 @@ export class FakeRuntime implements ContainerRuntime {
   sandboxes: readonly RuntimeSandbox[] = [];
   stats: readonly RuntimeContainerStats[] = [];
   filesystems: RuntimeFileSystems = { images: [], containers: [] };
+  /** Diff IDs by image id; the runtime does not say them of other images. */
+  readonly layers = new Map<string, readonly string[]>();
   /** What containerStatus adds to what the list says. */
   readonly statuses = new Map<string, Partial<RuntimeContainerStatus>>();
   /** `listImages`, `removeImage sha256:a`, …; failed calls too. */
@@ -127,6 +129,11 @@ export class FakeRuntime implements ContainerRuntime {
   async imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
     await this.#called('imageStatus', reference, signal);
     return this.images.find(({ id, tags, digests }) => [id, ...tags, ...digests].includes(reference));
+  }
+
+  async imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    await this.#called('imageLayers', id, signal);
+    return this.images.some((one) => one.id === id) ? this.layers.get(id) : undefined;
   }
 
   async removeImage(id: string, signal: AbortSignal): Promise<void> {

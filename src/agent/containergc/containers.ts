@@ -1,4 +1,5 @@
 import type { RuntimeContainer } from '../../cri/runtime.ts';
+import { looksOlderMs } from '../../runtime/jump.ts';
 import {
   keep,
   nextPass,
@@ -30,7 +31,7 @@ export function planContainers(
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
     const uid = podUidOf(container);
-    const verdict = keptOutright(container, standing, given);
+    const verdict = keptOutright(container, { facts, standing }, given);
     if (verdict !== undefined) kept.push(verdict);
     else if (uid !== undefined && standing(uid) === 'Gone') gone.push(container);
     else dead.push(container);
@@ -45,7 +46,7 @@ export function planContainers(
 /** What no limit looks at. */
 function keptOutright(
   container: RuntimeContainer,
-  standing: StandingOf,
+  { facts, standing }: { readonly facts: ContainerGcFacts; readonly standing: StandingOf },
   given: Given,
 ): Kept<ContainerObject> | undefined {
   const object = objectOf(container);
@@ -55,9 +56,20 @@ function keptOutright(
   const stands = standing(uid);
   if (stands === 'Static') return keep(object, 'StaticPod');
   if (container.state === 'Unknown' && stands !== 'Gone') return keepUnknown(object, stands, given);
-  const minimumAgeMs = minimumAge(container, stands, given);
-  if (!isCreatedAfter(container, given.now.getTime() - minimumAgeMs)) return undefined;
-  return keep(object, 'TooYoung', { eligibleAt: new Date(createdMs(container) + minimumAgeMs) });
+  return keptByAge(object, facts, { ...given, minimumAgeMs: minimumAge(container, stands, given) });
+}
+
+function keptByAge(
+  object: ContainerObject,
+  { clockUnsure = false, jumps = [] }: ContainerGcFacts,
+  given: Given & { readonly minimumAgeMs: number },
+): Kept<ContainerObject> | undefined {
+  const { container } = object;
+  if (clockUnsure && given.minimumAgeMs > 0)
+    return keep(object, 'ClockUnsure', { eligibleAt: nextPass(given) });
+  const wantedMs = given.minimumAgeMs + looksOlderMs(createdMs(container), jumps);
+  if (!isCreatedAfter(container, given.now.getTime() - wantedMs)) return undefined;
+  return keep(object, 'TooYoung', { eligibleAt: new Date(createdMs(container) + wantedMs) });
 }
 
 const keepUnknown = (object: ContainerObject, stands: Standing, given: Given): Kept<ContainerObject> =>

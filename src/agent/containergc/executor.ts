@@ -1,3 +1,10 @@
+import {
+  LiveCheck,
+  podsOfBoth,
+  type ConfirmNode,
+  type NodeConfirmation,
+} from '../../api/node-confirmation.ts';
+import type { ContainerGcPolicy, Policy } from '../../api/policy.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { NodeLogs } from '../../node/logs.ts';
@@ -6,7 +13,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ContainerGcFacts, ContainerObject, LogDirectoryObject, PodRef, Removal } from './facts.ts';
 import { legacyLinkOf, stopSeconds } from './kubelet-labels.ts';
 import type { ContainerGcMetrics } from './metrics.ts';
-import { podRefOf } from './pods.ts';
+import { fieldsOf, nouns, podOf, type Kind } from './naming.ts';
 import { recheck, type LiveView, type Recheck } from './recheck.ts';
 
 /** What the API server itself, not a cache, says of a pod. */
@@ -29,15 +36,24 @@ export interface ExecutorDeps {
   readonly pods: () => ContainerGcFacts['pods'];
   /** Asks the API server: by name where it is known, else among all pods of the node; a mirror pod counts by its annotation. */
   readonly podGone: (pod: PodRef, signal: AbortSignal) => Promise<PodAnswer>;
+  /** Asked only before something is removed. */
+  readonly confirm: ConfirmNode;
+  /** What the plan was made from. */
+  readonly rule: Rule;
   readonly clock: Clock;
   readonly metrics: ContainerGcMetrics;
   readonly log: Logger;
-  /** False: nothing new may begin (shutdown, another policy, mode DryRun). Asked right before each act. */
-  readonly mayGoOn: () => boolean;
+  /** Why nothing new may begin (another policy, mode DryRun, a clock that jumped); undefined = go on. Asked right before each act. */
+  readonly halted: () => string | undefined;
   /** A pod that the cache misses is there. */
   readonly onPodFound: (uid: string) => void;
   /** Called as removals go on: a long pass is not a dead one. */
   readonly onProgress: () => void;
+}
+
+export interface Rule {
+  readonly policy: Policy;
+  readonly containerGC: ContainerGcPolicy;
 }
 
 /** How old an answer may be when something is removed because of it. */
@@ -48,44 +64,61 @@ const batch = 16;
 /** The removals of one pass: each checked once more, done in order, counted; a failed one is stepped over. */
 export class ContainerGcExecutor {
   readonly #deps: ExecutorDeps;
+  readonly #live: LiveCheck;
   readonly #answers = new Map<string, Dated<Promise<PodAnswer>>>();
   #view: (Dated<Listed> & { readonly kind: Kind; used: number }) | undefined;
   removed = 0;
   failed = 0;
   freedBytes = 0;
   firstError: unknown;
+  /** Why the pass ended early. */
+  halted: string | undefined;
   /** Not the pass's own: what has begun is finished, or a container would stay without its log. Each call has its deadline. */
   readonly #begun = new AbortController().signal;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
+    this.#live = new LiveCheck({ ...deps, policy: deps.rule.policy });
+  }
+
+  /** Why not everything could be decided. */
+  get undecided(): string | undefined {
+    return this.#live.undecided;
   }
 
   /** Rejects only when the runtime cannot be listed any more: nothing else could be checked either. */
   async perform(removals: readonly Removal[], signal: AbortSignal): Promise<void> {
     for (const removal of removals) {
-      if (signal.aborted || !this.#deps.mayGoOn()) return;
+      if (this.#mustStop(signal)) return;
       const verdict = await this.#recheck(removal, signal);
-      if (!this.#mayAct(removal, verdict, signal)) continue;
-      await this.#act(removal, signal);
+      if (verdict === 'due' && !this.#mustStop(signal)) await this.#act(removal, signal);
+      else if (isKept(verdict)) this.#keep(removal, verdict);
       this.#deps.onProgress();
     }
   }
 
-  /** What waits longest comes first, so that everything else is known right before the act. */
-  async #recheck(removal: Removal, signal: AbortSignal): Promise<Recheck> {
+  #mustStop(signal: AbortSignal): boolean {
+    this.halted ??= signal.aborted ? 'shutting down' : (this.#live.halted ?? this.#deps.halted());
+    return this.halted !== undefined;
+  }
+
+  /** What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again. */
+  async #recheck(removal: Removal, signal: AbortSignal): Promise<Recheck | 'halted'> {
+    if ((await this.#live.ask(signal)) === undefined) return 'halted';
     const pod = removal.because === 'podGone' ? podOf(removal) : undefined;
     const answer = pod === undefined ? 'gone' : await this.#podGone(pod, signal);
     if (answer === 'unknown') return 'PodsUnknown';
     if (answer === 'exists') return 'InUse';
     const view = await this.#freshView(removal.object.kind, signal);
-    return recheck(removal, { ...view, pods: this.#deps.pods() });
+    const live = await this.#live.ask(signal);
+    if (live === undefined) return 'halted';
+    const pods = podsOfBoth(this.#deps.pods(), live.pods);
+    return recheck(removal, { ...view, pods, clockUnsure: this.#isClockUnsure(removal, live) });
   }
 
-  #mayAct(removal: Removal, verdict: Recheck, signal: AbortSignal): boolean {
-    if (verdict === 'due') return !signal.aborted && this.#deps.mayGoOn();
-    if (verdict !== 'absent') this.#keep(removal, verdict);
-    return false;
+  #isClockUnsure({ object }: Removal, live: NodeConfirmation): boolean {
+    const { minimumAgeMs } = this.#deps.rule.containerGC;
+    return object.kind === 'container' && minimumAgeMs > 0 && this.#live.isClockUnsure(live);
   }
 
   #keep(removal: Removal, kept: ContainerKeepReason): void {
@@ -215,50 +248,16 @@ export class ContainerGcExecutor {
   }
 }
 
+const isKept = (verdict: Recheck | 'halted'): verdict is ContainerKeepReason =>
+  verdict !== 'due' && verdict !== 'absent' && verdict !== 'halted';
+
 interface Dated<T> {
   /** Monotonic milliseconds. */
   readonly at: number;
   readonly answer: T;
 }
 
-type Kind = Removal['object']['kind'];
 type Listed = Omit<LiveView, 'pods'>;
 type Done = { readonly freedBytes: number } | 'absent' | ContainerKeepReason;
 
 const freed = async (bytes: Promise<number>): Promise<Done> => ({ freedBytes: await bytes });
-
-const nouns: Readonly<Record<Kind, string>> = {
-  container: 'container',
-  sandbox: 'sandbox',
-  logDirectory: 'log directory',
-  logLink: 'log link',
-  logFile: 'rotated log',
-};
-
-function podOf({ object }: Removal): PodRef | undefined {
-  switch (object.kind) {
-    case 'container':
-      return podRefOf(object.container);
-    case 'sandbox':
-      return podRefOf(object.sandbox);
-    case 'logDirectory':
-      return object.pod;
-    case 'logLink':
-    case 'logFile':
-      return undefined;
-  }
-}
-
-/** How a log line names what was removed. */
-export function fieldsOf({ object, reason }: Removal): object {
-  switch (object.kind) {
-    case 'container':
-      return { container: object.container.id, pod: podRefOf(object.container), reason };
-    case 'sandbox':
-      return { sandbox: object.sandbox.id, pod: podRefOf(object.sandbox), reason };
-    case 'logDirectory':
-    case 'logLink':
-    case 'logFile':
-      return { path: object.path, reason };
-  }
-}

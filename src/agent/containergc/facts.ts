@@ -3,6 +3,7 @@ import type { ContainerGcPolicy } from '../../api/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
+import type { Jump } from '../../runtime/jump.ts';
 
 /** Everything a plan is made from. What is undefined was not observed: nothing is decided from it. */
 export interface ContainerGcFacts {
@@ -13,6 +14,10 @@ export interface ContainerGcFacts {
   readonly logs: LogListing | undefined;
   /** This observation's included (`observeGone`). */
   readonly sightings: Sightings;
+  /** The wall clock jumped since the last pass: ages cannot be told. */
+  readonly clockUnsure?: boolean;
+  /** Jumps forward, oldest first: what is older than one looks older than it is. */
+  readonly jumps?: readonly Jump[];
 }
 
 /** How many passes in a row each pod UID looked gone. */

@@ -4,7 +4,7 @@ import type { PodRef } from './facts.ts';
 const directoryForm = /^([a-z0-9][-a-z0-9]*)_([a-z0-9][-.a-z0-9]*)_([^_/]+)$/;
 /** A name that tells nothing but a UID must look like one: whatever else lies there is not the kubelet's. */
 const bareUidForm = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/;
-const rotatedForm = /^\d+\.log\.\d{8}-\d{6}(?:\.gz)?(?:\.tmp)?$/;
+const rotatedForm = /^\d+\.log\.(\d{8}-\d{6})(?:\.gz)?(?:\.tmp)?$/;
 const shortestId = 6;
 
 /** The names below a root, outermost first; empty for what is not below it. */
@@ -27,6 +27,10 @@ export function containerIdOfLink(path: string): string | undefined {
 
 /** Only what the kubelet names so when it rotates: never the live `N.log`. */
 export const isRotated = (name: string): boolean => rotatedForm.test(name);
+
+/** When a log was rotated, as its name has it, so that older ones sort before newer ones; '' for what is no rotated log. */
+export const rotatedAt = (path: string): string =>
+  rotatedForm.exec(path.slice(path.lastIndexOf('/') + 1))?.[1] ?? '';
 
 /** The attempt whose log it is, current or rotated. */
 export const attemptOfLog = (name: string): number | undefined => {

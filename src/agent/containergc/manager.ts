@@ -1,17 +1,18 @@
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import { isSamePolicy, type NodeGovernance } from '../../api/node-governance.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/node-pass.ts';
-import type { ContainerGcPolicy, Policy } from '../../api/policy.ts';
 import type { ObjectRef, Recorder } from '../../kube/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { jumpMs, withJump, type Jump, type Moment } from '../../runtime/jump.ts';
 import { containerGcFailed } from './events.ts';
-import { ContainerGcExecutor, fieldsOf, type ExecutorDeps } from './executor.ts';
+import { ContainerGcExecutor, type ExecutorDeps, type Rule } from './executor.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { clearPlan, showPlan } from './metrics.ts';
+import { fieldsOf } from './naming.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
 import { inventoryOf, nothingDone, passReport, type Outcome } from './report.ts';
 
-export interface ContainerGcDeps extends Omit<ExecutorDeps, 'mayGoOn' | 'onPodFound'> {
+export interface ContainerGcDeps extends Omit<ExecutorDeps, 'rule' | 'halted' | 'onPodFound'> {
   readonly governance: () => NodeGovernance;
   /** This node, for its Events; undefined = not known yet. */
   readonly node: () => ObjectRef | undefined;
@@ -22,15 +23,13 @@ export interface ContainerGcDeps extends Omit<ExecutorDeps, 'mayGoOn' | 'onPodFo
   readonly onPass: (report: NodePassReport, inventory: ContainerInventory | undefined) => void;
 }
 
-interface Rule {
-  readonly policy: Policy;
-  readonly containerGC: ContainerGcPolicy;
-}
-
 /** Removes the dead containers, sandboxes and logs that the policy of this node calls garbage, and says of each pass what it did. */
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
   #sightings: Sightings = new Map();
+  /** Both clocks at the start of the last pass. */
+  #looked: Moment | undefined;
+  #jumps: readonly Jump[] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
@@ -41,7 +40,8 @@ export class ContainerGcManager {
     const { clock, onPass, recorder } = this.#deps;
     const outcome = await this.#pass(signal);
     signal.throwIfAborted();
-    const message = outcome.error === undefined ? outcome.undecided : errorLine(outcome.error);
+    const message =
+      outcome.error === undefined ? (outcome.undecided ?? outcome.halted) : errorLine(outcome.error);
     const node = this.#deps.node();
     if (outcome.error !== undefined && node !== undefined)
       recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(outcome.error) }));
@@ -66,8 +66,8 @@ export class ContainerGcManager {
     const plan = planContainerGc(facts, { policy: rule.containerGC, now: clock.now(), periodMs });
     showPlan(metrics, plan, rule.policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
-    const undecided = facts.pods === undefined ? 'the pods of the node are not known' : undefined;
     const inventory = inventoryOf(facts, plan);
+    const undecided = undecidedBy(facts, plan);
     const begun = { ...nothingDone, inventory, undecided, error, planned: plan.removals.length };
     return this.#act(plan, { rule, begun }, signal);
   }
@@ -75,6 +75,7 @@ export class ContainerGcManager {
   /** Logs that cannot be listed do not keep the containers from being collected. */
   async #observe(signal: AbortSignal): Promise<Observed | Error> {
     const { runtime, pods } = this.#deps;
+    const clockUnsure = this.#lookAtClocks();
     try {
       const [containers, sandboxes, logs] = await Promise.all([
         runtime.listContainers(signal),
@@ -85,7 +86,7 @@ export class ContainerGcManager {
       // The pods come last: one that is created meanwhile is then known before its containers are.
       const seen = { containers, sandboxes, logs: listed, pods: pods() };
       this.#sightings = observeGone(this.#sightings, seen);
-      const facts = { ...seen, sightings: this.#sightings };
+      const facts = { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps };
       return { facts, error: logs instanceof Error ? logs : undefined };
     } catch (cause) {
       signal.throwIfAborted();
@@ -93,6 +94,19 @@ export class ContainerGcManager {
       clearPlan(this.#deps.metrics);
       return new Error('listing containers and sandboxes', { cause });
     }
+  }
+
+  /** True when the wall clock jumped since the last pass. */
+  #lookAtClocks(): boolean {
+    const [before, now] = [this.#looked, this.#moment()];
+    this.#looked = now;
+    this.#jumps = withJump(this.#jumps, before, now);
+    return jumpMs(before, now) !== 0;
+  }
+
+  #moment(): Moment {
+    const { clock } = this.#deps;
+    return { wallMs: clock.now().getTime(), monotonicMs: clock.monotonicMs() };
   }
 
   async #listLogs(
@@ -114,15 +128,23 @@ export class ContainerGcManager {
     }
     const executor = new ContainerGcExecutor({
       ...this.#deps,
-      mayGoOn: () => isSameRule(ruleOf(this.#deps.governance()), rule),
+      rule,
+      halted: () => this.#haltedBy(rule),
       onPodFound: (uid) => {
         this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
       },
     });
     const broken = await this.#perform(executor, plan, signal);
-    const { removed, failed, freedBytes } = executor;
+    const { removed, failed, freedBytes, halted } = executor;
     const error = broken ?? failure(executor) ?? begun.error;
-    return { ...begun, removed, failed, freedBytes, error };
+    const undecided = executor.undecided ?? begun.undecided;
+    return { ...begun, removed, failed, freedBytes, halted, undecided, error };
+  }
+
+  #haltedBy({ policy }: Rule): string | undefined {
+    const now = ruleOf(this.#deps.governance());
+    if (now === undefined || !isSamePolicy(now.policy, policy)) return 'policies have changed';
+    return jumpMs(this.#looked, this.#moment()) === 0 ? undefined : 'the clock has jumped';
   }
 
   async #perform(
@@ -166,7 +188,7 @@ function ruleOf(governance: NodeGovernance): Rule | undefined {
 const isUnknown = (governance: NodeGovernance): boolean =>
   governance.kind === 'keep' && governance.reason === 'NodeUnknown';
 
-const isSameRule = (current: Rule | undefined, { policy }: Rule): boolean =>
-  current?.policy.uid === policy.uid &&
-  current.policy.generation === policy.generation &&
-  current.policy.mode === 'Enforce';
+function undecidedBy({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
+  if (pods === undefined) return 'the pods of the node are not known';
+  return kept.some(({ reason }) => reason === 'ClockUnsure') ? 'the clock has jumped' : undefined;
+}

@@ -1,6 +1,6 @@
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerGcFacts, Removal } from './facts.ts';
+import type { ContainerGcFacts, LogDirectoryObject, Removal } from './facts.ts';
 import { unitOf } from './limits.ts';
 import { mayStillWrite } from './log-links.ts';
 import { byNewest } from './order.ts';
@@ -11,6 +11,8 @@ export interface LiveView {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
   readonly pods: ContainerGcFacts['pods'];
+  /** A minimum age asks for a clock that is right, and it is not. */
+  readonly clockUnsure?: boolean;
 }
 
 /** What a second look says: still due, gone by itself, or to be kept. */
@@ -19,15 +21,14 @@ export type Recheck = 'due' | 'absent' | ContainerKeepReason;
 /** Decides whether what a plan wanted removed still may go: everything the plan counted on must be so now. */
 export function recheck({ object, because }: Removal, view: LiveView): Recheck {
   switch (object.kind) {
-    case 'container':
-      return recheckContainer(object.container, because, view);
+    case 'container': {
+      const verdict = recheckContainer(object.container, because, view);
+      return verdict === 'due' && view.clockUnsure === true ? 'ClockUnsure' : verdict;
+    }
     case 'sandbox':
       return recheckSandbox(object.sandbox, because, view);
-    case 'logDirectory': {
-      const uid = object.pod?.uid ?? '';
-      if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';
-      return recheckGone(uid, view);
-    }
+    case 'logDirectory':
+      return recheckDirectory(object, view);
     case 'logLink':
       return mayStillWrite(object.path, view.containers) ? 'InUse' : 'due';
     case 'logFile':
@@ -58,6 +59,12 @@ function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], vi
   if (new PodLook(view).isStatic(uid)) return 'StaticPod';
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
+}
+
+function recheckDirectory({ pod }: LogDirectoryObject, view: LiveView): Recheck {
+  const uid = pod?.uid ?? '';
+  if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';
+  return recheckGone(uid, view);
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {

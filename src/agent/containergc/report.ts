@@ -11,6 +11,8 @@ export interface Outcome {
   readonly failed: number;
   /** Why nothing, or not everything, could be decided. */
   readonly undecided: string | undefined;
+  /** Why the pass ended before it was done. */
+  readonly halted: string | undefined;
   readonly error: Error | undefined;
 }
 
@@ -21,6 +23,7 @@ export const nothingDone: Outcome = {
   freedBytes: 0,
   failed: 0,
   undecided: undefined,
+  halted: undefined,
   error: undefined,
 };
 
@@ -31,9 +34,10 @@ export function passReport(outcome: Outcome, at: Date, message: string | undefin
   return { unit: 'containergc', at, result: resultOf(outcome), removed, freedBytes, errors, message };
 }
 
-function resultOf({ error, undecided, planned }: Outcome): NodePassReport['result'] {
+function resultOf({ error, undecided, halted, planned }: Outcome): NodePassReport['result'] {
   if (error !== undefined) return 'Failed';
   if (undecided !== undefined) return 'Unknown';
+  if (halted !== undefined) return 'Short';
   return planned === 0 ? 'Idle' : 'Succeeded';
 }
 

@@ -3,7 +3,7 @@ import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
 import { keep, remove, type Decision, type Given, type LogFileObject } from './facts.ts';
 import { logDirectories, type LogDirectory } from './log-directories.ts';
-import { attemptOfLog, isRotated, namesBelow } from './log-names.ts';
+import { attemptOfLog, isRotated, namesBelow, rotatedAt } from './log-names.ts';
 import { groupedBy } from './order.ts';
 import { podUidOf, type Standing } from './pods.ts';
 
@@ -122,6 +122,11 @@ function goesWithContainer(
   };
 }
 
-/** Of two of one moment the path tells: it holds the time of the rotation. */
-const byAge = (a: LogEntry, b: LogEntry): number => a.mtimeMs - b.mtimeMs || (a.path < b.path ? -1 : 1);
+/** By the name: the kubelet compresses a log when it rotates the next, and that one was written to before. */
+function byAge(a: LogEntry, b: LogEntry): number {
+  const [first, second] = [rotatedAt(a.path), rotatedAt(b.path)];
+  if (first !== second) return first < second ? -1 : 1;
+  return a.mtimeMs - b.mtimeMs || (a.path < b.path ? -1 : 1);
+}
+
 const byOldest = (a: Dated, b: Dated): number => byAge(a.entry, b.entry);

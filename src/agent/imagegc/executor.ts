@@ -1,4 +1,6 @@
+import { LiveCheck, podsOfBoth, type LiveCheckDeps } from '../../api/node-confirmation.ts';
 import type { ImageDisk } from '../../api/node-pass.ts';
+import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -7,10 +9,10 @@ import type { Given, ImageCandidate, ImageGcFacts, ImageGcPlan } from './facts.t
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
 import { recheckImage } from './plan.ts';
 
-export interface ExecutorDeps {
+export interface ExecutorDeps extends LiveCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
-  /** Lists images and containers anew and reads the pods as they are known then. */
+  /** Lists images and containers anew and reads the pods as the cache has them then. */
   readonly observe: (signal: AbortSignal) => Promise<Omit<ImageGcFacts, 'disk'>>;
   /** Why nothing new may begin; undefined = go on. Asked after every wait. */
   readonly halted: () => string | undefined;
@@ -26,6 +28,7 @@ const hopelessInARow = 8;
 /** The removals of one pass: each image looked at once more, removed, measured, told and counted. */
 export class RemovalExecutor {
   readonly #deps: ExecutorDeps;
+  readonly #live: LiveCheck;
   readonly removed: ImageCandidate[] = [];
   readonly failed: ImageCandidate[] = [];
   /** Measured where it can be, else as the runtime counts. */
@@ -46,6 +49,12 @@ export class RemovalExecutor {
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
+    this.#live = new LiveCheck(deps);
+  }
+
+  /** Why not everything could be decided. */
+  get undecided(): string | undefined {
+    return this.#live.undecided;
   }
 
   /** Walks the candidates until all is done; a failed removal falls through to the next. Never rejects: what was done is to be told. */
@@ -80,13 +89,24 @@ export class RemovalExecutor {
   }
 
   async #perform(candidate: ImageCandidate, signal: AbortSignal): Promise<void> {
-    const { given, metrics, log } = this.#deps;
-    const facts = await this.#observe(signal);
-    if (facts === undefined || this.#mustStop(signal)) return;
-    const kept = recheckImage(candidate.image.id, { ...facts, disk: undefined }, given);
+    const { metrics, log } = this.#deps;
+    const kept = await this.#recheck(candidate, signal);
+    if (kept === 'Halted' || this.#mustStop(signal)) return;
     if (kept === undefined) return this.#remove(candidate, signal);
     if (kept !== 'Gone') metrics.skipped.inc({ reason: kept });
     log.debug({ ...fieldsOf(candidate), kept }, 'keeping image after live check');
+  }
+
+  /** The API server is asked before the runtime, and once more where that was so slow that the answer is old. */
+  async #recheck({ image, reason }: ImageCandidate, signal: AbortSignal): Promise<Recheck> {
+    const isConfirmed = (await this.#live.ask(signal)) !== undefined;
+    const facts = isConfirmed ? await this.#observe(signal) : undefined;
+    const live = facts === undefined ? undefined : await this.#live.ask(signal);
+    this.halted ??= this.#live.halted;
+    if (facts === undefined || live === undefined) return 'Halted';
+    if (reason === 'Age' && this.#live.isClockUnsure(live)) return 'ClockUnsure';
+    const pods = podsOfBoth(facts.pods, live.pods);
+    return recheckImage(image.id, { ...facts, pods, disk: undefined }, this.#deps.given);
   }
 
   async #observe(signal: AbortSignal): Promise<Omit<ImageGcFacts, 'disk'> | undefined> {
@@ -154,6 +174,9 @@ export class RemovalExecutor {
     if (isHopeless(err) || this.#failedInARow >= hopelessInARow) this.halted ??= this.lastError;
   }
 }
+
+/** undefined = it may go. */
+type Recheck = ImageKeepReason | 'Gone' | 'Halted' | undefined;
 
 const missing = (disk: DiskSpace | undefined, { policy }: Given): number =>
   hasCapacity(disk) ? bytesOverLow(disk, policy) : 0;

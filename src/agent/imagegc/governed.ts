@@ -1,4 +1,4 @@
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import { isSamePolicy, type NodeGovernance } from '../../api/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy.ts';
 import type { NodeKeepReason } from '../../api/reasons.ts';
 
@@ -21,7 +21,4 @@ export function ruleOf(governance: NodeGovernance): ImageRule {
 
 /** Whether what holds now is what the plan was made from. */
 export const isSameRule = (rule: Enforced, now: ImageRule): boolean =>
-  now.kind === 'governed' &&
-  now.policy.mode === rule.policy.mode &&
-  now.policy.uid === rule.policy.uid &&
-  now.policy.generation === rule.policy.generation;
+  now.kind === 'governed' && isSamePolicy(now.policy, rule.policy);

@@ -1,3 +1,4 @@
+import type { ConfirmNode } from '../../api/node-confirmation.ts';
 import type { NodeGovernance } from '../../api/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/node-pass.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
@@ -6,6 +7,7 @@ import type { StateFile } from '../../node/state-file.ts';
 import type { AgentState } from '../../node/state-format.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { jumpMs, type Moment } from '../../runtime/jump.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { hasCapacity } from './disk.ts';
 import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdentity } from './events.ts';
@@ -13,7 +15,6 @@ import { fieldsOf, RemovalExecutor } from './executor.ts';
 import type { ImageGcFacts } from './facts.ts';
 import { isSameRule, ruleOf, type Enforced, type ImageRule } from './governed.ts';
 import { inventoryOf } from './inventory.ts';
-import { jumpMs, type Moment } from './jump.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import type { DiskTrouble, Outcome } from './outcome.ts';
 import {
@@ -39,6 +40,8 @@ export interface ImageGcDeps {
   /** The pods bound to the node; undefined while they are not known for sure. */
   readonly pods: () => readonly NodePod[] | undefined;
   readonly governance: () => NodeGovernance;
+  /** Asked only before something is removed. */
+  readonly confirm: ConfirmNode;
   /** undefined while it is not known: no Events then. */
   readonly node: () => NodeIdentity | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;
@@ -183,6 +186,7 @@ export class ImageGcManager {
           this.#state = withoutImage(this.#state, image.id, this.#deps.clock.now());
       },
       given: { policy: rule.imageGC, now: seen.now },
+      policy: rule.policy,
     });
     await executor.run(plan, seen.disk, signal);
     return executor;

@@ -13,6 +13,8 @@ export interface Acts {
   readonly lastError: string | undefined;
   /** Why it ended before it was done. */
   readonly halted: string | undefined;
+  /** Why not everything could be decided. */
+  readonly undecided: string | undefined;
   /** Why it had to end: the node could not be seen any more. */
   readonly lostSight: string | undefined;
 }
@@ -65,6 +67,7 @@ function removalTrouble(plan: ImageGcPlan, acts: Acts, maximumAgeMs: number): st
 function calmOutcome({ plan, acts }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
   if (acts === undefined) return dryOutcome(plan);
+  if (acts.undecided !== undefined) return ended('Unknown', acts.undecided);
   const isShort = plan.wantedBytes > 0 && acts.missingBytes > 0;
   if (isShort) return shortOutcome(plan, acts);
   return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.halted ?? acts.lastError);

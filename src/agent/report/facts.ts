@@ -3,6 +3,7 @@ import type { ContainerInventory, ImageInventory, NodePassReport } from '../../a
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
 import type { OrphansFound } from '../../node/orphans.ts';
+import type { SnapshotsFound } from '../../node/snapshots.ts';
 
 /** The last pass of a unit, and what it has done since the agent started. */
 export interface UnitPasses {
@@ -29,6 +30,7 @@ export interface ReportFacts {
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
   readonly orphans: OrphansFound | undefined;
+  readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;
   /** The disk of the kubelet's root directory. */
   readonly nodeDisk: FileSystemFigures | undefined;

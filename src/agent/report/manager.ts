@@ -12,12 +12,14 @@ import type { NodeReports, ReportingNode } from '../../kube/node-report.ts';
 import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
 import type { OrphanFinder } from '../../node/orphans-finder.ts';
 import type { OrphansFound, PodWitnesses } from '../../node/orphans.ts';
+import type { SnapshotFinder } from '../../node/snapshots-finder.ts';
+import type { SnapshotsFound } from '../../node/snapshots.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isWorthWriting } from './change.ts';
 import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
-import { showOrphans, showReport, type ReportMetrics } from './metrics.ts';
+import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport } from './plan.ts';
 
 export interface ReportDeps {
@@ -37,6 +39,7 @@ export interface ReportDeps {
   /** The file system of the kubelet's root directory. */
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
   readonly orphans: Pick<OrphanFinder, 'find'>;
+  readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: NodeReports;
   readonly kubelet: KubeletThresholds;
   readonly agentVersion: string;
@@ -48,7 +51,7 @@ export interface ReportDeps {
 }
 
 /** Orphans come and go with pods that end badly: seldom. */
-const orphansEveryMs = 10 * 60_000;
+const leftoversEveryMs = 10 * 60_000;
 /** Between passes of the units the disks matter for the eviction signals alone. */
 const disksEveryMs = 30_000;
 
@@ -57,7 +60,7 @@ export class ReportManager {
   readonly #deps: ReportDeps;
   readonly #passes = new Map<NodeUnit, UnitPasses>();
   #disks: Disks | undefined;
-  #orphans: { readonly found: OrphansFound | undefined; readonly atMs: number } | undefined;
+  #leftovers: Leftovers | undefined;
   #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
   #jitter: number;
   #kindIsMissing = false;
@@ -120,9 +123,9 @@ export class ReportManager {
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
     const { governance, images, containers, runtimeVersion, kubelet, agentVersion } = this.#deps;
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
-    const orphans = await this.#findOrphans(signal);
+    const { orphans, snapshots } = await this.#findLeftovers(signal);
     return {
-      ...{ agentVersion, kubelet, imageDisk, nodeDisk, orphans },
+      ...{ agentVersion, kubelet, imageDisk, nodeDisk, orphans, snapshots },
       runtime: runtimeVersion(),
       governance: governance(),
       passes: [...this.#passes.values()],
@@ -155,21 +158,31 @@ export class ReportManager {
     return this.#disks;
   }
 
-  async #findOrphans(signal: AbortSignal): Promise<OrphansFound | undefined> {
-    const { clock, orphans, metrics, log } = this.#deps;
+  async #findLeftovers(signal: AbortSignal): Promise<Leftovers> {
+    const { clock, orphans, snapshots, metrics } = this.#deps;
     const atMs = clock.monotonicMs();
-    if (this.#orphans !== undefined && atMs - this.#orphans.atMs < orphansEveryMs) return this.#orphans.found;
-    const before = this.#orphans?.found;
-    this.#orphans = { atMs, found: before };
+    const before = this.#leftovers;
+    if (before !== undefined && atMs - before.atMs < leftoversEveryMs) return before;
+    this.#leftovers = { orphans: before?.orphans, snapshots: before?.snapshots, atMs };
+    const found = await this.#tried(
+      orphans.find((until) => this.#witnesses(until), signal),
+      signal,
+    );
+    const counted = await this.#tried(snapshots.find(signal), signal);
+    this.#leftovers = { orphans: found ?? before?.orphans, snapshots: counted, atMs };
+    showLeftovers(metrics, this.#leftovers);
+    return this.#leftovers;
+  }
+
+  /** What cannot be found costs a warning, not the report. */
+  async #tried<T>(looking: Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
     try {
-      const found = await orphans.find((until) => this.#witnesses(until), signal);
-      if (found !== undefined) showOrphans(metrics, found);
-      this.#orphans = { atMs, found: found ?? before };
+      return await looking;
     } catch (err) {
       signal.throwIfAborted();
-      log.warn({ err }, 'looking for orphans failed');
+      this.#deps.log.warn({ err }, 'looking for orphans failed');
+      return undefined;
     }
-    return this.#orphans.found;
   }
 
   async #witnesses(signal: AbortSignal): Promise<PodWitnesses | undefined> {
@@ -181,6 +194,12 @@ export class ReportManager {
     const pods = bound();
     return pods && { pods, sandboxes, containers };
   }
+}
+
+interface Leftovers {
+  readonly orphans: OrphansFound | undefined;
+  readonly snapshots: SnapshotsFound | undefined;
+  readonly atMs: number;
 }
 
 interface Disks {

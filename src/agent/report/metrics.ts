@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
-import type { OrphansFound, OrphanPlace } from '../../node/orphans.ts';
+import type { OrphanPlace } from '../../node/orphans.ts';
+import type { ReportFacts } from './facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;
 
@@ -22,13 +23,13 @@ export function reportMetrics(registry: Registry) {
     }),
     orphans: new Gauge({
       name: 'dustpan_node_orphans',
-      help: '[ALPHA] What is left of pods that neither the API server nor the runtime knows, by kind; counted, not removed.',
+      help: '[ALPHA] What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner, by kind; counted, not removed.',
       labelNames: ['kind'],
       registers,
     }),
     orphanBytes: new Gauge({
       name: 'dustpan_node_orphan_bytes',
-      help: '[ALPHA] Bytes that it takes on disk; of control groups the memory that is still charged to them.',
+      help: '[ALPHA] Bytes that it takes on disk; of control groups the memory that is still charged to them; of snapshots not known.',
       labelNames: ['kind'],
       registers,
     }),
@@ -55,12 +56,16 @@ export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCRe
   metrics.degraded.set(holds('Degraded'));
 }
 
-/** Shows the orphans; a place that cannot be seen has no figure. */
-export function showOrphans(metrics: ReportMetrics, orphans: OrphansFound): void {
+/** Shows what is left over; what cannot be seen has no figure. */
+export function showLeftovers(
+  metrics: ReportMetrics,
+  { orphans, snapshots }: Pick<ReportFacts, 'orphans' | 'snapshots'>,
+): void {
   metrics.orphans.reset();
   metrics.orphanBytes.reset();
+  if (snapshots !== undefined) metrics.orphans.set({ kind: 'Snapshot' }, snapshots.count);
   for (const place of ['podDirectories', 'logDirectories', 'podCgroups'] as const) {
-    const found = orphans[place];
+    const found = orphans?.[place];
     if (found === undefined) continue;
     metrics.orphans.set({ kind: kindOf[place] }, found.count);
     metrics.orphanBytes.set({ kind: kindOf[place] }, found.bytes);

@@ -8,7 +8,6 @@ import type {
 import type { NodeGovernance } from '../../api/node-governance.ts';
 import type { ContainerInventory, CountAndBytes, ImageInventory, Offender } from '../../api/node-pass.ts';
 import type { MountedImageDisk } from '../../node/filesystem.ts';
-import type { OrphansFound } from '../../node/orphans.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
@@ -32,13 +31,14 @@ export function planReport(
 }
 
 /** What is not known is absent. */
-function seenOf({ runtime, images, containers, orphans, imageDisk }: ReportFacts): NodeGCReportStatus {
+function seenOf(facts: ReportFacts): NodeGCReportStatus {
+  const { runtime, images, containers, imageDisk, orphans, snapshots } = facts;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
     ...(images && { images: imagesOf(images) }),
     ...(containers && containersOf(containers)),
-    ...(orphans && { orphans: orphansOf(orphans) }),
+    ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }
 
@@ -83,11 +83,16 @@ function containersOf(
   };
 }
 
-function orphansOf({ podDirectories, logDirectories, podCgroups }: OrphansFound): NodeGCReportStatusOrphans {
+function orphansOf({
+  orphans,
+  snapshots,
+}: Pick<ReportFacts, 'orphans' | 'snapshots'>): NodeGCReportStatusOrphans {
+  const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
   return {
     ...(podDirectories && { podDirectories: figures(podDirectories) }),
     ...(logDirectories && { logDirectories: figures(logDirectories) }),
     ...(podCgroups && { podCgroups: figures(podCgroups) }),
+    ...(snapshots && { snapshots: { count: count(snapshots.count) } }),
   };
 }
 

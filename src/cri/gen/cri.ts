@@ -234,10 +234,17 @@ export interface ListImagesResponse {
 
 export interface ImageStatusRequest {
   image: ImageSpec | undefined;
+  verbose: boolean;
 }
 
 export interface ImageStatusResponse {
   image: Image | undefined;
+  info: { [key: string]: string };
+}
+
+export interface ImageStatusResponse_InfoEntry {
+  key: string;
+  value: string;
 }
 
 export interface RemoveImageRequest {
@@ -3024,13 +3031,16 @@ export const ListImagesResponse: MessageFns<ListImagesResponse> = {
 };
 
 function createBaseImageStatusRequest(): ImageStatusRequest {
-  return { image: undefined };
+  return { image: undefined, verbose: false };
 }
 
 export const ImageStatusRequest: MessageFns<ImageStatusRequest> = {
   encode(message: ImageStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.image !== undefined) {
       ImageSpec.encode(message.image, writer.uint32(10).fork()).join();
+    }
+    if (message.verbose !== false) {
+      writer.uint32(16).bool(message.verbose);
     }
     return writer;
   },
@@ -3056,6 +3066,14 @@ export const ImageStatusRequest: MessageFns<ImageStatusRequest> = {
             message.image = ImageSpec.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.verbose = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3076,12 +3094,13 @@ export const ImageStatusRequest: MessageFns<ImageStatusRequest> = {
     message.image = (object.image !== undefined && object.image !== null)
       ? ImageSpec.fromPartial(object.image)
       : undefined;
+    message.verbose = object.verbose ?? false;
     return message;
   },
 };
 
 function createBaseImageStatusResponse(): ImageStatusResponse {
-  return { image: undefined };
+  return { image: undefined, info: {} };
 }
 
 export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
@@ -3089,6 +3108,9 @@ export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
     if (message.image !== undefined) {
       Image.encode(message.image, writer.uint32(10).fork()).join();
     }
+    globalThis.Object.entries(message.info).forEach(([key, value]: [string, string]) => {
+      ImageStatusResponse_InfoEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
+    });
     return writer;
   },
 
@@ -3113,6 +3135,17 @@ export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
             message.image = Image.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = ImageStatusResponse_InfoEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.info[entry2.key] = entry2.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3131,6 +3164,82 @@ export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
   fromPartial(object: DeepPartial<ImageStatusResponse>): ImageStatusResponse {
     const message = createBaseImageStatusResponse();
     message.image = (object.image !== undefined && object.image !== null) ? Image.fromPartial(object.image) : undefined;
+    message.info = (globalThis.Object.entries(object.info ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseImageStatusResponse_InfoEntry(): ImageStatusResponse_InfoEntry {
+  return { key: "", value: "" };
+}
+
+export const ImageStatusResponse_InfoEntry: MessageFns<ImageStatusResponse_InfoEntry> = {
+  encode(message: ImageStatusResponse_InfoEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImageStatusResponse_InfoEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImageStatusResponse_InfoEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ImageStatusResponse_InfoEntry>): ImageStatusResponse_InfoEntry {
+    return ImageStatusResponse_InfoEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ImageStatusResponse_InfoEntry>): ImageStatusResponse_InfoEntry {
+    const message = createBaseImageStatusResponse_InfoEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };

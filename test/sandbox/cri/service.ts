@@ -3,6 +3,7 @@ import type * as gen from './gen/node.ts';
 import { refused } from './sim-error.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
 import {
+  imageInfo,
   wireContainer,
   wireContainerStatus,
   wireFileSystem,
@@ -32,9 +33,10 @@ export function imageHandlers(runtime: SimulatedRuntime): ImageHandlers {
   return {
     // Unfiltered, as containerd.
     listImages: () => ({ images: runtime.images.all.map(wireImage) }),
-    imageStatus: ({ image }) => {
+    imageStatus: ({ image, verbose }) => {
       const found = runtime.images.resolve(image?.image ?? '');
-      return { image: found === undefined ? undefined : wireImage(found) };
+      if (found === undefined) return { image: undefined, info: {} };
+      return { image: wireImage(found), info: verbose ? imageInfo(found) : {} };
     },
     removeImage: ({ image }) => {
       runtime.removeImage(image?.image ?? '');

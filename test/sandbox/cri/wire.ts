@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SimContainer, SimImage, SimSandbox, SimState } from './facts.ts';
 import * as wire from './gen/node.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
@@ -18,6 +19,14 @@ export const wireImage = (image: SimImage): wire.Image =>
     pinned: image.pinned,
     ...(image.runtimeHandler === '' ? {} : { spec: { runtimeHandler: image.runtimeHandler } }),
   });
+
+/** As containerd: the configuration as JSON. Every image stands on one layer that all share, as those of the test bed do. */
+export function imageInfo({ id }: SimImage): Record<string, string> {
+  const layers = ['the layer of all', id].map(
+    (text) => `sha256:${createHash('sha256').update(text).digest('hex')}`,
+  );
+  return { info: JSON.stringify({ imageSpec: { rootfs: { type: 'layers', diff_ids: layers } } }) };
+}
 
 export const wireSandbox = (sandbox: SimSandbox): wire.PodSandbox =>
   wire.PodSandbox.fromPartial({

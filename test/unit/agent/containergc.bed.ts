@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import type { ContainerInventory, NodePassReport } from '../../../src/api/node-pass.ts';
 import type { ContainerGcPolicy, Policy } from '../../../src/api/policy.ts';
@@ -9,7 +10,7 @@ import type { LogEntry, LogListing, NodeLogs } from '../../../src/node/logs.ts';
 import { everything, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';
-import { silentLogger } from '../../fakes/logger.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
 import { rule } from './containergc.world.ts';
 
@@ -88,6 +89,7 @@ export interface Bed {
   readonly logs: FakeLogs;
   readonly clock: FakeClock;
   readonly recorder: FakeRecorder;
+  readonly log: RecordingLogger;
   readonly registry: Registry;
   /** To be changed by a test. */
   readonly world: {
@@ -95,7 +97,11 @@ export interface Bed {
     governance: NodeGovernance;
     /** By UID; a pod not told is gone. */
     readonly answers: Map<string, PodAnswer>;
+    /** What the API server itself says, where that is not what the caches do. */
+    live: Partial<NodeConfirmation> | Error;
   };
+  /** How often the API server was asked to confirm. */
+  readonly confirmed: () => number;
   readonly asked: string[];
   readonly reports: NodePassReport[];
   readonly inventories: (ContainerInventory | undefined)[];
@@ -109,9 +115,11 @@ export function bed(by: Policy = nodePolicy()): Bed {
   const logs = new FakeLogs();
   const clock = new FakeClock();
   const recorder = new FakeRecorder();
+  const log = new RecordingLogger();
   const registry = new Registry();
-  const world: Bed['world'] = { pods: [], governance: governed(by), answers: new Map() };
+  const world: Bed['world'] = { pods: [], governance: governed(by), answers: new Map(), live: {} };
   const asked: string[] = [];
+  let confirmed = 0;
   const reports: NodePassReport[] = [];
   const inventories: (ContainerInventory | undefined)[] = [];
   const manager = new ContainerGcManager({
@@ -123,11 +131,16 @@ export function bed(by: Policy = nodePolicy()): Bed {
       return Promise.resolve(world.answers.get(uid) ?? 'gone');
     },
     governance: () => world.governance,
+    confirm: () => {
+      confirmed += 1;
+      if (world.live instanceof Error) return Promise.reject(world.live);
+      return Promise.resolve({ governance: world.governance, pods: [], clockSkewMs: 0, ...world.live });
+    },
     node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
     recorder,
     clock,
     metrics: containerGcMetrics(registry),
-    log: silentLogger,
+    log,
     onProgress: () => undefined,
     onPass: (report, inventory) => {
       reports.push(report);
@@ -135,7 +148,8 @@ export function bed(by: Policy = nodePolicy()): Bed {
     },
   });
   return {
-    ...{ runtime, logs, clock, recorder, registry, world, asked, reports, inventories },
+    ...{ runtime, logs, clock, recorder, log, registry, world, asked, reports, inventories },
+    confirmed: () => confirmed,
     left: () => [...runtime.containers, ...runtime.sandboxes].map(({ id }) => id).sort(),
     pass: (signal = new AbortController().signal) => manager.collect(signal),
   };

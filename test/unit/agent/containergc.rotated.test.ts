@@ -45,6 +45,16 @@ test.each<Row>([
     ),
   },
   {
+    name: 'one that was compressed after the next was written is still the older: the name tells',
+    world: {
+      ...here,
+      logs: [rotated('0.log.20260101-000001.gz', 10), rotated('0.log.20260101-000002', 11)],
+    },
+    policy: bounded({ maxRotatedPerContainer: 1 }),
+    goes: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
+    stays: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
+  },
+  {
     name: 'exactly as many bytes as allowed stay',
     world: { ...here, logs: set },
     policy: bounded({ maxBytesPerPod: 2300 }),

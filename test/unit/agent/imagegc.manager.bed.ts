@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../../src/api/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../../src/api/policy.ts';
@@ -58,6 +59,13 @@ export class Bed {
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
   governance: NodeGovernance = governedBy({});
+  /** What the API server itself says, where that is not what the caches do. */
+  live: Partial<NodeConfirmation> = {};
+  liveError: Error | undefined;
+  /** Runs before the API server answers. */
+  beforeAnswer: () => void = () => undefined;
+  /** How often the API server was asked. */
+  asked = 0;
   /** What else is on the disk. */
   otherBytes = 0;
   capacityBytes = 10_000;
@@ -119,6 +127,14 @@ export class Bed {
       ?.value;
   }
 
+  #confirm(): Promise<NodeConfirmation> {
+    this.asked += 1;
+    this.beforeAnswer();
+    if (this.liveError !== undefined) return Promise.reject(this.liveError);
+    const { governance, pods = [] } = this;
+    return Promise.resolve({ governance, pods, clockSkewMs: 0, ...this.live });
+  }
+
   #make(): ImageGcManager {
     const deps: ImageGcDeps = {
       ...{
@@ -132,6 +148,7 @@ export class Bed {
         this.diskError === undefined ? Promise.resolve(this.disk) : Promise.reject(this.diskError),
       pods: () => this.pods,
       governance: () => this.governance,
+      confirm: () => this.#confirm(),
       node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
       logBytes: () => Promise.resolve(70),
       metrics: imageGcMetrics(this.registry),

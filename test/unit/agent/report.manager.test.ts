@@ -61,6 +61,7 @@ function bed(over: Partial<ReportDeps> = {}) {
         return witnesses && { ...found, podCgroups: undefined };
       },
     },
+    snapshots: { find: () => Promise.resolve({ count: 7 }) },
     ...{ reports, kubelet: assumedKubelet, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
     ...{ clock, random: () => 0, log },
     ...over,
@@ -176,8 +177,13 @@ test('orphans are looked for every ten minutes, with what API server and runtime
   }
   expect(asked).toHaveLength(2);
   expect(asked[0]).toMatchObject({ pods: [pod], sandboxes: [{ podUid: 'uid-web' }] });
-  expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
-  expect(await registry.metrics()).toContain('dustpan_node_orphans{kind="PodDirectory"} 4');
+  expect(reports.stored?.orphans).toEqual({
+    podDirectories: { count: 4, bytes: 400 },
+    snapshots: { count: 7 },
+  });
+  const metrics = await registry.metrics();
+  expect(metrics).toContain('dustpan_node_orphans{kind="PodDirectory"} 4');
+  expect(metrics).toContain('dustpan_node_orphans{kind="Snapshot"} 7');
 });
 
 test('without the pods nothing is called an orphan, and a runtime that is away only costs a warning', async () => {
@@ -185,7 +191,7 @@ test('without the pods nothing is called an orphan, and a runtime that is away o
   unknown.ready();
   await unknown.manager.reconcile(never);
   expect(unknown.asked).toEqual([undefined]);
-  expect(unknown.reports.stored).not.toHaveProperty('orphans');
+  expect(unknown.reports.stored?.orphans).toEqual({ snapshots: { count: 7 } });
   const runtime = new FakeRuntime();
   runtime.fail('listSandboxes');
   const away = bed({ runtime });
@@ -193,4 +199,18 @@ test('without the pods nothing is called an orphan, and a runtime that is away o
   await away.manager.reconcile(never);
   expect(away.reports.writes).toBe(1);
   expect(away.log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
+});
+
+test('snapshots that cannot be counted any more have no figure', async () => {
+  let isGone = false;
+  const find = () => (isGone ? Promise.reject(new Error('disk hangs')) : Promise.resolve({ count: 7 }));
+  const { manager, reports, registry, clock, log, ready } = bed({ snapshots: { find } });
+  ready();
+  await manager.reconcile(never);
+  isGone = true;
+  clock.advance(11 * 60_000);
+  await manager.reconcile(never);
+  expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
+  expect(await registry.metrics()).not.toContain('kind="Snapshot"');
+  expect(log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
 });

@@ -170,16 +170,18 @@ test('says what is known and leaves out what is not', () => {
     logDirectories: undefined,
     podCgroups: undefined,
   };
-  const full = planReport(facts({ orphans }), undefined, now);
+  const full = planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
   expect(full).toMatchObject({
     reportTime: '2026-01-15T12:00:00Z',
     policy: { name: 'default', uid: 'uid-default', observedGeneration: 1, mode: 'Enforce' },
     imageFileSystem: { usedPercent: 50, capacityBytes: 100 * gib, inodes: 1000, availableInodes: 900 },
     images: { removable: { count: 2, bytes: 2 * gib } },
     containers: { total: 20, removable: 3 },
-    orphans: { podDirectories: { count: 2, bytes: 3 } },
+    orphans: { podDirectories: { count: 2, bytes: 3 }, snapshots: { count: 3 } },
   });
   expect(full.orphans).not.toHaveProperty('logDirectories');
+  const alone = planReport(facts({ snapshots: { count: 0 } }), undefined, now);
+  expect(alone.orphans).toEqual({ snapshots: { count: 0 } });
   expectStorable(full);
   const nothing = {
     ...{ runtime: undefined, images: undefined, containers: undefined, imageDisk: undefined },
@@ -239,6 +241,7 @@ test('stays within the bounds of the schema whatever the node holds', () => {
       ),
       images: images({ total: huge, removable: huge, offenders: Array.from({ length: 50 }, () => offender) }),
       orphans: { podDirectories: huge, logDirectories: huge, podCgroups: huge },
+      snapshots: huge,
       imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
       troubles: [{ reason: 'RuntimeUnavailable', message: long }],
     }),

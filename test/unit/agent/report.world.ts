@@ -101,6 +101,7 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   images: images(),
   containers,
   orphans: undefined,
+  snapshots: undefined,
   imageDisk: disk(50),
   nodeDisk: undefined,
   kubelet: assumedKubelet,

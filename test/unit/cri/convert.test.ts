@@ -7,6 +7,7 @@ import {
   toContainerStatus,
   toFileSystems,
   toImage,
+  toLayers,
   toSandbox,
   toStats,
 } from '../../../src/cri/convert.ts';
@@ -106,4 +107,27 @@ test('of the mounts of a container only images count', () => {
 test('times are exact to the nanosecond after a round trip', () => {
   const bytes = wire.Container.encode(wire.Container.fromPartial({ createdAt: ns })).finish();
   expect(toContainer(wire.Container.decode(bytes)).createdAtNs).toBe(ns);
+});
+
+describe('layers of an image', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  const info = (text: string) => toLayers(wire.ImageStatusResponse.fromPartial({ info: { info: text } }));
+  const config = (layers: unknown): string => JSON.stringify({ imageSpec: { rootfs: { diff_ids: layers } } });
+
+  test('stand in the configuration, in JSON', () => {
+    expect(info(config([digest, digest]))).toEqual([digest, digest]);
+    expect(info(config([]))).toEqual([]);
+  });
+
+  test.each([
+    { name: 'not asked for', answer: toLayers(wire.ImageStatusResponse.fromPartial({})) },
+    { name: 'no JSON', answer: info('json: unsupported type') },
+    { name: 'another form', answer: info('[]') },
+    { name: 'no configuration', answer: info('{"imageSpec":null}') },
+    { name: 'no list', answer: info(config('sha256')) },
+    { name: 'not all of them digests', answer: info(config([digest, 7])) },
+    { name: 'a digest that is none', answer: info(config(['latest'])) },
+  ])('are not known: $name', ({ answer }) => {
+    expect(answer).toBeUndefined();
+  });
 });

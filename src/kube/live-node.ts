@@ -1,0 +1,63 @@
+import type { Clock } from '../runtime/clock.ts';
+import { decodeList } from './decode.ts';
+import { readPolicies, type LivePolicies } from './live-policies.ts';
+import { nodePodsResource, type NodePodFacts } from './node-pods.ts';
+import type { NodeFacts } from './objects.ts';
+import { nodesResource, type Resource } from './resources.ts';
+import { stallGuard } from './stall-guard.ts';
+import type { KubeTransport } from './transport.ts';
+
+/** A node as the API server has it now, with the policies and the pods bound to it. */
+export interface LiveNode {
+  readonly policies: LivePolicies;
+  /** undefined = there is no such node. */
+  readonly node: NodeFacts | undefined;
+  readonly pods: readonly NodePodFacts[];
+}
+
+export interface LiveNodeDeps {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly nodeName: string;
+}
+
+/** For all of it: what is read right before an act must not take long. */
+const timeoutMs = 10_000;
+
+/** Reads a node past every cache of ours, all at once; rejects when any of it cannot be read whole. */
+export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<LiveNode> {
+  const { transport, clock, nodeName } = deps;
+  const [nodes, podsOfNode] = [nodesResource({ name: nodeName }), nodePodsResource(nodeName)];
+  return async (signal) => {
+    const guard = stallGuard(clock, timeoutMs, signal);
+    try {
+      const [policies, found, pods] = await Promise.all([
+        readPolicies(transport, guard.signal),
+        readAll(transport, nodes, guard.signal),
+        readAll(transport, podsOfNode, guard.signal),
+      ]);
+      return { policies, node: found.find(({ name }) => name === nodeName), pods };
+    } catch (err) {
+      throw guard.stalled() ? new Error(`no answer of the API server within ${timeoutMs / 1000} s`) : err;
+    } finally {
+      guard.stop();
+    }
+  };
+}
+
+/** In one page: without a limit the API server answers from memory, by its index of nodes, and consistently (Kubernetes 1.31 on). */
+async function readAll<T>(
+  transport: Pick<KubeTransport, 'stream'>,
+  { name, path, query, accept, codec }: Resource<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  try {
+    const request = { method: 'GET', path, query, accept, retries: 1 } as const;
+    const { items, continueToken } = await decodeList(transport.stream(request, signal), codec);
+    if (continueToken !== '') throw new Error('the answer is not the whole list');
+    return items;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`reading ${name}`, { cause });
+  }
+}

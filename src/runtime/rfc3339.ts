@@ -1,0 +1,14 @@
+const form = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** Unix milliseconds of an RFC 3339 time; undefined for anything else, a day that the month does not have included. */
+export function parseRfc3339(text: string): number | undefined {
+  const [, year, month, day] = form.exec(text) ?? [];
+  if (year === undefined || Number(day) > daysIn(Number(year), Number(month))) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
+
+/** The time in UTC, without a fraction where there is none. */
+export const formatRfc3339 = (time: Date): string => time.toISOString().replace('.000Z', 'Z');
