@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inJail } from '../cluster/run.ts';
 import { cannotRun } from '../cluster/requirements.ts';
+import { hasOwnMounts, withOwnMounts } from '../sandbox/node/own-mounts.ts';
 import { story } from './story.ts';
 
 const usage = 'usage: npm run demo [-- --real]\n';
@@ -10,10 +11,22 @@ if (rest.length > 0 || (flag !== undefined && flag !== '--real')) {
   process.stderr.write(usage);
   process.exitCode = 2;
 } else if (flag === undefined) {
-  const { startSandbox } = await import('../sandbox/server.ts');
-  process.exitCode = await story('the built-in API server', startSandbox);
+  process.exitCode = await builtIn();
 } else {
   process.exitCode = await real();
+}
+
+/** A process that may mount shows more; where there is none, this one does. */
+async function builtIn(): Promise<number> {
+  const here = [
+    process.execPath,
+    join(process.cwd(), 'scripts/run.mjs'),
+    join(process.cwd(), 'test/demo/main.ts'),
+  ];
+  const code = hasOwnMounts() ? undefined : await withOwnMounts(here);
+  if (code !== undefined) return code;
+  const { startSandbox } = await import('../sandbox/server.ts');
+  return story('the built-in API server', startSandbox);
 }
 
 /** The real API server runs in a jail; inside it this same program starts it. */

@@ -1,5 +1,3 @@
-import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
-
 const isTerminal = process.stdout.isTTY;
 const paint = (code: string, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const bold = (text: string): string => paint('1', text);
@@ -29,6 +27,12 @@ export class Screen {
     else process.stdout.write(`${lines.join('\n')}\n`);
     this.#frameLines = 0;
   }
+
+  /** The words for those reasons that came up, in the order of `meaning`. */
+  explain(meaning: Readonly<Record<string, string>>, used: ReadonlySet<string>): void {
+    for (const [reason, words] of Object.entries(meaning))
+      if (used.has(reason)) this.say(dim(`${reason.padEnd(22)} ${words}`));
+  }
 }
 
 /** Columns as wide as their longest cell; numbers to the right. */
@@ -44,16 +48,24 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+const barWidth = 20;
+
+/** A gauge of so many percent. */
+export function bar(percent: number): string {
+  const full = Math.round((percent * barWidth) / 100);
+  return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
+}
+
 export const countBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
   return counts;
 };
 
-/** What a plan would delete and keep, by reason, side by side. */
-export function planLines(plan: PodGcPlan): string[] {
-  const go = [...countBy(plan.deletions, ({ reason }) => reason)];
-  const stay = [...countBy(plan.kept(), ({ reason }) => reason)];
+/** What a plan would remove and keep, by reason, side by side. */
+export function sideBySide(due: Iterable<string>, kept: Iterable<string>): string[] {
+  const go = [...countBy(due, (reason) => reason)];
+  const stay = [...countBy(kept, (reason) => reason)];
   const height = Math.max(go.length, stay.length);
   const rows = Array.from({ length: height }, (_, i) => [
     `  ${go[i]?.[0] ?? ''}`,

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFailed, test } from 'vitest';
+import { build, until, type Built } from './built.ts';
+
+const root = process.cwd();
+let built: Built;
+let place: string;
+
+beforeEach(() => {
+  built = build();
+  place = dirname(dirname(built.main));
+  for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(place, name));
+  mkdirSync(join(place, 'tmp'));
+}, 60_000);
+afterEach(() => {
+  built.remove();
+});
+
+/** As `npm run demo` runs it after its build, with temporary files of its own. */
+function startDemo(env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'test/demo/main.ts'], {
+    cwd: place,
+    env: { PATH: process.env['PATH'], TMPDIR: join(place, 'tmp'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const demo = { child, said: '' };
+  child.stdout.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
+  onTestFailed(() => {
+    process.stderr.write(demo.said);
+  });
+  return demo;
+}
+
+/** Node may keep files of its own there for the next time. */
+const leftBehind = (): string[] =>
+  readdirSync(join(place, 'tmp')).filter((name) => name.startsWith('dustpan-'));
+
+test.each([
+  { name: 'as this machine lets it', env: {} },
+  // Neither unshare nor mount is found.
+  { name: 'where nothing can be mounted', env: { PATH: '/nowhere' } },
+])(
+  'the demo cleans pods and a node, checks every object and leaves nothing: $name',
+  { timeout: 120_000 },
+  async ({ env }) => {
+    const demo = startDemo(env);
+    await once(demo.child, 'close');
+    expect(demo.said).toContain('all is as it should be');
+    expect(demo.child.exitCode).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  },
+);
+
+test('ended in the middle it leaves nothing either', { timeout: 60_000 }, async () => {
+  const demo = startDemo();
+  await until('it is in the middle', () => demo.said.includes('mode DryRun'), 30_000);
+  const closed = once(demo.child, 'close');
+  demo.child.kill('SIGTERM');
+  await closed;
+  expect(demo.child.exitCode).toBe(130);
+  expect(leftBehind()).toEqual([]);
+});
