@@ -5,6 +5,7 @@ import type { ReplicaSet } from './gen/apps.ts';
 import type { LabelKey, LeanMeta, ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
 import type { Interner } from './decode-intern.ts';
 import { MalformedError } from './frames.ts';
+import { PodRecord } from './pod-record.ts';
 import type {
   JobFacts,
   LabelKeys,
@@ -44,10 +45,7 @@ export function lacksNothing(
   return !isTerminated(status) || hasAllEnds(status.containerStatuses);
 }
 
-/**
- * One literal for every pod, so that all share one hidden class.
- * `known` is the same state of the same pod, perhaps with other labels: its strings are used again.
- */
+/** What is kept of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are used again. */
 export function podFacts(pod: AnyPod, keep: Keep, known?: PodFacts): PodFacts {
   const { intern } = keep;
   const meta = metadata(pod.metadata);
@@ -57,24 +55,29 @@ export function podFacts(pod: AnyPod, keep: Keep, known?: PodFacts): PodFacts {
   const status = pod.status ?? noStatus;
   const createdAtMs = timeMs(meta.creationTimestamp);
   const ended = isTerminated(status);
-  return {
-    uid,
-    name,
-    namespace: intern.string(meta.namespace),
-    resourceVersion,
-    createdAtMs: createdAtMs ?? 0,
-    deletionAtMs: timeMs(meta.deletionTimestamp),
-    deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
-    labels,
-    controller,
-    finalizers: intern.strings(meta.finalizers),
-    nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
-    phase: intern.string(status.phase),
-    reason: intern.string(status.reason),
-    message: ended ? shortened(status.message) : '',
-    finishedAtMs: ended ? finishedAtMs(status, createdAtMs) : undefined,
-  };
+  return packed(
+    {
+      uid,
+      name,
+      namespace: intern.string(meta.namespace),
+      resourceVersion,
+      createdAtMs: createdAtMs ?? 0,
+      deletionAtMs: timeMs(meta.deletionTimestamp),
+      deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+      labels,
+      controller,
+      finalizers: intern.strings(meta.finalizers),
+      nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
+      phase: intern.string(status.phase),
+      reason: intern.string(status.reason),
+      message: ended ? shortened(status.message) : '',
+      finishedAtMs: ended ? finishedAtMs(status, createdAtMs) : undefined,
+    },
+    intern,
+  );
 }
+
+const packed = (facts: PodFacts, intern: Interner): PodFacts => new PodRecord(facts, intern.traits(facts));
 
 /** What is kept of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
@@ -153,14 +156,13 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
  * ended, must not make the pod as old as its init container.
  */
 function finishedAtMs(status: AnyPodStatus, createdAtMs: number | undefined): number | undefined {
-  const main = finishTimes(status.containerStatuses);
-  const others = [
-    ...finishTimes(status.initContainerStatuses),
-    ...finishTimes(status.ephemeralContainerStatuses),
-  ];
-  if (hasAllEnds(status.containerStatuses)) return latest([...main, ...others]);
-  const conditions = conditionsOf(status).map((c) => timeMs(c.lastTransitionTime));
-  return latest([...main, ...others, ...conditions]) ?? createdAtMs;
+  let last: number | undefined;
+  for (const one of status.containerStatuses) last = later(last, finishMs(one));
+  for (const one of status.initContainerStatuses) last = later(last, finishMs(one));
+  for (const one of status.ephemeralContainerStatuses) last = later(last, finishMs(one));
+  if (hasAllEnds(status.containerStatuses)) return last;
+  for (const { lastTransitionTime } of conditionsOf(status)) last = later(last, timeMs(lastTransitionTime));
+  return last ?? createdAtMs;
 }
 
 function conditionsOf(status: AnyPodStatus): readonly PodCondition[] {
@@ -171,10 +173,6 @@ function hasAllEnds(statuses: ContainerStatuses): boolean {
   return statuses.length > 0 && statuses.every((status) => finishMs(status) !== undefined);
 }
 
-function finishTimes(statuses: ContainerStatuses): readonly (number | undefined)[] {
-  return statuses.map(finishMs);
-}
-
 function finishMs({ state }: ContainerStatus): number | undefined {
   return timeMs(state?.terminated?.finishedAt);
 }
@@ -183,12 +181,8 @@ function isTerminated({ phase }: AnyPodStatus): boolean {
   return !unfinishedPhases.has(phase);
 }
 
-function latest(times: readonly (number | undefined)[]): number | undefined {
-  let last: number | undefined;
-  for (const ms of times) {
-    if (ms !== undefined && (last === undefined || ms > last)) last = ms;
-  }
-  return last;
+function later(a: number | undefined, b: number | undefined): number | undefined {
+  return b === undefined || (a !== undefined && a >= b) ? a : b;
 }
 
 /** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */

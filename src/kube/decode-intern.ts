@@ -1,4 +1,5 @@
-import type { OwnerRef } from './objects.ts';
+import type { OwnerRef, PodFacts } from './objects.ts';
+import type { PodTraits } from './pod-record.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Pair = readonly [key: string, value: string];
@@ -19,6 +20,7 @@ export class Interner {
   readonly #owners = new RecentValues<OwnerRef>();
   readonly #labels = new RecentValues<Labels>();
   readonly #lists = new RecentValues<readonly string[]>();
+  readonly #traits = new RecentValues<PodTraits>();
 
   string(text: string): string {
     const known = this.#strings.get(text);
@@ -58,6 +60,17 @@ export class Interner {
     const made = texts.map((text) => this.string(text));
     return this.#lists.seen(hash, made);
   }
+
+  /** Of facts whose phase, reason, labels and finalizers are interned. */
+  traits(facts: PodFacts): PodTraits {
+    const { phase, reason, message, controller } = facts;
+    let hash = hashOf(phase);
+    for (const text of [reason, message, controller?.kind ?? ''])
+      hash = (Math.imul(hash, 31) + hashOf(text)) | 0;
+    const known = this.#traits.at(hash);
+    if (known !== undefined && isSameTraits(known, facts)) return known;
+    return this.#traits.seen(hash, traitsOf(facts));
+  }
 }
 
 /** Values that came at least twice lately, by hash: what is unique would only leave garbage that has grown old. */
@@ -81,6 +94,35 @@ class RecentValues<V> {
 
 function isSameOwner(a: OwnerRef, b: OwnerRef): boolean {
   return a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
+}
+
+function traitsOf(facts: PodFacts): PodTraits {
+  const { phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds } = facts;
+  const { apiVersion: ownerApiVersion, kind: ownerKind } = facts.controller ?? {};
+  return {
+    ...{ phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds },
+    ...{ ownerApiVersion, ownerKind },
+  };
+}
+
+function isSameTraits(a: PodTraits, b: PodFacts): boolean {
+  return (
+    isSameState(a, b) &&
+    a.labels === b.labels &&
+    a.finalizers === b.finalizers &&
+    a.ownerKind === b.controller?.kind &&
+    a.ownerApiVersion === b.controller?.apiVersion
+  );
+}
+
+function isSameState(a: PodTraits, b: PodFacts): boolean {
+  return (
+    a.phase === b.phase &&
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.deletionAtMs === b.deletionAtMs &&
+    a.deletionGracePeriodSeconds === b.deletionGracePeriodSeconds
+  );
 }
 
 /** True when the labels are these and no others. */

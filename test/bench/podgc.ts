@@ -10,7 +10,7 @@ import { inJail } from '../cluster/run.ts';
 import { apiClient, rawDeleteRate } from './api-client.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { section, writeSection, type BenchResult, type Round } from './report.ts';
-import { measureAtRest, measureClearing } from './run-dustpan.ts';
+import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
 import { measureUpstream } from './run-upstream.ts';
 import { settled } from './settle.ts';
 
@@ -19,7 +19,9 @@ const { values: options } = parseArgs({
     pods: { type: 'string', default: '10000' },
     due: { type: 'string' },
     /** For dustpan's Node, separated by spaces. */
-    'node-args': { type: 'string', default: '--max-semi-space-size=2 --max-old-space-size=128' },
+    'node-args': { type: 'string', default: '--max-semi-space-size=1 --max-old-space-size=96' },
+    /** For dustpan's process, NAME=VALUE separated by spaces: what the chart sets. */
+    env: { type: 'string', default: 'MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072' },
     /** How often dustpan clears the backlog; the servers' own speed is measured before and after each. */
     rounds: { type: 'string', default: '3' },
     /** Puts the result into docs/benchmarks.md. */
@@ -33,7 +35,7 @@ const pods = Number(options.pods);
 const due = Number(options.due ?? Math.min(5_000, pods / 5));
 /** More makes no real API server faster. */
 const rawInFlight = 64;
-const nodeArgs = options['node-args'].split(' ').filter((arg) => arg !== '');
+const runtime: NodeRuntime = { args: words(options['node-args']), env: pairs(options.env) };
 
 if (process.env['BED_DIR'] === undefined) {
   const script = join(repositoryRoot(), 'scripts/run.mjs');
@@ -87,7 +89,7 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
   // The first deletes after so many writes are slow: they warm up both servers.
   await rawRate(bed, prepared);
   say('dustpan, DryRun');
-  const rest = await measureAtRest(bed, prepared, nodeArgs);
+  const rest = await measureAtRest(bed, prepared, runtime);
   const rounds = await clearOverAndOver(bed, prepared);
   say('kube-controller-manager');
   const upstream = await measureUpstream(bed, prepared);
@@ -96,6 +98,7 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
     command: commandLine(),
     loadBefore,
     nodeArgs: options['node-args'],
+    env: options.env,
     ...{ pods, due, podBytes: prepared.podBytes, apiServer: gitVersion },
     ...{ rest, rounds, upstream },
   };
@@ -107,7 +110,7 @@ async function clearOverAndOver(bed: Bed, prepared: BenchPods): Promise<Round[]>
   let before = await rawRate(bed, prepared);
   for (let i = 0; i < Number(options.rounds); i++) {
     say('dustpan, Enforce');
-    const clearing = await measureClearing(bed, prepared, nodeArgs);
+    const clearing = await measureClearing(bed, prepared, runtime);
     await restore(bed, prepared);
     const after = await rawRate(bed, prepared);
     rounds.push({ clearing, rawDeletesPerSecond: (before + after) / 2 });
@@ -127,6 +130,14 @@ async function rawRate(bed: Bed, prepared: BenchPods): Promise<number> {
 async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {
   await prepared.restore(etcd);
   await settled(cluster);
+}
+
+function words(text: string): string[] {
+  return text.split(' ').filter((word) => word !== '');
+}
+
+function pairs(text: string): Record<string, string> {
+  return Object.fromEntries(words(text).map((word) => word.split('=') as [string, string]));
 }
 
 /** What to type for the same again. */

@@ -17,6 +17,7 @@ export interface BenchResult {
   readonly command: string;
   readonly loadBefore: number;
   readonly nodeArgs: string;
+  readonly env: string;
   readonly pods: number;
   readonly due: number;
   readonly podBytes: number;
@@ -28,11 +29,11 @@ export interface BenchResult {
 
 /** The result as a section of docs/benchmarks.md, budgets (of 100 000 pods) beside the figures. */
 export function section(result: BenchResult): string {
-  const { pods, due, podBytes, apiServer, command, loadBefore, nodeArgs } = result;
+  const { pods, due, podBytes, apiServer, command, loadBefore, nodeArgs, env } = result;
   return [
     `## podgc, ${thousands(pods)} pods`,
     '',
-    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB, ${thousands(due)} of them over the threshold. ${machine()}, Node ${process.version} with \`${nodeArgs}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB, ${thousands(due)} of them over the threshold. ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
     '',
     ...table(['', 'dustpan', 'kube-controller-manager', 'budget', ''], rows(result)),
     '',
@@ -103,12 +104,12 @@ function details({ rest, rounds, upstream }: BenchResult): string[] {
   ];
 }
 
-function table(header: readonly string[], lines: readonly (readonly string[])[]): string[] {
+export function table(header: readonly string[], lines: readonly (readonly string[])[]): string[] {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [row(header), row(header.map(() => '---')), ...lines.map(row)];
 }
 
-function machine(): string {
+export function machine(): string {
   const [cpu] = cpus();
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`;
 }

@@ -19,17 +19,23 @@ export interface AtRest {
   readonly cpuSecondsPerMinute: number;
 }
 
+/** How dustpan's Node is run. */
+export interface NodeRuntime {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
 const restSeconds = 70;
 
 /** Starts dustpan on a policy in DryRun. */
 export async function measureAtRest(
   { cluster }: Pick<Bed, 'cluster'>,
   { threshold }: Pick<BenchPods, 'threshold'>,
-  nodeArgs: readonly string[],
+  runtime: NodeRuntime,
 ): Promise<AtRest> {
   await applyBenchPolicy(cluster, { threshold, mode: 'DryRun' });
   const startedAtMs = performance.now();
-  await using dustpan = await start(cluster, nodeArgs);
+  await using dustpan = await start(cluster, runtime);
   const starting = await scrapeUntil(dustpan, 500, (all) => (all.at(-1)?.passes ?? 0) > 0);
   const restAt = performance.now();
   const resting = await scrapeUntil(dustpan, 1_000, () => performance.now() - restAt > restSeconds * 1_000);
@@ -63,11 +69,11 @@ const settleSeconds = 30;
 export async function measureClearing(
   { cluster, etcd }: Bed,
   pods: BenchPods,
-  nodeArgs: readonly string[],
+  runtime: NodeRuntime,
 ): Promise<Cleared> {
   await applyBenchPolicy(cluster, { threshold: pods.threshold, mode: 'Enforce' });
   const startedAtMs = performance.now();
-  await using dustpan = await start(cluster, nodeArgs);
+  await using dustpan = await start(cluster, runtime);
   let cleared = false;
   const [clearing, busy] = await Promise.all([
     watchClearing({
@@ -91,10 +97,10 @@ export async function measureClearing(
   };
 }
 
-function start(cluster: Bed['cluster'], nodeArgs: readonly string[]): Promise<Dustpan> {
-  // As in a pod: a kubeconfig would load the library that reads it, 30 MB that no pod has.
-  const env = mountServiceAccount(cluster, dustpanUser.name);
-  return startDustpan({ env, dir: cluster.dir, nodeArgs });
+function start(cluster: Bed['cluster'], runtime: NodeRuntime): Promise<Dustpan> {
+  // As in a pod: a kubeconfig would load the library that reads it, which no pod has.
+  const env = { ...runtime.env, ...mountServiceAccount(cluster, dustpanUser.name) };
+  return startDustpan({ env, dir: cluster.dir, nodeArgs: runtime.args });
 }
 
 async function applyBenchPolicy(

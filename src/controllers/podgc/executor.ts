@@ -167,7 +167,10 @@ export class DeletionExecutor {
     const result =
       resourceVersion === undefined
         ? 'changed'
-        : await cluster.deletePod({ ...pod, resourceVersion }, this.#signal);
+        : await cluster.deletePod(
+            { namespace: pod.namespace, name: pod.name, uid: pod.uid, resourceVersion },
+            this.#signal,
+          );
     metrics.deletes.inc(labelsOf(deletion));
     if (result === 'deleted') this.#tell(deletion);
     else this.#deps.log.debug({ ...fieldsOf(deletion), result }, 'pod was gone or changed meanwhile');

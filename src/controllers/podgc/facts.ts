@@ -4,7 +4,7 @@ import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/objects.ts';
 
 /** Everything a plan is made from. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {
-  readonly pods: Iterable<PodFacts>;
+  readonly pods: EachPod;
   /** By name. */
   readonly nodes: ReadonlyMap<string, NodeFacts> | undefined;
   /** Labels by namespace name. */
@@ -15,6 +15,11 @@ export interface PodGcFacts {
   readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
   /** How long each node name that pods refer to has been missing, milliseconds of a clock that only grows. */
   readonly missingForMs: ReadonlyMap<string, number>;
+}
+
+/** A list or a map of pods. Not an iterable: that makes an object a pod until the loop is compiled, for which a pass in 20 s is too rare. */
+export interface EachPod {
+  forEach(visit: (pod: PodFacts) => void): void;
 }
 
 export interface Given {
@@ -76,6 +81,7 @@ export interface Group {
   readonly policy: Policy;
   readonly pods: readonly PodFacts[];
   readonly terminated: readonly PodFacts[];
+  readonly terminating: readonly PodFacts[];
 }
 
 /** Every phase but Pending, Running and Unknown, the empty one too (upstream.md 1.3). */

@@ -2,11 +2,19 @@ import { isKeepMarked, podMatcher } from '../../api/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
-import { isTerminated, type Given, type Group, type PodGcFacts, type PodKept } from './facts.ts';
+import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
 
 export interface Grouped {
   readonly groups: readonly Group[];
-  readonly outside: readonly PodKept[];
+  readonly outside: readonly Outside[];
+}
+
+/** Pods that no rule may touch, all for one reason. */
+export interface Outside {
+  readonly reason: PodKeepReason;
+  /** undefined: no policy governs them, or an invalid one does. */
+  readonly policy: Policy | undefined;
+  readonly pods: readonly PodFacts[];
 }
 
 /** Sorts every pod to the policy that governs it; what no rule may touch is decided here. */
@@ -15,35 +23,49 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   const shieldOf = shields(facts);
   const speaking = policies.filter((policy) => isPolicy(policy)).filter(({ pods }) => pods !== undefined);
   const groups = new Map(speaking.map((policy) => [policy, emptyGroup(policy)]));
-  const outside: PodKept[] = [];
-  for (const pod of facts.pods) {
+  const outside = new OutsidePods();
+  facts.pods.forEach((pod) => {
     const governor = governorOf(pod);
     const mine = isPolicy(governor) ? groups.get(governor) : undefined;
     const reason = mine === undefined ? ungoverned(governor) : shieldOf(pod);
     if (mine !== undefined && reason === undefined) add(pod, mine);
-    else
-      outside.push({
-        verdict: 'Keep',
-        pod,
-        reason: reason ?? 'NoPolicy',
-        policy: mine?.policy,
-        eligibleAt: undefined,
-      });
+    else outside.add(pod, reason ?? 'NoPolicy', mine?.policy);
+  });
+  return { groups: [...groups.values()], outside: outside.all };
+}
+
+/** Few kinds, perhaps with most of the pods of the cluster. */
+class OutsidePods {
+  readonly all: { reason: PodKeepReason; policy: Policy | undefined; pods: PodFacts[] }[] = [];
+
+  add(pod: PodFacts, reason: PodKeepReason, policy: Policy | undefined): void {
+    for (const kind of this.all) {
+      if (kind.reason !== reason || kind.policy !== policy) continue;
+      kind.pods.push(pod);
+      return;
+    }
+    this.all.push({ reason, policy, pods: [pod] });
   }
-  return { groups: [...groups.values()], outside };
 }
 
 interface GrowingGroup {
   readonly policy: Policy;
   readonly pods: PodFacts[];
   readonly terminated: PodFacts[];
+  readonly terminating: PodFacts[];
 }
 
-const emptyGroup = (policy: Policy): GrowingGroup => ({ policy, pods: [], terminated: [] });
+const emptyGroup = (policy: Policy): GrowingGroup => ({
+  policy,
+  pods: [],
+  terminated: [],
+  terminating: [],
+});
 
-function add(pod: PodFacts, { pods, terminated }: GrowingGroup): void {
+function add(pod: PodFacts, { pods, terminated, terminating }: GrowingGroup): void {
   pods.push(pod);
   if (isTerminated(pod)) terminated.push(pod);
+  if (isTerminating(pod)) terminating.push(pod);
 }
 
 type Governor = ReturnType<ReturnType<typeof podMatcher>>;

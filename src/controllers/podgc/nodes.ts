@@ -1,5 +1,5 @@
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
-import { isTerminating, type Group, type PodGcFacts } from './facts.ts';
+import type { Group, PodGcFacts } from './facts.ts';
 import { inTurn } from './order.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
@@ -8,8 +8,8 @@ const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 export function outOfService(group: Group, nodes: ReadonlyMap<string, NodeFacts> | undefined): PodFacts[] {
   if (group.policy.pods?.outOfService !== true || nodes === undefined) return [];
   return inTurn(
-    group.pods.filter((pod) => {
-      if (!isTerminating(pod) || pod.nodeName === undefined) return false;
+    group.terminating.filter((pod) => {
+      if (pod.nodeName === undefined) return false;
       const node = nodes.get(pod.nodeName);
       return node !== undefined && isOutOfService(node);
     }),
@@ -22,7 +22,7 @@ export const isOutOfService = (node: NodeFacts): boolean =>
 /** Terminating pods that no node was ever chosen for (upstream.md 1.6). */
 export const unscheduled = (group: Group): PodFacts[] =>
   group.policy.pods?.unscheduledTerminating === true
-    ? inTurn(group.pods.filter((pod) => isTerminating(pod) && pod.nodeName === undefined))
+    ? inTurn(group.terminating.filter((pod) => pod.nodeName === undefined))
     : [];
 
 export interface OrphanVerdicts {
@@ -70,8 +70,9 @@ export function missingNodes(groups: readonly Group[], nodes: PodGcFacts['nodes'
   const missing = new Set<string>();
   for (const { policy, pods } of groups) {
     if (policy.pods?.orphaned === undefined || nodes === undefined) continue;
-    for (const { nodeName } of pods)
+    pods.forEach(({ nodeName }) => {
       if (nodeName !== undefined && !nodes.has(nodeName)) missing.add(nodeName);
+    });
   }
   return missing;
 }
@@ -107,9 +108,10 @@ export function observeMissing(
 ): MissingNodes {
   const since = new Map<string, number>();
   const isGap = monotonicMs - before.lookedAtMs > maxGapMs;
-  for (const { nodeName } of nodes === undefined ? [] : pods) {
-    if (nodeName === undefined || nodes?.has(nodeName) === true || since.has(nodeName)) continue;
+  const see = ({ nodeName }: PodFacts): void => {
+    if (nodeName === undefined || nodes?.has(nodeName) === true || since.has(nodeName)) return;
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
-  }
+  };
+  if (nodes !== undefined) pods.forEach(see);
   return { since, lookedAtMs: monotonicMs };
 }

@@ -11,12 +11,19 @@ export function firstInTurn(
   count: number,
   mayGo: (pod: PodFacts) => boolean,
 ): PodFacts[] {
-  const keys = ageKeys(pods, mayGo).sort();
-  const last = keys[Math.min(count, keys.length) - 1];
+  const keys = ageKeys(pods, mayGo);
+  const last = keys.slice().sort()[Math.min(count, keys.length) - 1];
   if (last === undefined) return [];
   // With all that tie with the last by age.
-  return inTurn(pods.filter((pod) => ageKey(pod) <= last && mayGo(pod))).slice(0, count);
+  const first = pods.filter((_, i) => isWithin(keys[i], last));
+  return inTurn(first).slice(0, count);
 }
+
+/** The key of what may not go: behind all others. */
+const never = Infinity;
+
+const isWithin = (key: number | undefined, last: number): boolean =>
+  key !== undefined && key !== never && key <= last;
 
 const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reason === 'Evicted';
 
@@ -44,11 +51,13 @@ function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
 /** Evicted first, then the oldest. */
 const ageKey = (pod: PodFacts): number => second(pod) + (isEvicted(pod) ? 0 : notEvicted);
 
-function ageKeys(pods: readonly PodFacts[], isWanted: (pod: PodFacts) => boolean): Float64Array {
+/** The key of each pod, in their order. */
+function ageKeys(pods: readonly PodFacts[], mayGo: (pod: PodFacts) => boolean): Float64Array {
   const keys = new Float64Array(pods.length);
-  let at = 0;
-  for (const pod of pods) if (isWanted(pod)) keys[at++] = ageKey(pod);
-  return keys.subarray(0, at);
+  pods.forEach((pod, i) => {
+    keys[i] = mayGo(pod) ? ageKey(pod) : never;
+  });
+  return keys;
 }
 
 /** Puts each run of pods that only names can tell apart in order, in place. */

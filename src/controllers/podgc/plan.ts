@@ -45,7 +45,8 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   };
 
   function eachKept(visit: KeptVisitor): void {
-    for (const { pod, reason, policy } of outside) visit(pod, keptBecause[reason], policy);
+    for (const { reason, policy, pods } of outside)
+      for (const pod of pods) visit(pod, keptBecause[reason], policy);
     const going = new Set(deletions.map(({ pod }) => pod));
     for (const one of judged) walkKept(one, { going, over, nowMs: given.now.getTime() }, visit);
   }
@@ -161,10 +162,12 @@ function walkKept(
   { going, over, nowMs }: Going,
   visit: KeptVisitor,
 ): void {
-  for (const pod of group.pods) if (!going.has(pod)) visit(pod, verdictOf(pod), group.policy);
+  group.pods.forEach((pod) => {
+    if (!going.has(pod)) visit(pod, verdictOf(pod), group.policy);
+  });
 
   function verdictOf(pod: PodFacts): KeptVerdict {
-    if (over.has(pod)) return keptBecause.PacingLimit;
+    if (over.size > 0 && over.has(pod)) return keptBecause.PacingLimit;
     if (isFinalizerHeld(pod)) return keptBecause.FinalizerHeld;
     const orphan = orphans.keepReason(pod);
     if (orphan !== undefined) {

@@ -119,7 +119,12 @@ function newestOfOwners(
   if (keepPerOwner <= 0) return new Set();
   const owned = terminated.filter((pod) => pod.controller !== undefined && !isTerminating(pod));
   const byOwner = groupBy(owned, (pod) => ownerOf(pod, facts.replicaSetOwners)?.uid ?? '');
-  return new Set([...byOwner.values()].flatMap((pods) => pods.sort(byNewestFinished).slice(0, keepPerOwner)));
+  const newest = new Set<PodFacts>();
+  byOwner.forEach((pods) => {
+    const kept = pods.length > keepPerOwner ? pods.sort(byNewestFinished).slice(0, keepPerOwner) : pods;
+    for (const pod of kept) newest.add(pod);
+  });
+  return newest;
 }
 
 /** The pod's controller; a ReplicaSet's own controller (its Deployment) stands for it, or each rollout would be an owner of its own. */
@@ -127,8 +132,10 @@ export function ownerOf(
   pod: PodFacts,
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,
 ): OwnerRef | undefined {
-  if (pod.controller?.kind !== 'ReplicaSet') return pod.controller;
-  return replicaSetOwners.get(pod.controller.uid) ?? pod.controller;
+  const { controller } = pod;
+  return controller?.kind === 'ReplicaSet'
+    ? (replicaSetOwners.get(controller.uid) ?? controller)
+    : controller;
 }
 
 const finishedAt = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;
@@ -137,10 +144,12 @@ const byNewestFinished = (a: PodFacts, b: PodFacts): number =>
 
 /** When a finished pod's ttl is up, Unix milliseconds; Infinity = never. The first rule that matches wins over ttlAfterFinished. */
 function expiry(rule: TerminatedPolicy): (pod: PodFacts) => number {
+  const { ttlAfterFinishedMs = Infinity } = rule;
   const rules = rule.ttlByReason.map((ttl) => ({ matches: ttlMatcher(ttl), ttlMs: ttl.ttlMs }));
+  if (rules.length === 0 && ttlAfterFinishedMs === Infinity) return () => Infinity;
   return (pod) => {
-    const ttlMs = rules.find(({ matches }) => matches(pod))?.ttlMs ?? rule.ttlAfterFinishedMs;
-    return ttlMs === undefined ? Infinity : finishedAt(pod) + ttlMs;
+    for (const { matches, ttlMs } of rules) if (matches(pod)) return finishedAt(pod) + ttlMs;
+    return finishedAt(pod) + ttlAfterFinishedMs;
   };
 }
 

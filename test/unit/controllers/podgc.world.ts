@@ -3,9 +3,11 @@ import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { rankPolicies } from '../../../src/api/matching.ts';
 import type { PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
+import type { PodFacts } from '../../../src/kube/objects.ts';
 import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../builders.ts';
 
-export type World = Partial<Omit<PodGcFacts, 'nodes'>> & {
+export type World = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {
+  readonly pods?: readonly PodFacts[];
   readonly nodes?: readonly ReturnType<typeof node>[];
 };
 

@@ -54,6 +54,25 @@ export const evictedFacts: PodFacts = {
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
 };
 
+/** The facts as a plain object: how they are kept is no one's business. */
+export const told = (facts: PodFacts): PodFacts => ({
+  uid: facts.uid,
+  name: facts.name,
+  namespace: facts.namespace,
+  resourceVersion: facts.resourceVersion,
+  createdAtMs: facts.createdAtMs,
+  deletionAtMs: facts.deletionAtMs,
+  deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
+  labels: facts.labels,
+  controller: facts.controller,
+  finalizers: facts.finalizers,
+  nodeName: facts.nodeName,
+  phase: facts.phase,
+  reason: facts.reason,
+  message: facts.message,
+  finishedAtMs: facts.finishedAtMs,
+});
+
 /** A pod of which only the status matters. */
 export const pod = (status: object, metadata: object = {}): FakeObject => ({
   metadata: {

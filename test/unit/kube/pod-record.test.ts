@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Interner } from '../../../src/kube/decode-intern.ts';
+import type { PodFacts } from '../../../src/kube/objects.ts';
+import { PodRecord } from '../../../src/kube/pod-record.ts';
+import { told } from './decode.fixtures.ts';
+
+/** Up to the year 9999, as metav1.Time. */
+const ms = fc.oneof(
+  fc.integer({ min: 1, max: 253_402_300_799 }).map((seconds) => seconds * 1000),
+  fc.constantFrom(0, 1_577_836_800_000, 4_102_444_800_000),
+);
+const version = fc.oneof(
+  fc.nat().map(String),
+  fc.maxSafeNat().map(String),
+  fc.constantFrom('', '0', '007', '-1', '1e3', ' 1', '9007199254740993', '18446744073709551615', 'abc'),
+);
+const text = fc.constantFrom('', 'a', 'a-b', 'a-b-x7k2p', 'b');
+const few = fc.constantFrom<readonly string[]>([], ['x'], ['x', 'y']);
+const owner = fc.record({ apiVersion: text, kind: text, name: text, uid: text });
+const orUndefined = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+
+const pods: fc.Arbitrary<PodFacts> = fc.record({
+  uid: text,
+  name: text,
+  namespace: text,
+  resourceVersion: version,
+  createdAtMs: ms,
+  deletionAtMs: orUndefined(ms),
+  deletionGracePeriodSeconds: orUndefined(fc.constantFrom(0, 30)),
+  labels: fc.constantFrom({}, { app: 'a' }),
+  controller: orUndefined(owner),
+  finalizers: few,
+  nodeName: orUndefined(text),
+  phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
+  reason: fc.constantFrom('', 'Evicted'),
+  message: text,
+  finishedAtMs: orUndefined(ms),
+});
+
+test('what goes in comes out, whatever else shares its traits', () => {
+  fc.assert(
+    fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
+      const intern = new Interner();
+      const kept = all.map((facts) => new PodRecord(facts, intern.traits(facts)));
+      expect(kept.map(told)).toEqual(all);
+    }),
+  );
+});
+
+test('pods that differ in their own things alone share the rest', () => {
+  const intern = new Interner();
+  const [base] = fc.sample(pods, 1);
+  if (base === undefined) throw new Error('no sample');
+  const kept = ['a', 'b', 'c'].map((uid) => intern.traits({ ...base, uid, name: uid }));
+  expect(kept[2]).toBe(kept[1]);
+});
