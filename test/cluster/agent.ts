@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { memoryFlags } from '../../src/cli/agent-command.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Cluster, User } from './cluster.ts';
 import { PartProcess } from './part-process.ts';
@@ -21,7 +22,7 @@ export interface AgentOptions {
 
 /** A line of the agent's log. */
 export interface AgentLine {
-  readonly time: string;
+  readonly ts: string;
   readonly level: string;
   readonly msg: string;
   readonly [field: string]: unknown;
@@ -51,7 +52,6 @@ const startTimeoutMs = 60_000;
 const readyTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
 const pollMs = 100;
-const memoryFlags = ['--max-semi-space-size=1', '--max-old-space-size=64'];
 
 /** Starts `dist/main.js agent` for the cluster's node, all paths at their defaults but the state's; resolves as soon as it lives. */
 export async function startAgent(cluster: Cluster, options: AgentOptions = {}): Promise<Agent> {
@@ -66,7 +66,7 @@ export async function startAgent(cluster: Cluster, options: AgentOptions = {}): 
     args: [
       ...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`),
       'node',
-      ...(options.nodeFlags ?? memoryFlags),
+      ...(options.nodeFlags ?? memoryFlags.split(' ')),
       join(repositoryRoot(), 'dist/main.js'),
       'agent',
       `--node-name=${cluster.node.name}`,

@@ -44,8 +44,9 @@ export interface ClusterOptions {
   readonly sched?: { readonly args?: readonly string[] };
   /** TOML in containerd's format 3, merged over the bed's. */
   readonly ctd?: { readonly config?: string };
-  /** Fields of KubeletConfiguration that replace the bed's; `args` come last. */
+  /** Fields of KubeletConfiguration that replace the bed's; `args` come last. kubelet-quick collects garbage every few seconds. */
   readonly kubelet?: {
+    readonly program?: 'kubelet' | 'kubelet-quick';
     readonly config?: Readonly<Record<string, unknown>>;
     readonly args?: readonly string[];
   };

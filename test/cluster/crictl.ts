@@ -52,13 +52,15 @@ export interface ContainerOptions {
   readonly command: readonly string[];
   readonly attempt?: number;
   readonly labels?: Readonly<Record<string, string>>;
+  /** As CRI's Mount, in JSON. */
+  readonly mounts?: readonly object[];
 }
 
 /** Starts a container in a sandbox and returns its id; its log is NAME/ATTEMPT.log below the sandbox's. */
 export async function runContainer(
   cluster: Runner,
   sandbox: Sandbox,
-  { name, image, command, attempt = 0, labels = {} }: ContainerOptions,
+  { name, image, command, attempt = 0, labels = {}, mounts = [] }: ContainerOptions,
 ): Promise<string> {
   const configFile = write(cluster, `container-${sandbox.id}-${name}-${attempt}`, {
     metadata: { name, attempt },
@@ -66,6 +68,7 @@ export async function runContainer(
     command,
     log_path: `${name}/${attempt}.log`,
     labels: { 'io.kubernetes.container.name': name, ...labels },
+    mounts,
     linux: {},
   });
   const id = await crictl(cluster, 'create', '--no-pull', sandbox.id, configFile, sandbox.configFile);

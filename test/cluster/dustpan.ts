@@ -88,7 +88,7 @@ export function mountServiceAccount(
   writeFileSync(join(serviceAccount, 'namespace'), 'dustpan-system');
   copyFileSync(cluster.caFile, join(serviceAccount, 'ca.crt'));
   const { hostname, port } = new URL(cluster.url);
-  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+  return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port === '' ? '443' : port };
 }
 
 type Urls = Pick<Dustpan, 'logFile' | 'healthUrl' | 'metricsUrl'>;

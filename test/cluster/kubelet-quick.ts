@@ -13,7 +13,7 @@ export interface Patch {
 }
 
 /** How often the kubelet-quick does what a kubelet does every minute (containers) and every five (images). */
-export const quickPeriods = { containerGcMs: 1_000, imageGcMs: 5_000, imageDetectionMs: 500 } as const;
+export const quickPeriods = { containerGcMs: 1_000, imageGcMs: 5_000, imageDetectionMs: 250 } as const;
 
 const duration = (ms: number): string => `${ms} * time.Millisecond`;
 

@@ -73,7 +73,7 @@ export function kubeletSpec(bed: Bed): Spec {
   const config = { ...kubeletConfig(dir), ...options.kubelet?.config };
   writeFileSync(join(dir, 'kubelet.json'), JSON.stringify(config));
   return {
-    command: 'kubelet',
+    command: options.kubelet?.program ?? 'kubelet',
     args: [
       '--config=kubelet.json',
       `--kubeconfig=${kubeconfigFile(dir, 'kubelet')}`,
