@@ -32,7 +32,7 @@ const decisionsArePure = [
 ];
 
 const typesOnly = {
-  group: ['**/kube/**', '**/cri/**', '**/node/**', '@kubernetes/client-node', '@grpc/*', 'node:*'],
+  group: ['**/kube/**', '**/cri/**', '**/node/**', '**/snapshot/**', '@kubernetes/client-node', '@grpc/*', 'node:*'],
   allowTypeImports: true,
   message: 'Units take their I/O as a dependency.',
 };
@@ -85,7 +85,7 @@ export default defineConfig(
     rules: imports({ regex: '^\\.\\./(?!runtime/)', message: 'api/ may import only runtime/.' }),
   },
   {
-    files: ['src/{kube,cri,node}/**'],
+    files: ['src/{kube,cri,node,snapshot}/**'],
     rules: imports({
       group: ['**/controllers/**', '**/agent/**', '**/cli/**'],
       message: 'Adapters do not know the units or the CLI.',

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-const define = { __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' };
+// A copy for each project: vitest takes out of it what it has read.
+const define = () => ({ __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"test"' });
 
 // Files that ask for a node have a jail of their own: test/cluster/run.ts says which files the present one is for.
 const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
@@ -11,9 +12,9 @@ const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.t
 export default defineConfig({
   test: {
     projects: [
-      { define, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { define: define(), test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {
-        define,
+        define: define(),
         test: {
           name: 'sandbox',
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.sandbox.test.ts'],
@@ -21,7 +22,7 @@ export default defineConfig({
         },
       },
       {
-        define,
+        define: define(),
         test: {
           name: 'cluster',
           include: filesOfThisJail ? filesOfThisJail.split(',') : clusterFiles,

@@ -1,10 +1,12 @@
-// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts and docs/reference/crd.md, then the protos. With --verify nothing is written; a difference fails.
+// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the policy's CRD for checks without a server) and docs/reference/crd.md, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { lintCrd } from './generate/lint.mjs';
+import { crdModule } from './generate/crd-module.mjs';
+import { importTypeScript } from './generate/import-typescript.mjs';
 import { reference } from './generate/reference.mjs';
 import { types } from './generate/types.mjs';
 
@@ -22,7 +24,12 @@ for (const line of complaints) console.error(line);
 const files = { 'docs/reference/crd.md': reference(crds) };
 for (const { source, crd } of crds) {
   files[`src/api/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
+  if (crd.spec.names.kind === 'GCPolicy')
+    files['src/api/gcpolicy-crd.gen.ts'] = crdModule('gcPolicyCrd', source, crd);
 }
+
+const { pages } = await importTypeScript(root, 'scripts/generate/pages.ts');
+Object.assign(files, await pages());
 
 const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];
 process.exit(failed.some(Boolean) ? 1 : 0);

@@ -2,9 +2,14 @@ import { agentConfig } from './agent-config.ts';
 import { agentFlags } from './agent-flags.ts';
 import type { Command } from './command.ts';
 
-/** What keeps Node small: the heap, and for one pass a minute no optimising compiler (8 MiB, and less CPU too). */
+/**
+ * What keeps Node small (docs/benchmarks.md): a heap that grows slowly, and for two passes in a few minutes no compilers; they would not pay for
+ * what their code takes.
+ */
 const heapFlags = '--max-semi-space-size=1 --max-old-space-size=64';
-const memoryFlags = `${heapFlags} --no-opt`;
+export const memoryFlags = `${heapFlags} --optimize-for-size --no-sparkplug --no-maglev --no-turbofan`;
+/** One heap of C's allocator for all threads of Node instead of one for each. */
+export const memoryEnvironment = 'MALLOC_ARENA_MAX=1';
 
 export const agentCommand: Command = {
   name: 'agent',
@@ -13,7 +18,7 @@ export const agentCommand: Command = {
     'Runs on one node, next to its container runtime. Removes what the policy that governs the node calls garbage, if its mode is ' +
     'Enforce: images nobody uses when the disk fills up or they are old, dead containers, sandboxes and logs of pods that are gone. ' +
     'A policy in mode DryRun, the default, only counts and explains. What it found and did is in the NodeGCReport of the node. ' +
-    `Runs until SIGTERM or SIGINT. To keep it below 60 MiB, start Node with ${memoryFlags}.`,
+    `Runs until SIGTERM or SIGINT. To keep it below 60 MiB, start Node with ${memoryFlags}, and with ${memoryEnvironment} in its environment.`,
   flags: Object.values(agentFlags),
   environment: [
     { name: 'NODE_NAME', help: 'The node, for --node-name; in a pod from the field spec.nodeName.' },
@@ -25,7 +30,7 @@ export const agentCommand: Command = {
     { name: 'NODE_OPTIONS', help: `Read by Node itself, which takes only these there: ${heapFlags}` },
   ],
   examples: [
-    { what: 'in a DaemonSet', line: `node ${memoryFlags} dist/main.js agent` },
+    { what: 'in a DaemonSet', line: `${memoryEnvironment} node ${memoryFlags} dist/main.js agent` },
     {
       what: 'on a node, against the current context',
       line: 'dustpan agent --node-name="$(hostname)" --log-format=text',

@@ -7,6 +7,8 @@ export interface Command {
   /** Half a sentence, lower case. */
   readonly summary: string;
   readonly description: string;
+  /** What must follow the command besides flags, by the names the help gives it: `DIR`. */
+  readonly operands?: readonly string[];
   readonly flags: FlagTable;
   /** Variables beyond the flags' own. */
   readonly environment: readonly { readonly name: string; readonly help: string }[];

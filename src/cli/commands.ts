@@ -2,6 +2,9 @@ import { agentCommand } from './agent-command.ts';
 import type { Command } from './command.ts';
 import { controllerConfig } from './config.ts';
 import { controllerFlags } from './controller-flags.ts';
+import { planCommand } from './plan-command.ts';
+import { snapshotCommand } from './snapshot-command.ts';
+import { statusCommand } from './status-command.ts';
 import { versionCommand } from './version-command.ts';
 
 const controllerCommand: Command = {
@@ -35,4 +38,11 @@ const controllerCommand: Command = {
 };
 
 /** What `dustpan` can do, in the order of the help. */
-export const commands: readonly Command[] = [controllerCommand, agentCommand, versionCommand];
+export const commands: readonly Command[] = [
+  controllerCommand,
+  agentCommand,
+  planCommand,
+  statusCommand,
+  snapshotCommand,
+  versionCommand,
+];

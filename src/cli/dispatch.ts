@@ -49,8 +49,12 @@ async function runCommand(command: Command, argv: readonly string[], system: Sys
     system.stdout(commandHelp(command));
     return exitCode.ok;
   }
-  const unexpected = line.args.map((arg) => `unexpected argument ${JSON.stringify(arg)}`);
-  const problems = [...line.problems, ...unexpected];
+  const { operands = [] } = command;
+  const missing = operands.slice(line.args.length).map((operand) => `${operand} is missing`);
+  const unexpected = line.args
+    .slice(operands.length)
+    .map((arg) => `unexpected argument ${JSON.stringify(arg)}`);
+  const problems = [...line.problems, ...missing, ...unexpected];
   if (problems.length > 0) throw new UsageError(problems.map((problem) => `${command.name}: ${problem}`));
   return command.run(line, system);
 }

@@ -14,6 +14,8 @@ export interface Flag<T> {
   /** What stands for the value in the help, `DURATION`; '' = a switch, which needs no value. */
   readonly placeholder: string;
   readonly help: string;
+  /** May be given several times: the values come in one text, a line each. */
+  readonly many?: true;
   parse(text: string): Parsed<T>;
 }
 
@@ -44,6 +46,12 @@ export function stringFlag(
       return problem === undefined ? { value: text } : { problem };
     },
   };
+}
+
+/** May be given several times; in its environment form a line each. */
+export function listFlag(spec: Omit<Spec, 'default'> & { placeholder: string }): Flag<readonly string[]> {
+  const parse = (text: string) => ({ value: text.split('\n').filter((line) => line !== '') });
+  return { ...spec, default: '', many: true, parse };
 }
 
 export function intFlag({ min = 0, max = Number.MAX_SAFE_INTEGER, ...spec }: Spec & Bounds): Flag<number> {

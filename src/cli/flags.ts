@@ -92,7 +92,13 @@ function readFlag(word: string, { table, queue, words }: Reading): void {
   }
   const text = inline ?? (flag.placeholder === '' ? 'true' : valueAfter(queue));
   if (text === undefined) words.problems.push(`${source} needs a value: ${source}=${flag.placeholder}`);
-  else words.given.set(flag.name, { text, source });
+  else words.given.set(flag.name, { text: withEarlier(text, flag, words), source });
+}
+
+/** The last of several wins, but for a flag that may be given several times. */
+function withEarlier(text: string, { name, many }: Flag<unknown>, { given }: Words): string {
+  const earlier = given.get(name)?.text;
+  return many === undefined || earlier === undefined ? text : `${earlier}\n${text}`;
 }
 
 /** A negative number is a value, though it begins with a dash. */

@@ -18,10 +18,11 @@ export function overview(commands: readonly Command[]): string {
 }
 
 /** `dustpan COMMAND --help`, laid out as a man page. */
-export function commandHelp({ name, summary, description, flags, environment, examples }: Command): string {
+export function commandHelp(command: Command): string {
+  const { name, summary, description, operands = [], flags, environment, examples } = command;
   return page([
     ['NAME', [`dustpan ${name} - ${summary}`]],
-    ['SYNOPSIS', [`dustpan ${name} [--flag=value]...`]],
+    ['SYNOPSIS', [['dustpan', name, ...operands, '[--flag=value]...'].join(' ')]],
     ['DESCRIPTION', wrap(description)],
     ['OPTIONS', optionLines(flags)],
     ['ENVIRONMENT', environmentLines(environment)],

@@ -4,6 +4,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { onAbort } from './abort.ts';
 import { LeaseClient } from './lease-client.ts';
 import type { LeaseName } from './lease-client.ts';
+import { leadershipChanged } from './lease-events.ts';
 import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './lease-record.ts';
 import type { Lease, Observation } from './lease-record.ts';
 import type { EventSpec } from './recorder.ts';
@@ -222,10 +223,7 @@ export class LeaseElector {
     onMasterStatus?.(leading);
     log.info({ identity, lease, leading }, 'leadership changed');
     const uid = this.#observed?.lease.metadata.uid ?? '';
-    const regarding = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease, uid };
-    const about = { regarding, type: 'Normal', reason: 'LeaderElection' } as const;
-    if (leading) onEvent?.({ ...about, action: 'Lead', note: `${identity} became leader` });
-    else onEvent?.({ ...about, action: 'StopLeading', note: `${identity} stopped leading` });
+    onEvent?.(leadershipChanged({ ...lease, uid }, { identity, leading }));
   }
 
   /** The same failure every retry period, for hours, is one line. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { constants, type Dirent, type Stats } from 'node:fs';
-import { lstat, open, readdir, readFile, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
+import { constants, readFileSync, type Dirent, type Stats } from 'node:fs';
+import { lstat, open, readdir, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { errnoOf } from './logs-errors.ts';
 
 /** O_NOFOLLOW: a directory that was swapped for a link is an error, not a way out of the root. */
@@ -90,7 +90,8 @@ const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
 async function placeOf(handle: FileHandle): Promise<Place> {
   const { dev } = await handle.stat();
-  const info = await readFile(`/proc/self/fdinfo/${handle.fd}`, 'utf8');
+  // Of the kernel's memory, where nothing hangs; waiting for it would be a third of the CPU of a listing.
+  const info = readFileSync(`/proc/self/fdinfo/${handle.fd}`, 'utf8');
   return { device: dev, mount: /^mnt_id:\s*(\d+)/m.exec(info)?.[1] ?? '' };
 }
 

@@ -1,75 +1,11 @@
-import type {
-  ContainerKeepReason,
-  ImageKeepReason,
-  NodeRemoveReason,
-  PodDeleteReason,
-  PodKeepReason,
-} from '../../src/api/reasons.ts';
+import { containerMeanings, imageMeanings } from '../../src/api/node-reason-meanings.ts';
+import { podMeanings, type ReasonMeaning } from '../../src/api/reason-meanings.ts';
+
+const sentences = (meanings: Readonly<Record<string, ReasonMeaning>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(meanings).map(([reason, { sentence }]) => [reason, sentence]));
 
 /** What the reason of a pod says, in a person's words. */
-export const podMeaning: Readonly<Record<PodDeleteReason | PodKeepReason, string>> = {
-  Terminated: 'over the threshold: evicted first, then the oldest',
-  TerminatedInNamespace: "over the namespace's threshold of finished pods",
-  Expired: 'finished longer ago than its time to live',
-  OutOfService: 'terminating on a node marked out of service',
-  Orphaned: 'its node is gone, through the quarantine and live',
-  Unscheduled: 'terminating and never bound to a node',
-  NotTerminated: 'it runs, or is about to',
-  UnderThreshold: 'finished, but within the thresholds',
-  RuleOff: 'finished, but the policy has no rule for finished pods',
-  TooYoung: 'its time to live is not up',
-  KeepMarked: 'label gc.dustpan.dev/keep on pod, namespace or node',
-  JobUncounted: 'its Job has not counted it yet',
-  JobUnfinished: 'its Job is not finished',
-  KeptForOwner: 'among the newest of its owner (keepPerOwner)',
-  FinalizerHeld: 'deleted before, waits for its finalizers',
-  Quarantined: 'its node is missing, but not for long enough',
-  NodeExists: 'its node answers after all',
-  NodeUnknown: 'its node cannot be read',
-  NodeRecovered: 'its node is back in service',
-  ClockUnsure: 'our clock and the API server differ',
-  Tripped: 'too many nodes are missing at once to believe it',
-  PacingLimit: "over the policy's deletions a pass",
-  NamespaceUnknown: 'its namespace is not known yet',
-  NoPolicy: 'no policy speaks of it',
-  InvalidPolicy: 'a policy that cannot be followed may govern it',
-};
+export const podMeaning = sentences(podMeanings);
 
 /** The same of what is on a node. */
-export const nodeMeaning: Readonly<Record<NodeRemoveReason | ImageKeepReason | ContainerKeepReason, string>> =
-  {
-    Age: 'image: unused for longer than maximumAge',
-    Space: 'image: the disk is too full; those never used go first',
-    DeadContainer: 'over maxPerPodContainer, oldest first',
-    PodGone: 'absent from the API twice, and nothing of its pod runs',
-    Sandbox: 'dead, and its pod is gone or has a newer one',
-    OrphanedLogs: 'log directory of a pod that is gone',
-    BrokenLink: 'leads to a log that is gone',
-    RotatedLog: 'over maxRotatedPerContainer, oldest first',
-    InUse: 'something that stays needs it',
-    BoundPod: 'image: a pod of this node names it, running or starting',
-    Pinned: 'the runtime has pinned it',
-    KeepListed: "on the policy's keep list",
-    TooYoung: "not here for the policy's minimumAge yet",
-    UsedRecently: 'in use a moment ago',
-    BelowThreshold: 'may go, but the disk has room enough',
-    TargetMet: 'may go, but what goes before it is enough',
-    PacingLimit: "over the policy's removals a pass",
-    Running: 'it runs',
-    NewestAttempt: 'the latest of its container: its log may be wanted',
-    NewestSandbox: 'the latest of its pod',
-    UnderLimit: "within the policy's limits",
-    NotKubelets: 'not made by the kubelet: not ours to touch',
-    StaticPod: 'of a static pod: left to the kubelet',
-    UnknownState: 'the runtime cannot tell its state',
-    Quarantined: 'its pod is absent, but was seen so only once',
-    ClockUnsure: 'the clock has jumped',
-    PodsUnknown: 'the pods of the node are not known for sure',
-    ContainersUnknown: 'the containers of the node are not known for sure',
-    DiskUnknown: 'the disk cannot be measured',
-    NoPolicy: 'no policy governs the node',
-    InvalidPolicy: 'a policy that cannot be followed may govern it',
-    KeepMarked: 'label gc.dustpan.dev/keep on the node',
-    NodeUnknown: 'the node or the policies are not known for sure',
-    RuleOff: 'the policy has no rule for it',
-  };
+export const nodeMeaning = { ...sentences(containerMeanings), ...sentences(imageMeanings) };

@@ -85,6 +85,15 @@ test('may not delete pods: one error a pass, Degraded, no pod deleted, the proce
   expect(running.stdout).not.toContain('    at ');
 });
 
+test('may not list the reports of nodes: told, and pods are collected all the same', async () => {
+  const [server, running] = await start(
+    everythingBut((verb, resource) => verb === 'list' && resource === 'nodegcreports'),
+  );
+  await until('all collected', () => podCount(server) === 0);
+  expect(running.isRunning).toBe(true);
+  expect(running.stdout).toContain('cannot list resource \\"nodegcreports\\"');
+});
+
 test('CRDs that are missing are waited for, and said to be; then it works', async () => {
   const [server, running] = await start({ crds: false });
   await until('said', () => running.messages.includes('kind GCPolicy is not installed, waiting for it'));

@@ -91,6 +91,16 @@ test.each<Row>([
     goes: [`pods/${dir}/0.log.20260101-000002.tmp RotatedLog`],
   },
   {
+    name: 'one that was written to a moment ago is still written to: the runtime has not opened the new one yet',
+    world: {
+      ...here,
+      logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
+    },
+    policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
+    goes: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
+    stays: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
+  },
+  {
     name: 'logs of a container that this plan removes go with it',
     world: {
       ...here,

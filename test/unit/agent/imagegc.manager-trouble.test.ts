@@ -73,6 +73,21 @@ describe('the memory', () => {
     expect(bed.left).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
   });
 
+  test('of before a long time without an agent makes nothing old: what was used meanwhile nobody saw', async () => {
+    const day = 24 * 3_600_000;
+    bed.otherBytes = -5_000;
+    bed.governance = governedBy({ maximumAgeMs: 30 * day });
+    bed.runtime.containers = [container('a')];
+    await bed.settle();
+    bed.clock.advance(40 * day);
+    bed.runtime.containers = [];
+    bed.restart();
+    expect(await bed.pass()).toMatchObject({ result: 'Idle', removed: 0 });
+    expect(bed.left).toHaveLength(9);
+    bed.clock.advance(31 * day);
+    expect((await bed.pass()).removed).toBe(9);
+  });
+
   test('lost means starting over: nothing is old enough', async () => {
     await bed.settle();
     bed.governance = governedBy({ minimumAgeMs: 120_000 });
@@ -199,6 +214,16 @@ describe('bad input', () => {
       'containerStatus own',
     );
   });
+});
+
+test('so is a container that still runs in a pod that has failed', async () => {
+  bed.fill();
+  await bed.settle();
+  bed.runtime.add(container('late', { pod: 'p', imageId: 'sha256:i' }));
+  bed.pods = [nodePod('p', ['a', 'i'], { phase: 'Failed' })];
+  bed.runtime.statuses.set('late', { mountedImages: ['docker.io/library/a:latest'] });
+  await bed.pass();
+  expect(bed.left).toContain('a');
 });
 
 test('the inventory: one image may be in several groups, the largest are named', async () => {

@@ -124,6 +124,8 @@ const app = {
   tags: ['registry.example.com/app:v1'],
   digests: [`registry.example.com/app@${other}`],
 };
+/** As CRI-O lists it. */
+const bare = { ...app, id: hex };
 const imported = { id: digest, tags: ['registry.example.com/app:v1'], digests: [] };
 
 test.each([
@@ -142,6 +144,12 @@ test.each([
     false,
   ],
   ['its id', digest, app, true],
+  ['its digest without a name, as a runtime may tell of a container', other, app, true],
+  ['another digest without a name', `sha256:${'c'.repeat(64)}`, app, false],
+  ['its id, where the runtime lists ids without the algorithm', digest, bare, true],
+  ['that id as listed', hex, bare, true],
+  ['the beginning of that id', hex.slice(0, 12), bare, true],
+  ['that id as the digest of a name', `registry.example.com/z@${digest}`, bare, true],
   ['its id without the algorithm', hex, app, true],
   ['the beginning of its id', `sha256:${'a'.repeat(12)}`, app, true],
   ['a short bare id', 'a'.repeat(12), app, true],

@@ -82,6 +82,12 @@ describe('rejects', () => {
     await expect(read(server({ ...all, '/api/v1/pods': () => answer }))).rejects.toThrow('reading pods');
   });
 
+  test('half a list of policies', async () => {
+    const half = () => ({ metadata: { continue: 'more' }, items: [{ metadata: {} }] });
+    const answers = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': half };
+    await expect(read(server(answers))).rejects.toThrow('not the whole list');
+  });
+
   test('an API server that hangs, after 10 s', async () => {
     const clock = new ManualClock();
     const transport = new FakeTransport({

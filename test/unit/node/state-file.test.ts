@@ -115,6 +115,15 @@ test.each([
   expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
 });
 
+test('what is in the way and then goes is no hindrance', async () => {
+  await writeFile(path, 'damaged');
+  const file = new StateFile(path);
+  expect((await file.read(never)).kind).toBe('startOver');
+  await rm(path);
+  await file.write(state, never);
+  expect(await new StateFile(path).read(never)).toEqual({ kind: 'read', state });
+});
+
 test('a directory that is missing is told in one line', async () => {
   const file = new StateFile(join(dir, 'none', 'state.json'));
   await expect(file.write(state, never)).rejects.toThrow(

@@ -1,0 +1,129 @@
+import { containerGcFailed } from '../../src/agent/containergc/events.ts';
+import {
+  freeDiskSpaceFailed,
+  imageGcFailed,
+  invalidDiskCapacity,
+  shortMessage,
+} from '../../src/agent/imagegc/events.ts';
+import { finalizerHeld, podsCollected, tripped } from '../../src/controllers/podgc/events.ts';
+import { invalidPolicy } from '../../src/controllers/policystatus/events.ts';
+import { leadershipChanged } from '../../src/kube/lease-events.ts';
+import type { EventSpec } from '../../src/kube/recorder.ts';
+import {
+  deletions,
+  lease,
+  node,
+  nodeObject,
+  podHeld,
+  trippedVerdicts,
+  unreadable,
+} from './events-samples.ts';
+
+const gibibyte = 1024 ** 3;
+
+/** One kind of Event: what the program makes of sample arguments, and what only its callers know. */
+export interface EventKind {
+  /** The file and the name of the function that makes it. */
+  readonly file: string;
+  readonly factory: string;
+  readonly face: 'controller' | 'agent';
+  readonly samples: readonly EventSpec[];
+  readonly regarding: string;
+  /** When it is recorded, and how often. */
+  readonly when: string;
+  readonly upstream: string;
+}
+
+const podgc = { face: 'controller', file: 'src/controllers/podgc/events.ts' } as const;
+const imagegc = { face: 'agent', file: 'src/agent/imagegc/events.ts', regarding: 'the Node' } as const;
+
+/** Every Event that dustpan can record. */
+export const eventKinds: readonly EventKind[] = [
+  {
+    ...podgc,
+    factory: 'podsCollected',
+    samples: podsCollected(deletions, new Map()),
+    regarding:
+      'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none',
+    when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',
+    upstream: 'none: PodGC records no Events',
+  },
+  {
+    ...podgc,
+    factory: 'tripped',
+    samples: [tripped(trippedVerdicts)],
+    regarding: 'the GCPolicy',
+    when: 'When more nodes begin to be missing than `pods.safety.maxOrphanedNodesPercent` allows; once, until fewer are.',
+    upstream: 'none: PodGC has no breaker',
+  },
+  {
+    ...podgc,
+    factory: 'finalizerHeld',
+    samples: [finalizerHeld(podHeld)],
+    regarding: 'the pod',
+    when: 'When two passes in a row have found the pod deleted and waiting only for its finalizers; once a pod.',
+    upstream: 'none: PodGC deletes such pods again in every pass',
+  },
+  {
+    file: 'src/controllers/policystatus/events.ts',
+    face: 'controller',
+    factory: 'invalidPolicy',
+    samples: [invalidPolicy(unreadable)],
+    regarding: 'the GCPolicy',
+    when: 'When a policy that the API server let through cannot be followed; once for each generation of the policy.',
+    upstream: 'none',
+  },
+  {
+    file: 'src/kube/lease-events.ts',
+    face: 'controller',
+    factory: 'leadershipChanged',
+    samples: [true, false].map((leading) => leadershipChanged(lease, { identity: lease.holder, leading })),
+    regarding: 'the Lease',
+    when: 'When a replica begins to lead, and when it ends.',
+    upstream: 'the same reason and note, by everything that elects with client-go',
+  },
+  {
+    ...imagegc,
+    factory: 'imageGcFailed',
+    samples: [imageGcFailed(node, 'listing images: the runtime does not answer')],
+    when: 'At the second failed pass over the images in a row, and at each after it. A disk that stays too full is a failure too.',
+    upstream: "the kubelet's, with the same reason, as often",
+  },
+  {
+    ...imagegc,
+    factory: 'freeDiskSpaceFailed',
+    samples: [
+      freeDiskSpaceFailed(node, shortMessage(20 * gibibyte, 5 * gibibyte), {
+        usedBytes: 95 * gibibyte,
+        capacityBytes: 100 * gibibyte,
+        images: [{ reason: 'InUse', count: 12, bytes: 40 * gibibyte }],
+        writableLayerBytes: 30 * gibibyte,
+        logBytes: 5 * gibibyte,
+        restBytes: 20 * gibibyte,
+      }),
+    ],
+    when: 'At each pass that removed every image that may go and still did not reach `nodes.imageGC.lowThresholdPercent`.',
+    upstream: "the kubelet's, with the same reason and first sentence; what the disk is full of is ours",
+  },
+  {
+    ...imagegc,
+    factory: 'invalidDiskCapacity',
+    samples: [invalidDiskCapacity(node)],
+    when: 'At each pass over the images for which the file system of the images claims to have no capacity.',
+    upstream: "the kubelet's, with the same reason and note",
+  },
+  {
+    file: 'src/agent/containergc/events.ts',
+    face: 'agent',
+    factory: 'containerGcFailed',
+    samples: [
+      containerGcFailed(nodeObject, {
+        message: 'removing container 3f2a: the runtime does not answer',
+        ...{ planned: 12, removed: 11, failed: 1 },
+      }),
+    ],
+    regarding: 'the Node',
+    when: 'At each failed pass over containers, sandboxes and logs, from the first on.',
+    upstream: "the kubelet's, with the same reason, as often; the figures are ours",
+  },
+];

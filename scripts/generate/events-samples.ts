@@ -1,0 +1,55 @@
+import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
+import type { PodDeletion, PolicyVerdicts } from '../../src/controllers/podgc/facts.ts';
+import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
+
+/** What the functions that make Events are called with, to show what they make. */
+export const node = { name: 'node-1', uid: 'd0f3' } as const;
+export const nodeObject = { apiVersion: 'v1', kind: 'Node', ...node } as const;
+export const lease = {
+  ...{ namespace: 'dustpan-system', name: 'dustpan-controller', uid: '5a1c' },
+  holder: 'dustpan-controller-7c9f_1b2c',
+} as const;
+
+const parsed = (spec: object): Policy | InvalidPolicy =>
+  parsePolicy({ metadata: { name: 'default', uid: '9e77', generation: 1 }, spec }).policy;
+
+const policy = valid(parsed({ mode: 'Enforce', pods: { terminated: {}, orphaned: {} } }));
+export const unreadable = invalid(parsed({ pods: { terminated: { threshold: 'many' } } }));
+
+export const trippedVerdicts: PolicyVerdicts = {
+  policy,
+  ...{ governed: 1200, terminated: 300, due: 0 },
+  ...{ missingNodes: 30, trippedPercent: 60 },
+};
+
+const job: OwnerRef = { apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: '77aa' };
+
+export const deletions: readonly PodDeletion[] = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'g7'].map((suffix) => ({
+  verdict: 'Delete',
+  pod: podOf(`nightly-${suffix}`, { controller: job }),
+  reason: 'Terminated',
+  policy,
+  markFailed: false,
+}));
+
+export const podHeld = podOf('report-x1', { deletionAtMs: 0, finalizers: ['example.com/backup'] });
+
+function podOf(name: string, over: Partial<PodFacts>): PodFacts {
+  return {
+    ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', createdAtMs: 0, labels: {} },
+    ...{ deletionAtMs: undefined, deletionGracePeriodSeconds: undefined, controller: undefined },
+    ...{ finalizers: [], nodeName: node.name, phase: 'Succeeded', reason: '', message: '' },
+    finishedAtMs: 0,
+    ...over,
+  };
+}
+
+function valid(one: Policy | InvalidPolicy): Policy {
+  if (isInvalid(one)) throw new Error(`the sample policy: ${one.problems.join('; ')}`);
+  return one;
+}
+
+function invalid(one: Policy | InvalidPolicy): InvalidPolicy {
+  if (!isInvalid(one)) throw new Error('the sample of an invalid policy is valid');
+  return one;
+}

@@ -1,0 +1,89 @@
+import { Registry } from 'prom-client';
+import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
+import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
+import { reportMetrics, showLeftovers } from '../../src/agent/report/metrics.ts';
+import { agentMetrics } from '../../src/cli/agent-metrics.ts';
+import { controllerMetrics } from '../../src/cli/controller-metrics.ts';
+import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
+import { registerProcessMetrics } from '../../src/runtime/process-metrics.ts';
+
+export type Face = 'controller' | 'agent';
+export const faces: readonly Face[] = ['controller', 'agent'];
+
+/** What a face registers, by the file that does; `metricsOf` runs them all. */
+export const registrations: Readonly<Record<Face, Readonly<Record<string, (registry: Registry) => void>>>> = {
+  controller: {
+    'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
+    'src/cli/controller-metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
+    'src/runtime/process-metrics.ts': showProcess,
+  },
+  agent: {
+    'src/agent/imagegc/metrics.ts': showEmptyImagePlan,
+    'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
+    'src/agent/report/metrics.ts': showNothingLeft,
+    'src/cli/agent-metrics.ts': (registry) => agentMetrics(registry),
+    'src/runtime/process-metrics.ts': showProcess,
+  },
+};
+
+/** One metric, with the values of its labels that are there before anything has happened. */
+export interface MetricFacts {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  /** In the order of their declaration; no values = none is preset. */
+  readonly labels: ReadonlyMap<string, readonly string[]>;
+}
+
+/** All metrics that a face serves, by name. */
+export async function metricsOf(face: Face): Promise<readonly MetricFacts[]> {
+  const registry = new Registry();
+  for (const register of Object.values(registrations[face])) register(registry);
+  const metrics = await registry.getMetricsAsJSON();
+  return metrics
+    .map(({ name, help, type, values }) => ({
+      ...{ name, help: help.replace(/^\[ALPHA\] /, ''), type: String(type) },
+      labels: new Map(labelsOf(registry, name).map((label) => [label, presetOf(values, label)])),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Its declaration is no part of prom-client's types, but is there. */
+function labelsOf(registry: Registry, name: string): readonly string[] {
+  const metric: object = registry.getSingleMetric(name) ?? {};
+  const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;
+  if (!Array.isArray(labels)) throw new Error(`${name}: prom-client does not tell the labels`);
+  return labels.filter((label) => typeof label === 'string');
+}
+
+interface Labelled {
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+}
+
+function presetOf(values: readonly Labelled[], label: string): readonly string[] {
+  const preset = values.flatMap(({ labels }) => (labels[label] === undefined ? [] : String(labels[label])));
+  return [...new Set(preset)];
+}
+
+function showEmptyPodPlan(registry: Registry): void {
+  const plan = { deletions: [], policies: [], eachKept: () => undefined, kept: () => [] };
+  const census = { byReason: new Map(), waiting: new Map(), held: new Map(), heldPods: [] };
+  showPodPlan(podGcMetrics(registry), plan, census);
+}
+
+function showEmptyImagePlan(registry: Registry): void {
+  const nothing = { usedPercent: undefined, wantedBytes: 0, plannedBytes: 0, maxImages: 0 };
+  const plan = { state: 'Idle' as const, ...nothing, candidates: [], removals: [], kept: [] };
+  showImagePlan(imageGcMetrics(registry), plan, undefined);
+}
+
+function showNothingLeft(registry: Registry): void {
+  const none = { count: 0, bytes: 0 };
+  const orphans = { podDirectories: none, logDirectories: none, podCgroups: none };
+  showLeftovers(reportMetrics(registry), { orphans, snapshots: { count: 0 } });
+}
+
+function showProcess(registry: Registry): void {
+  const build = { version: '0.1.0', revision: 'abcdef0' };
+  registerProcessMetrics(registry, { build, lag: { takeP99Seconds: () => 0 } });
+}

@@ -1,0 +1,66 @@
+import type { RuntimeOperation } from '../../src/cli/runtime-calls.ts';
+import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
+import { code, codes } from './markdown.ts';
+
+const operations: Readonly<Record<RuntimeOperation, true>> = {
+  version: true,
+  list_images: true,
+  image_status: true,
+  remove_image: true,
+  image_fs_info: true,
+  list_containers: true,
+  container_status: true,
+  stop_container: true,
+  remove_container: true,
+  list_podsandbox: true,
+  podsandbox_status: true,
+  stop_podsandbox: true,
+  remove_podsandbox: true,
+  list_container_stats: true,
+};
+
+const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** What the labels say whose values come up only when something happens. */
+export const openLabels: Readonly<Record<string, string>> = {
+  code: 'HTTP status, or `<error>`',
+  host: 'host and port of the API server',
+  loop: 'controller: `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `report`, `runtime`',
+  method: methods,
+  namespace: 'namespace of the pod',
+  operation_type: codes(Object.keys(operations)),
+  policy: 'name of the GCPolicy',
+  reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
+  resource: `plural of what is watched, such as ${code('pods')}`,
+  verb: methods,
+};
+
+/** What the labels say whose one value depends on where dustpan runs. */
+export const placeLabels: Readonly<Record<string, string>> = {
+  name: 'name of the Lease',
+  nodeversion: 'of Node.js',
+  revision: 'the commit',
+  version: 'of dustpan',
+};
+
+/** Metrics of Kubernetes' own programs with the same sense; the labels are the same but for what is said. */
+export const upstreamMetrics: Readonly<Record<string, string>> = {
+  dustpan_pod_gc_force_delete_pods_total:
+    '`pod_gc_collector_force_delete_pods_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
+  dustpan_pod_gc_force_delete_pod_errors_total:
+    '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
+  dustpan_image_garbage_collected_total: '`kubelet_image_garbage_collected_total`',
+  dustpan_runtime_operations_total: '`kubelet_runtime_operations_total`',
+  dustpan_runtime_operations_errors_total: '`kubelet_runtime_operations_errors_total`',
+  dustpan_runtime_operations_duration_seconds:
+    '`kubelet_runtime_operations_duration_seconds`, with fewer buckets',
+  dustpan_rest_client_requests_total: '`rest_client_requests_total`',
+  dustpan_rest_client_request_duration_seconds: '`rest_client_request_duration_seconds`',
+  dustpan_leader_election_master_status: '`leader_election_master_status`',
+  dustpan_leader_election_slowpath_total: '`leader_election_slowpath_total`',
+  dustpan_loop_passes_total:
+    '`controller_runtime_reconcile_total` of controllers made with controller-runtime, by `controller` instead of `loop`',
+  dustpan_loop_pass_duration_seconds:
+    '`controller_runtime_reconcile_time_seconds` of controllers made with controller-runtime, by `controller` instead of `loop`',
+  dustpan_build_info: '`kubernetes_build_info`, with other labels',
+};

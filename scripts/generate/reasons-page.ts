@@ -1,0 +1,96 @@
+import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
+import { containerMeanings, imageMeanings } from '../../src/api/node-reason-meanings.ts';
+import { podMeanings, type ReasonMeanings } from '../../src/api/reason-meanings.ts';
+import {
+  containerKeepReasons,
+  containerRemoveReasons,
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  podDeleteReasons,
+  podKeepReasons,
+} from '../../src/api/reasons.ts';
+import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
+import { code, heading, page, table } from './markdown.ts';
+
+/** docs/reference/reasons.md: why something goes or stays, unit by unit. */
+export function reasonsPage(): string {
+  return page('Reasons', 'src/api/reasons.ts', [
+    'Every object that a policy governs has one verdict and one reason, in every pass: the same word in logs, metrics, Events, `dustpan plan` and',
+    '`dustpan why`. A policy in mode `DryRun` gives the same verdicts as one in mode `Enforce`, and nothing is touched. What may go is looked at once',
+    'more, live, right before it goes; a reason to stay that is found then is in the metrics `…_skipped_…`.',
+    ...podSections(),
+    ...imageSections(),
+    ...containerSections(),
+    ...upstreamSection(),
+  ]);
+}
+
+const podSections = (): readonly string[] => [
+  ...heading(2, 'Pods (podgc)'),
+  'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first that hits decides.',
+  ...reasonTable('Delete', podDeleteReasons, podMeanings),
+  ...reasonTable('Keep', podKeepReasons, podMeanings),
+];
+
+const imageSections = (): readonly string[] => [
+  ...heading(2, 'Images (imagegc)'),
+  'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it are about the node as a whole.',
+  ...reasonTable('Remove', imageRemoveReasons, imageMeanings),
+  ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageMeanings),
+];
+
+const containerSections = (): readonly string[] => [
+  ...heading(2, 'Containers, sandboxes and logs (containergc)'),
+  'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it are about the node as a whole; only `RuleOff` may also be about sandboxes or logs alone.',
+  ...reasonTable('Remove', containerRemoveReasons, containerMeanings),
+  ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerMeanings),
+];
+
+function reasonTable<R extends string>(
+  verdict: 'Delete' | 'Remove' | 'Keep',
+  reasons: readonly R[],
+  meanings: ReasonMeanings<R>,
+): readonly string[] {
+  const change = verdict === 'Keep' ? 'When it may go' : 'What would keep it';
+  const rows = reasons.map((reason) => [code(reason), meanings[reason].sentence, meanings[reason].change]);
+  return table([`${verdict}, because`, '', change], rows);
+}
+
+function upstreamSection(): readonly string[] {
+  const rowsOf = (words: Readonly<Record<string, string>>, ours: string, theirs: string) =>
+    Object.entries(words).map(([reason, word]) => [
+      code(reason),
+      code(ours),
+      code(`reason="${word}"`),
+      upstreamWords.has(word) ? code(theirs) : 'none',
+    ]);
+  return [
+    ...heading(2, "Reasons in upstream's words"),
+    "Metrics that mirror one of upstream's have upstream's values of the label `reason`, so that dashboards and alerts need but another name. What upstream",
+    'does not have is written in the same way. All other metrics have our reasons unchanged.',
+    ...table(
+      ['Reason', 'Our metric', 'Its label', "Upstream's metric with this value"],
+      [
+        ...rowsOf(
+          podWords,
+          'dustpan_pod_gc_force_delete_pods_total',
+          'pod_gc_collector_force_delete_pods_total',
+        ),
+        ...rowsOf(
+          imageWords,
+          'dustpan_image_garbage_collected_total',
+          'kubelet_image_garbage_collected_total',
+        ),
+      ],
+    ),
+    '',
+    '`dustpan_pod_gc_force_delete_pod_errors_total` has the same values as `dustpan_pod_gc_force_delete_pods_total`.',
+  ];
+}
+
+/** upstream.md 1.8 and 2.6. */
+const upstreamWords: ReadonlySet<string> = new Set([
+  ...['terminated', 'out-of-service', 'orphaned', 'unscheduled'],
+  ...['age', 'space'],
+]);

@@ -1,0 +1,171 @@
+import { corrected, unmarked, type ReasonMeanings } from './reason-meanings.ts';
+import type {
+  ContainerKeepReason,
+  ContainerRemoveReason,
+  ImageKeepReason,
+  ImageRemoveReason,
+  NodeKeepReason,
+} from './reasons.ts';
+
+const inUse = 'Something that stays needs it.';
+const tooYoung = "It has not been here for the policy's minimum age yet.";
+
+/** What says the same of images as of containers, sandboxes and logs. */
+const shared: ReasonMeanings<NodeKeepReason | 'ClockUnsure' | 'PodsUnknown' | 'ContainersUnknown'> = {
+  ClockUnsure: {
+    sentence: 'Its age cannot be trusted: the clock has jumped.',
+    change: 'The next pass finds that the clock goes steadily and agrees with that of the API server.',
+  },
+  PodsUnknown: {
+    sentence: 'The pods of the node are not known for sure, and one may need it.',
+    change: 'The API server answers and the pods are listed.',
+  },
+  ContainersUnknown: {
+    sentence: 'The containers of the node are not known for sure, and one may need it.',
+    change: 'The runtime lists containers and sandboxes, and says what each was made from.',
+  },
+  NoPolicy: {
+    sentence: 'No policy governs the node.',
+    change: 'A GCPolicy with spec.nodes selects the node.',
+  },
+  InvalidPolicy: {
+    sentence: 'A policy that cannot be followed may govern the node, so nothing on it is touched.',
+    change: corrected,
+  },
+  KeepMarked: {
+    sentence: 'The label gc.dustpan.dev/keep is on the node.',
+    change: unmarked,
+  },
+  NodeUnknown: {
+    sentence: 'The node or the policies are not known for sure.',
+    change: 'The API server answers, and the node and the policies are read.',
+  },
+  RuleOff: {
+    sentence: 'The policy has no rule for it.',
+    change: 'The policy gets the block that speaks of it.',
+  },
+};
+
+/** Of imagegc. */
+export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> = {
+  Age: {
+    sentence: 'The image was unused for longer than the maximum age.',
+    change: 'A container or a pod uses it, it is pinned or on nodes.imageGC.keep, or a longer maximumAge.',
+  },
+  Space: {
+    sentence: 'The disk is too full, and of the unused images this one is next; those never used go first.',
+    change: 'The disk has room, a container or a pod uses it, or it is pinned or on nodes.imageGC.keep.',
+  },
+  InUse: {
+    sentence: inUse,
+    change: 'The last container made from it, running or not, is removed; containergc sees to the dead ones.',
+  },
+  BoundPod: {
+    sentence: 'A pod of this node names the image, running or about to start.',
+    change: 'The pod finishes or goes away.',
+  },
+  Pinned: {
+    sentence: 'The runtime has pinned it, as it does with the image of its sandboxes.',
+    change: 'It is unpinned in the runtime.',
+  },
+  KeepListed: {
+    sentence: "It is on the policy's keep list.",
+    change: 'No pattern of nodes.imageGC.keep matches one of its tags or digests.',
+  },
+  TooYoung: {
+    sentence: tooYoung,
+    change:
+      'nodes.imageGC.minimumAge since it was first seen is over; twice that if it was pulled again after a removal.',
+  },
+  UsedRecently: {
+    sentence: 'It was in use at the moment of this pass.',
+    change: 'The next pass finds it unused.',
+  },
+  BelowThreshold: {
+    sentence: 'It may go, but the disk has room enough.',
+    change: 'The disk fills up to nodes.imageGC.highThresholdPercent, or it reaches maximumAge.',
+  },
+  TargetMet: {
+    sentence: 'It may go, but what goes before it frees enough.',
+    change: 'The disk fills up again, or it reaches nodes.imageGC.maximumAge.',
+  },
+  PacingLimit: {
+    sentence: 'It may go, but the pass has used up the removals that the policy allows.',
+    change: 'A later pass gets to it, or a higher nodes.imageGC.maxImagesPerPass.',
+  },
+  DiskUnknown: {
+    sentence: 'How full the disk is cannot be measured.',
+    change: 'The file system of the images can be measured.',
+  },
+  ...shared,
+};
+
+/** Of containergc: containers, sandboxes and logs. */
+export const containerMeanings: ReasonMeanings<ContainerRemoveReason | ContainerKeepReason> = {
+  PodGone: {
+    sentence: 'Its pod was absent from the API in two passes and by a live look, and nothing of it runs.',
+    change: 'Its pod is in the API or runs; the label gc.dustpan.dev/keep: "true" on the node keeps it.',
+  },
+  DeadContainer: {
+    sentence: 'There are more dead containers than a limit allows; the oldest go first.',
+    change: 'A higher nodes.containerGC.maxPerPodContainer or maxContainers.',
+  },
+  Sandbox: {
+    sentence: 'It is not ready and without containers, and its pod is gone or has a newer one.',
+    change: 'A container of it stays, or nodes.containerGC.sandboxes is off.',
+  },
+  OrphanedLogs: {
+    sentence: 'It is the log directory of a pod that is gone, and no container of it is left.',
+    change: 'Its pod is in the API or runs, or nodes.containerGC.logs.orphanedDirectories is off.',
+  },
+  BrokenLink: {
+    sentence: 'It leads to a log that is gone.',
+    change: 'The log exists again, or nodes.containerGC.logs.brokenLinks is off.',
+  },
+  RotatedLog: {
+    sentence: 'There are more rotated logs than a limit allows; the oldest go first.',
+    change: 'A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod.',
+  },
+  Running: {
+    sentence: 'It runs, or is a sandbox that is ready.',
+    change: 'It stops.',
+  },
+  NotKubelets: {
+    sentence: 'It was not made by the kubelet, so it is not ours to touch.',
+    change: 'Nothing: whoever made it removes it.',
+  },
+  StaticPod: {
+    sentence: 'It belongs to a static pod, which is left to the kubelet.',
+    change: 'Nothing: the kubelet collects it.',
+  },
+  UnknownState: {
+    sentence: 'The runtime cannot tell its state, and its pod is not gone.',
+    change: 'The runtime can tell its state, or its pod is gone.',
+  },
+  TooYoung: {
+    sentence: tooYoung,
+    change:
+      'nodes.containerGC.minimumAge since its creation is over; at least two minutes if it was created and not started.',
+  },
+  NewestAttempt: {
+    sentence: 'It is the latest dead container of its name: its log may be wanted.',
+    change: 'A later attempt ends, its pod is gone, or the limits of the policy leave none.',
+  },
+  NewestSandbox: {
+    sentence: 'It is the latest sandbox of its pod.',
+    change: 'The pod gets a newer sandbox, or is gone.',
+  },
+  UnderLimit: {
+    sentence: "It is within the policy's limits.",
+    change: 'Newer ones make it exceed a limit, its pod is gone, or a lower limit.',
+  },
+  InUse: {
+    sentence: inUse,
+    change: 'What needs it goes: its pod, the containers of a sandbox or a log directory, the log of a link.',
+  },
+  Quarantined: {
+    sentence: 'Its pod is absent from the API, but was seen so only once.',
+    change: 'The next pass sees the pod absent too.',
+  },
+  ...shared,
+};

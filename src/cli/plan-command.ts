@@ -1,0 +1,31 @@
+import type { Command } from './command.ts';
+import { planConfig } from './plan-config.ts';
+import { planFlags } from './plan-flags.ts';
+
+export const planCommand: Command = {
+  name: 'plan',
+  summary: 'shows what would be removed, and why',
+  description:
+    'Says what the controller and the agents would remove, in order, with the reason of each, and touches nothing. Plans from the ' +
+    'cluster of the kubeconfig, or from a snapshot directory without any cluster. A policy in mode DryRun is planned like any other. ' +
+    'From a cluster, the insides of nodes are only summed up, as their agents report them; on a node, --cri-socket plans them too.',
+  flags: Object.values(planFlags),
+  environment: [
+    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
+    { name: 'NODE_NAME', help: 'The node, for --node-name.' },
+    { name: 'NO_COLOR', help: 'Set to anything: no colours on a terminal.' },
+  ],
+  examples: [
+    { what: 'what a policy would do, before it is applied', line: 'dustpan plan --policy=policy.yaml' },
+    { what: 'why everything else stays', line: 'dustpan plan --kept -o json' },
+    {
+      what: 'from a snapshot, as of then',
+      line: 'dustpan plan --snapshot=./snapshot --policy=policy.yaml --now=2026-01-15T12:00:00Z',
+    },
+  ],
+  run: async (line, system) => {
+    const config = planConfig(line, system);
+    const { runPlan } = await import('./plan.ts');
+    return runPlan(config, system);
+  },
+};

@@ -1,0 +1,65 @@
+import { parseRfc3339 } from '../runtime/rfc3339.ts';
+import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
+import { UsageError } from './exit.ts';
+import type { CommandLine } from './flags.ts';
+import type { OutputFormat } from './output.ts';
+import { planFlags } from './plan-flags.ts';
+import type { System } from './system.ts';
+
+export interface PlanConfig {
+  readonly policyFiles: readonly string[];
+  /** undefined = from the cluster. */
+  readonly snapshot: string | undefined;
+  /** undefined = now. */
+  readonly now: Date | undefined;
+  readonly kept: boolean;
+  readonly assumeElapsed: boolean;
+  readonly output: OutputFormat;
+  readonly isColourAllowed: boolean;
+  readonly kube: KubeConfigSource;
+  /** undefined = this is no node, or is not looked into. */
+  readonly node: ThisNode | undefined;
+}
+
+/** The node this runs on. */
+export interface ThisNode {
+  readonly name: string;
+  readonly criSocket: string;
+  readonly stateDirectory: string;
+  readonly podLogs: string;
+  readonly containerLogs: string;
+}
+
+/** The settings of `dustpan plan`, valid together; throws UsageError for what is not. */
+export function planConfig(line: CommandLine, { env }: System): PlanConfig {
+  const now = parseRfc3339(line.value(planFlags.now));
+  const snapshot = set(line.value(planFlags.snapshot));
+  const node = thisNode(line, env);
+  if (snapshot !== undefined && node !== undefined)
+    throw new UsageError(['plan: --cri-socket and --snapshot exclude each other']);
+  return {
+    policyFiles: line.value(planFlags.policy),
+    snapshot,
+    now: now === undefined ? undefined : new Date(now),
+    kept: line.value(planFlags.kept),
+    assumeElapsed: line.value(planFlags.assumeElapsed),
+    output: line.value(planFlags.output),
+    isColourAllowed: set(env['NO_COLOR']) === undefined,
+    kube: kubeConfigSource(line, env),
+    node,
+  };
+}
+
+function thisNode(line: CommandLine, env: System['env']): ThisNode | undefined {
+  const criSocket = set(line.value(planFlags.criSocket));
+  if (criSocket === undefined) return undefined;
+  const name = set(line.value(planFlags.nodeName)) ?? set(env['NODE_NAME']);
+  if (name === undefined) throw new UsageError(['plan: --cri-socket needs --node-name, or NODE_NAME']);
+  return {
+    name,
+    criSocket,
+    stateDirectory: line.value(planFlags.stateDir),
+    podLogs: line.value(planFlags.podLogsDir),
+    containerLogs: line.value(planFlags.containerLogsDir),
+  };
+}

@@ -1,0 +1,59 @@
+import { parseRfc3339 } from '../runtime/rfc3339.ts';
+import { agentFlags } from './agent-flags.ts';
+import { kubeFlags, logFlags } from './controller-flags.ts';
+import { boolFlag, enumFlag, listFlag, stringFlag } from './flag-types.ts';
+import { outputFormats } from './output.ts';
+
+const notTime = (text: string): string | undefined =>
+  parseRfc3339(text) === undefined
+    ? `${JSON.stringify(text)} is not an RFC 3339 time such as 2026-01-15T12:00:00Z`
+    : undefined;
+
+/** Of `dustpan plan`, by topic. */
+export const planFlags = {
+  policy: listFlag({
+    name: 'policy',
+    placeholder: 'FILE',
+    help: 'A file with GCPolicies, JSON or YAML, instead of those of the snapshot or the cluster. May be given several times.',
+  }),
+  snapshot: stringFlag({
+    name: 'snapshot',
+    placeholder: 'DIRECTORY',
+    default: '',
+    help: 'Plan from a snapshot, without a cluster. Not set: from the cluster as it is now.',
+  }),
+  now: stringFlag({
+    name: 'now',
+    placeholder: 'TIME',
+    default: '',
+    check: notTime,
+    help: 'The time to plan for, as in 2026-01-15T12:00:00Z. Not set: now.',
+  }),
+  kept: boolFlag({ name: 'kept', default: 'false', help: 'List what stays too, each with its reason.' }),
+  assumeElapsed: boolFlag({
+    name: 'assume-quarantine-elapsed',
+    default: 'false',
+    help: 'Plan as if every quarantine were over: missing nodes missed long enough, gone pods seen gone twice.',
+  }),
+  output: enumFlag({
+    name: 'output',
+    short: 'o',
+    values: outputFormats,
+    default: 'table',
+    help: 'How to print it.',
+  }),
+  nodeName: stringFlag({
+    ...agentFlags.nodeName,
+    help: 'With --cri-socket: the Node object of the machine this runs on. Not set: $NODE_NAME.',
+  }),
+  criSocket: stringFlag({
+    ...agentFlags.criSocket,
+    help: 'On a node: the unix socket of its container runtime, so that its images and containers are planned too.',
+  }),
+  stateDir: agentFlags.stateDir,
+  podLogsDir: agentFlags.podLogsDir,
+  containerLogsDir: agentFlags.containerLogsDir,
+  kubeconfig: kubeFlags.kubeconfig,
+  context: kubeFlags.context,
+  verbosity: logFlags.verbosity,
+};

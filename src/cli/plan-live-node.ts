@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { criRuntime } from '../cri/client.ts';
+import type { ContainerRuntime, RuntimeContainer } from '../cri/runtime.ts';
+import { socketPath } from '../cri/sockets.ts';
+import { listPages } from '../kube/list-watch.ts';
+import { nodePodsResource, type NodePodFacts } from '../kube/node-pods.ts';
+import type { KubeTransport } from '../kube/transport.ts';
+import { imageDisk, statFsReader } from '../node/filesystem.ts';
+import { LocalLogs } from '../node/logs.ts';
+import { StateFile } from '../node/state-file.ts';
+import { emptyState, type AgentState } from '../node/state-format.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { errorLine } from '../runtime/errors.ts';
+import type { NodePart } from '../snapshot/world.ts';
+import type { ThisNode } from './plan-config.ts';
+
+interface Tools {
+  readonly transport: KubeTransport;
+  /** What is remarkable is added. */
+  readonly notes: string[];
+}
+
+/** Looks into the node this runs on as its agent does; rejects when its runtime does not answer, or its pods cannot be listed. */
+export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSignal): Promise<NodePart> {
+  const runtime = criRuntime({ socket: socketPath(node.criSocket) });
+  try {
+    return await read(node, { ...tools, runtime }, signal);
+  } finally {
+    runtime.close();
+  }
+}
+
+async function read(
+  node: ThisNode,
+  { runtime, transport, notes }: Tools & { readonly runtime: ContainerRuntime },
+  signal: AbortSignal,
+): Promise<NodePart> {
+  const { name, podLogs, containerLogs } = node;
+  const orNote = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await asked;
+    } catch (err) {
+      notes.push(`Node ${name}: ${errorLine(err)}.`);
+      return undefined;
+    }
+  };
+  const images = await runtime.listImages(signal);
+  const containers = await runtime.listContainers(signal);
+  const sandboxes = await runtime.listSandboxes(signal);
+  const pods = await podsOf(name, transport, signal);
+  return {
+    ...{ name, images, containers, sandboxes, pods },
+    mounted: await mountedImages({ runtime, containers, pods }, signal),
+    disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
+    logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
+    state: await stateOf(node, notes, signal),
+  };
+}
+
+async function podsOf(
+  name: string,
+  transport: KubeTransport,
+  signal: AbortSignal,
+): Promise<readonly NodePodFacts[]> {
+  const source = { transport, clock, random: Math.random, resource: nodePodsResource(name) };
+  const pods: NodePodFacts[] = [];
+  for await (const { items } of listPages(source, signal)) pods.push(...items);
+  return pods;
+}
+
+interface Strays {
+  readonly runtime: ContainerRuntime;
+  readonly containers: readonly RuntimeContainer[];
+  readonly pods: readonly NodePodFacts[];
+}
+
+/** Image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+async function mountedImages(
+  { runtime, containers, pods }: Strays,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const known = new Set(pods.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
+  const mounted: string[] = [];
+  for (const { id, state, labels } of containers) {
+    if (state === 'Exited' || known.has(labels['io.kubernetes.pod.uid'] ?? '')) continue;
+    mounted.push(...((await runtime.containerStatus(id, signal))?.mountedImages ?? []));
+  }
+  return mounted;
+}
+
+async function stateOf(
+  { name, stateDirectory }: ThisNode,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<AgentState> {
+  const reading = await new StateFile(join(stateDirectory, 'state.json')).read(signal);
+  if (reading.kind === 'read') return reading.state;
+  if (reading.kind === 'startOver') notes.push(`Node ${name}: the agent's state file ${reading.reason}.`);
+  return emptyState;
+}

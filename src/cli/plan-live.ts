@@ -1,0 +1,108 @@
+import { podLabelKeys, rankPolicies } from '../api/matching.ts';
+import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
+import { listPages } from '../kube/list-watch.ts';
+import { readPolicies } from '../kube/live-policies.ts';
+import { nodeReportsResource } from '../kube/node-report-facts.ts';
+import type { Identified } from '../kube/objects.ts';
+import {
+  jobsResource,
+  namespacesResource,
+  nodesResource,
+  podsResource,
+  replicaSetsResource,
+  type Resource,
+} from '../kube/resources.ts';
+import { ApiError, isNotFound, type KubeTransport } from '../kube/transport.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
+import { errorLine } from '../runtime/errors.ts';
+import type { OnProgress } from '../snapshot/files.ts';
+import { readPolicyFiles } from '../snapshot/policies.ts';
+import type { ByUid, World } from '../snapshot/world.ts';
+import { connect } from './connect.ts';
+import type { PlanConfig } from './plan-config.ts';
+import { readThisNode } from './plan-live-node.ts';
+
+type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
+
+/** Reads the cluster of the kubeconfig, and the node this runs on when that is asked for; rejects when what a plan rests on cannot be read. */
+export async function readCluster(config: LiveConfig, onProgress: OnProgress): Promise<World> {
+  const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
+  try {
+    return await new ClusterReading(cluster.transport, onProgress).world(config);
+  } finally {
+    cluster.close();
+  }
+}
+
+class ClusterReading {
+  readonly #transport: KubeTransport;
+  readonly #onProgress: OnProgress;
+  readonly #notes: string[] = [];
+  /** Nobody stops a plan but by ending the process. */
+  readonly #signal = new AbortController().signal;
+
+  constructor(transport: KubeTransport, onProgress: OnProgress) {
+    this.#transport = transport;
+    this.#onProgress = onProgress;
+  }
+
+  async world({ policyFiles, node }: LiveConfig): Promise<World> {
+    const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
+    // The runtime comes before the pods: one that is created meanwhile is then known before its containers are.
+    const part =
+      node && (await readThisNode(node, { transport: this.#transport, notes: this.#notes }, this.#signal));
+    const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
+    const labelKeys = podLabelKeys(policies);
+    const nodes = await this.#list(nodesResource());
+    const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
+    const namespaces = await this.#list(namespacesResource());
+    const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
+    const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
+    const reports = (await this.#listIfAllowed(nodeReportsResource())) ?? new Map<string, never>();
+    return {
+      ...{ policies, nodes, pods, namespaces },
+      jobs: needsJobs ? await this.#listIfAllowed(jobsResource()) : undefined,
+      replicaSets: needsReplicaSets ? await this.#listIfAllowed(replicaSetsResource()) : undefined,
+      parts: part === undefined ? [] : [part],
+      reports: [...reports.values()].filter(({ name }) => name !== part?.name),
+      notes: this.#notes,
+    };
+  }
+
+  async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {
+    try {
+      const { objects } = await readPolicies(this.#transport, this.#signal);
+      return rankPolicies(objects.map((object) => parsePolicy(object).policy));
+    } catch (err) {
+      if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
+      this.#notes.push('The kind GCPolicy is not installed in the cluster.');
+      return [];
+    }
+  }
+
+  async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {
+    const objects = new Map<string, T>();
+    const source = { transport: this.#transport, clock, random: Math.random, resource };
+    try {
+      for await (const { items } of listPages(source, this.#signal)) {
+        for (const item of items) objects.set(item.uid, item);
+        this.#onProgress(resource.name, objects.size);
+      }
+    } catch (err) {
+      if (resource.optional && isNotFound(err)) return objects;
+      throw new Error(`listing ${resource.name}`, { cause: err });
+    }
+    return objects;
+  }
+
+  /** undefined where this user may not read them: then what they would tell is not known. */
+  async #listIfAllowed<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
+    try {
+      return await this.#list(resource);
+    } catch (err) {
+      if (!(err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403)) throw err;
+      this.#notes.push(`What ${resource.name} would tell is not known: ${errorLine(err)}.`);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../runtime/clock.ts';
+
+/** Below it nobody needs to be told; faster than it nobody reads. */
+const patienceMs = 1000;
+const refreshMs = 100;
+
+/** One line on a terminal that says how far the work is, shown only when it takes longer than a second. */
+export class Progress {
+  readonly #write: ((text: string) => void) | undefined;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #startedMs: number;
+  #shownMs = -Infinity;
+
+  /** `write` undefined = there is no terminal. */
+  constructor(write: ((text: string) => void) | undefined, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#write = write;
+    this.#clock = clock;
+    this.#startedMs = clock.monotonicMs();
+  }
+
+  step(text: string): void {
+    const now = this.#clock.monotonicMs();
+    if (now - this.#startedMs < patienceMs || now - this.#shownMs < refreshMs) return;
+    this.#shownMs = now;
+    this.#write?.(`\r\u001b[K${text}`);
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    if (this.#shownMs !== -Infinity) this.#write?.('\r\u001b[K');
+    this.#shownMs = -Infinity;
+  }
+}

@@ -1,0 +1,37 @@
+import { governNode } from '../api/node-governance.ts';
+import type { NodeFacts } from '../kube/objects.ts';
+import { formatRfc3339 } from '../runtime/rfc3339.ts';
+import type { NodePart, World } from '../snapshot/world.ts';
+import { planContainers } from './plan-containergc.ts';
+import type { PlanDocument, PlanOptions, UnitPlan } from './plan-document.ts';
+import { planImages } from './plan-imagegc.ts';
+import { notesOn } from './plan-notes.ts';
+import { reportSummaries } from './plan-reports.ts';
+import { planPods } from './plan-podgc.ts';
+
+/** What controller and agents would do with this world, decided by their own plans: the cluster first, then node by node. */
+export function planWorld(world: World, options: PlanOptions): PlanDocument {
+  const nodes = new Map([...(world.nodes?.values() ?? [])].map((node) => [node.name, node]));
+  const units: readonly UnitPlan[] = [
+    planPods(world, options),
+    ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name) }, options)),
+  ];
+  return {
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'Plan',
+    generatedAt: formatRfc3339(options.now),
+    decisions: units.flatMap(({ decisions }) => decisions),
+    summary: [...units.flatMap(({ summary }) => summary ?? []), ...world.reports.flatMap(reportSummaries)],
+    notes: notesOn(world),
+  };
+}
+
+interface Place {
+  readonly world: World;
+  readonly node: NodeFacts | undefined;
+}
+
+function planNode(part: NodePart, { world, node }: Place, options: PlanOptions): readonly UnitPlan[] {
+  const governance = governNode(world.policies, node);
+  return [planImages(part, governance, options), planContainers(part, governance, options)];
+}

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../cri/runtime.ts';
+import type { FileSystemFigures, StatFs } from '../node/filesystem.ts';
+import type { LogEntry, NodeLogs } from '../node/logs.ts';
+import type { StateReading } from '../node/state-file.ts';
+import { formatState } from '../node/state-format.ts';
+import { errorLine } from '../runtime/errors.ts';
+import { formatRfc3339 } from '../runtime/rfc3339.ts';
+import { containersJson, imageFsJson, imagesJson, sandboxesJson } from './snapshot-crictl.ts';
+import { isObject, type JsonObject } from './snapshot-pick.ts';
+
+export interface NodePartDeps {
+  readonly name: string;
+  readonly runtime: ContainerRuntime;
+  readonly statFs: StatFs;
+  readonly logs: Pick<NodeLogs, 'list'>;
+  readonly readState: (signal: AbortSignal) => Promise<StateReading>;
+  readonly kubeletRoot: string;
+  /** One sentence. */
+  readonly warn: (line: string) => void;
+}
+
+type Write = (file: string, text: string) => Promise<void>;
+
+/**
+ * The node this runs on. It is read before the pods are: a container that is found then has a pod that is listed later, or none any more.
+ * What cannot be read is left out with a warning; a runtime that does not answer rejects.
+ */
+export class NodeSnapshot {
+  readonly #deps: NodePartDeps;
+  readonly #files = new Map<string, object | string>();
+  #containers: readonly RuntimeContainer[] = [];
+  /** UIDs as the labels of containers have them. */
+  readonly #pods = new Set<unknown>();
+
+  constructor(deps: NodePartDeps) {
+    this.#deps = deps;
+  }
+
+  async read(signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
+    // An image that a new container is made from meanwhile is then seen in use.
+    this.#files.set('images', imagesJson(await runtime.listImages(signal)));
+    this.#containers = await runtime.listContainers(signal);
+    this.#files.set('sandboxes', sandboxesJson(await runtime.listSandboxes(signal)));
+    await this.#readIfPossible('logs', () => this.#logs(signal), signal);
+    await this.#readIfPossible('state', () => this.#state(signal), signal);
+    await this.#readDisks(signal);
+  }
+
+  /** Takes note of a pod of the cluster. */
+  sawPod({ metadata, spec }: JsonObject): void {
+    if (!isObject(metadata) || !isObject(spec) || spec['nodeName'] !== this.#deps.name) return;
+    const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
+    const hash = annotations['kubernetes.io/config.hash'] ?? annotations['kubernetes.io/config.mirror'];
+    this.#pods.add(metadata['uid']);
+    if (hash !== undefined) this.#pods.add(hash);
+  }
+
+  /** Once all pods were seen, or it is known that they cannot be. */
+  async write(
+    write: Write,
+    { arePodsKnown }: { readonly arePodsKnown: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const mounted = arePodsKnown ? await this.#mountedImages(signal) : new Map<string, never>();
+    this.#files.set('containers', containersJson(this.#containers, mounted));
+    for (const [file, content] of this.#files) {
+      const text = typeof content === 'string' ? content : `${JSON.stringify(content, undefined, 1)}\n`;
+      await write(join('nodes', this.#deps.name, `${file}.json`), text);
+    }
+  }
+
+  /** As the agent: image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+  async #mountedImages(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
+    const mounted = new Map<string, readonly string[]>();
+    for (const { id, state, labels } of this.#containers) {
+      if (state === 'Exited' || this.#pods.has(labels['io.kubernetes.pod.uid'] ?? '')) continue;
+      const status = await this.#deps.runtime.containerStatus(id, signal);
+      if (status !== undefined && status.mountedImages.length > 0) mounted.set(id, status.mountedImages);
+    }
+    return mounted;
+  }
+
+  async #logs(signal: AbortSignal): Promise<object> {
+    const { entries, complete } = await this.#deps.logs.list(signal);
+    if (!complete) throw new Error('there are more logs than could be listed');
+    return entries.map(logJson);
+  }
+
+  async #state(signal: AbortSignal): Promise<string | undefined> {
+    const reading = await this.#deps.readState(signal);
+    if (reading.kind === 'startOver') throw new Error(`the agent's state file ${reading.reason}`);
+    return reading.kind === 'read' ? formatState(reading.state) : undefined;
+  }
+
+  async #readDisks(signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
+    let usage: RuntimeFileSystems | undefined;
+    await this.#readIfPossible(
+      'imagefs',
+      async () => {
+        usage = await runtime.fileSystems(signal);
+        return imageFsJson(usage);
+      },
+      signal,
+    );
+    if (usage !== undefined) await this.#readIfPossible('stats', () => this.#stats(usage, signal), signal);
+  }
+
+  /** Of the kubelet's summary what can be measured without it; that nothing is said of pods means that it is not known. */
+  async #stats(usage: RuntimeFileSystems | undefined, signal: AbortSignal): Promise<object> {
+    const { name, statFs, kubeletRoot, warn } = this.#deps;
+    const [first] = usage?.images ?? [];
+    if (first === undefined || first.mountpoint === '')
+      throw new Error('the runtime names no image file system');
+    const imageFs = statsJson(await statFs(first.mountpoint, signal));
+    const used = { usedBytes: first.usedBytes, inodesUsed: first.inodesUsed };
+    const fs = await statFs(kubeletRoot, signal).catch((err: unknown) => {
+      signal.throwIfAborted();
+      warn(`node ${name}: ${errorLine(err)}; stats.json says nothing of the node's own file system`);
+      return undefined;
+    });
+    const node = {
+      nodeName: name,
+      ...(fs && { fs: statsJson(fs) }),
+      runtime: { imageFs: { ...imageFs, ...used } },
+    };
+    return { node };
+  }
+
+  async #readIfPossible(
+    file: string,
+    read: () => Promise<object | string | undefined>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      const content = await read();
+      if (content !== undefined) this.#files.set(file, content);
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#deps.warn(`node ${this.#deps.name}: ${errorLine(err)}; ${file}.json is left out`);
+    }
+  }
+}
+
+const logJson = ({ path, bytes, mtimeMs, target }: LogEntry): object => ({
+  ...{ path, bytes, mtime: formatRfc3339(new Date(mtimeMs)) },
+  ...(target !== undefined && { target }),
+});
+
+const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemFigures): object => ({
+  ...{ capacityBytes, availableBytes },
+  ...(inodes !== undefined && { inodes }),
+  ...(inodesFree !== undefined && { inodesFree }),
+});

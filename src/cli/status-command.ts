@@ -1,0 +1,57 @@
+import { kubeFlags, logFlags } from './controller-flags.ts';
+import type { Command } from './command.ts';
+import { kubeConfigSource, set } from './config.ts';
+import { boolFlag, enumFlag } from './flag-types.ts';
+import { outputFormats } from './output.ts';
+
+const statusFlags = {
+  watch: boolFlag({
+    name: 'watch',
+    short: 'w',
+    default: 'false',
+    help: 'Stay, and show it again whenever something has changed, until Ctrl-C.',
+  }),
+  output: enumFlag({
+    name: 'output',
+    short: 'o',
+    values: outputFormats,
+    default: 'table',
+    help: 'How to print it.',
+  }),
+  kubeconfig: kubeFlags.kubeconfig,
+  context: kubeFlags.context,
+  verbosity: logFlags.verbosity,
+};
+
+export const statusCommand: Command = {
+  name: 'status',
+  summary: 'shows policies, nodes, and what is wrong',
+  description:
+    'Shows what the controller and the agents have written down: first whatever is wrong, then policies and nodes with what is due, what ' +
+    'can be freed and what was freed. DUE and DELETED are pods; CAN FREE is what nothing but a threshold or a limit keeps; FREED counts ' +
+    'since the agents started; NODES is how many of the governed ones report; PASS is the age of the last pass, for policies of the last ' +
+    'one that changed a figure, as others are not written down. A report older than 15 minutes is stale.',
+  flags: Object.values(statusFlags),
+  environment: [
+    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
+    { name: 'NO_COLOR', help: 'Set to anything: no colours on a terminal.' },
+  ],
+  examples: [
+    { what: 'of the current context', line: 'dustpan status' },
+    { what: 'while a policy takes hold', line: 'dustpan status --watch' },
+    {
+      what: 'for a script: is anything wrong?',
+      line: "dustpan status -o json | jq -e '.trouble | length == 0'",
+    },
+  ],
+  run: async (line, system) => {
+    const { runStatus } = await import('./status.ts');
+    const config = {
+      kube: kubeConfigSource(line, system.env),
+      watch: line.value(statusFlags.watch),
+      output: line.value(statusFlags.output),
+      isColourAllowed: set(system.env['NO_COLOR']) === undefined,
+    };
+    return runStatus(config, system);
+  },
+};

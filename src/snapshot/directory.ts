@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { podLabelKeys } from '../api/matching.ts';
+import type { NodeFacts } from '../kube/objects.ts';
+import type { OnProgress } from './files.ts';
+import { findFile, namesIn } from './files.ts';
+import { InputError } from './input-error.ts';
+import { kinds, readObjects, readPods } from './kube-objects.ts';
+import { readNodeFolder } from './node-folder.ts';
+import { readPolicyFiles } from './policies.ts';
+import type { ByUid, World } from './world.ts';
+
+export interface SnapshotSource {
+  readonly directory: string;
+  /** Instead of the snapshot's own; empty = the snapshot's own. */
+  readonly policyFiles: readonly string[];
+  readonly onProgress: OnProgress;
+}
+
+/** Reads a snapshot directory (DESIGN.md 4); throws InputError for the first thing in it that cannot be read. */
+export async function readSnapshot({ directory, policyFiles, onProgress }: SnapshotSource): Promise<World> {
+  const names = await namesIn(directory);
+  if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
+  const find = (name: string): string | undefined => findFile(directory, names, name);
+  const ifThere = async <T>(name: string, read: (file: string) => Promise<T>): Promise<T | undefined> => {
+    const file = find(name);
+    return file === undefined ? undefined : read(file);
+  };
+  const policies =
+    policyFiles.length > 0
+      ? await readPolicyFiles(policyFiles)
+      : await ifThere('policies', (file) => readPolicyFiles([file]));
+  const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
+  const folders = await nodeFolders(directory, nodes);
+  const pods = await ifThere('pods', (file) =>
+    readPods(file, { labelKeys: podLabelKeys(policies ?? []), nodes: folders }, onProgress),
+  );
+  const read = await Promise.all(
+    folders.map((name) =>
+      readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name) }),
+    ),
+  );
+  return {
+    ...{ policies, nodes, pods: pods?.all },
+    namespaces: await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress)),
+    jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
+    replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
+    parts: read.map(({ part }) => part),
+    reports: [],
+    notes: read.flatMap(({ notes }) => notes),
+  };
+}
+
+/** The names of the folders; each needs its node, where the nodes are known. */
+async function nodeFolders(
+  directory: string,
+  nodes: ByUid<NodeFacts> | undefined,
+): Promise<readonly string[]> {
+  const folders = (await namesIn(join(directory, 'nodes'))) ?? [];
+  const known = nodes && new Set([...nodes.values()].map(({ name }) => name));
+  const stranger = folders.find((name) => known?.has(name) === false);
+  if (stranger !== undefined)
+    throw new InputError(
+      join(directory, 'nodes', stranger),
+      '',
+      'there is no node of this name in the list of nodes',
+    );
+  return folders;
+}

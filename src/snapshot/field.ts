@@ -1,0 +1,107 @@
+import { isObject, shown } from '../api/fields.ts';
+import { parseRfc3339 } from '../runtime/rfc3339.ts';
+import { InputError } from './input-error.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A value of an input file with its place in it. Every reader throws InputError for what is not as it should be; null is the same as absent. */
+export class Field {
+  readonly file: string;
+  readonly path: string;
+  readonly #value: unknown;
+
+  constructor(file: string, path: string, value: unknown) {
+    this.file = file;
+    this.path = path;
+    this.#value = value ?? undefined;
+  }
+
+  get isAbsent(): boolean {
+    return this.#value === undefined;
+  }
+
+  wrong(what: string): InputError {
+    return new InputError(this.file, this.path, what);
+  }
+
+  mustBe(what: string): InputError {
+    return this.wrong(`must be ${what}, is ${shown(this.#value)}`);
+  }
+
+  object(): JsonObject {
+    if (!isObject(this.#value)) throw this.mustBe('an object');
+    return this.#value;
+  }
+
+  /** A field of the object that this is. */
+  at(name: string): Field {
+    const object = this.object();
+    return this.#child(name, Object.hasOwn(object, name) ? object[name] : undefined);
+  }
+
+  /** The same of an object that may be absent. */
+  maybeAt(name: string): Field {
+    return this.isAbsent ? this.#child(name, undefined) : this.at(name);
+  }
+
+  list(): readonly Field[] {
+    const list: unknown = this.#value;
+    if (!Array.isArray(list)) throw this.mustBe('a list');
+    return list.map((value: unknown, i) => new Field(this.file, `${this.path}[${i}]`, value));
+  }
+
+  text(fallback?: string): string {
+    if (this.isAbsent && fallback !== undefined) return fallback;
+    if (typeof this.#value !== 'string') throw this.mustBe('a text');
+    return this.#value;
+  }
+
+  /** A text that is not empty. */
+  name(): string {
+    const text = this.text();
+    if (text === '') throw this.wrong('must not be empty');
+    return text;
+  }
+
+  texts(): readonly string[] {
+    return this.isAbsent ? [] : this.list().map((one) => one.text());
+  }
+
+  textMap(): Record<string, string> {
+    if (this.isAbsent) return {};
+    return Object.fromEntries(Object.keys(this.object()).map((name) => [name, this.at(name).text()]));
+  }
+
+  boolean(): boolean {
+    if (this.isAbsent) return false;
+    if (typeof this.#value !== 'boolean') throw this.mustBe('true or false');
+    return this.#value;
+  }
+
+  /** A whole number, as one or as the text that protobuf JSON writes for 64 bits; absent = 0. */
+  integer(): bigint {
+    const value = this.#value ?? 0;
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
+    if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value);
+    throw this.mustBe('a whole number');
+  }
+
+  /** A count or a size, 0 or more. */
+  count(): number {
+    const value = this.integer();
+    if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) throw this.mustBe('a number from 0 to 2^53');
+    return Number(value);
+  }
+
+  /** An RFC 3339 time, in Unix milliseconds. */
+  timeMs(): number {
+    const value = this.#value;
+    const ms = typeof value === 'string' ? parseRfc3339(value) : undefined;
+    if (ms === undefined) throw this.mustBe('an RFC 3339 time');
+    return ms;
+  }
+
+  #child(name: string, value: unknown): Field {
+    return new Field(this.file, this.path === '' ? name : `${this.path}.${name}`, value);
+  }
+}

@@ -1,0 +1,103 @@
+import { nodePodCodec, type NodePodFacts } from '../kube/node-pods.ts';
+import type { Codec } from '../kube/decode-list.ts';
+import type { Identified, PodFacts } from '../kube/objects.ts';
+import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '../kube/resources.ts';
+import { errorLine } from '../runtime/errors.ts';
+import type { Field } from './field.ts';
+import { readList, type OnProgress } from './files.ts';
+import type { ByUid } from './world.ts';
+
+/** A kind of object with the codec that makes facts of it, the same as of a live cluster's. */
+interface Kind<T extends Identified> {
+  readonly kind: string;
+  readonly codec: () => Codec<T>;
+}
+
+/** The kinds of a snapshot, by the names of their files; of pods the labels are chosen by the policies. */
+export const kinds = {
+  nodes: { kind: 'Node', codec: nodeCodec },
+  namespaces: { kind: 'Namespace', codec: namespaceCodec },
+  jobs: { kind: 'Job', codec: jobCodec },
+  replicasets: { kind: 'ReplicaSet', codec: replicaSetCodec },
+} as const;
+
+/** The objects of one file, by UID. */
+export async function readObjects<T extends Identified>(
+  file: string,
+  { kind, codec }: Kind<T>,
+  onProgress: OnProgress,
+): Promise<ByUid<T>> {
+  const objects = new Map<string, T>();
+  const reader = codec();
+  const take = (item: Field): void => {
+    checkItem(item, kind);
+    const facts = converted(item, (json) => reader.fromJson(json));
+    if (objects.has(facts.uid)) throw item.at('metadata').at('uid').wrong(`${facts.uid} is given twice`);
+    objects.set(facts.uid, facts);
+  };
+  checkList(await readList(file, take, onProgress), kind);
+  return objects;
+}
+
+export interface Pods {
+  readonly all: ByUid<PodFacts>;
+  /** Of the nodes asked for. */
+  readonly byNode: ReadonlyMap<string, readonly NodePodFacts[]>;
+}
+
+export interface PodsWanted {
+  readonly labelKeys: ReadonlySet<string>;
+  /** Whose pods are needed with their images. */
+  readonly nodes: readonly string[];
+}
+
+/** The pods of a file: all of them as the controller sees them, and those of some nodes as their agents do. */
+export async function readPods(
+  file: string,
+  { labelKeys, nodes }: PodsWanted,
+  onProgress: OnProgress,
+): Promise<Pods> {
+  const ofAgent = nodePodCodec();
+  const byNode = new Map<string, NodePodFacts[]>(nodes.map((name) => [name, []]));
+  const codec = podCodec(() => labelKeys);
+  const fromJson = (json: unknown): PodFacts => {
+    const pod = codec.fromJson(json);
+    byNode.get(pod.nodeName ?? '')?.push(ofAgent.fromJson(json));
+    return pod;
+  };
+  const all = await readObjects(file, { kind: 'Pod', codec: () => ({ ...codec, fromJson }) }, onProgress);
+  return { all, byNode };
+}
+
+/** What decisions rest on must be of the right type: a codec reads what is not as if it were absent. */
+function checkItem(item: Field, kind: string): void {
+  const own = item.at('kind');
+  if (!own.isAbsent && own.text() !== kind) throw own.mustBe(kind);
+  const meta = item.at('metadata');
+  meta.at('name').name();
+  meta.at('uid').name();
+  for (const time of [meta.at('creationTimestamp'), meta.at('deletionTimestamp')])
+    if (!time.isAbsent) time.timeMs();
+  meta.at('labels').textMap();
+  if (kind === 'Pod') checkPod(item);
+}
+
+function checkPod(item: Field): void {
+  item.at('metadata').at('namespace').name();
+  item.maybeAt('spec').maybeAt('nodeName').text('');
+  item.maybeAt('status').maybeAt('phase').text('');
+}
+
+function converted<T>(item: Field, fromJson: (json: unknown) => T): T {
+  try {
+    return fromJson(item.object());
+  } catch (err) {
+    throw item.wrong(errorLine(err));
+  }
+}
+
+function checkList(list: Field, kind: string): void {
+  const own = list.at('kind');
+  if (own.text() !== 'List' && own.text() !== `${kind}List`) throw own.mustBe(`List or ${kind}List`);
+  list.at('items').list();
+}

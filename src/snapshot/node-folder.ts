@@ -1,0 +1,80 @@
+import type { NodePodFacts } from '../kube/node-pods.ts';
+import type { LogEntry } from '../node/logs.ts';
+import { emptyState, parseState, type AgentState } from '../node/state-format.ts';
+import { containersOf, imagesOf, sandboxesOf } from './crictl.ts';
+import type { Field } from './field.ts';
+import { findFile, namesIn, readWhole } from './files.ts';
+import { InputError } from './input-error.ts';
+import type { NodePart } from './world.ts';
+
+/** A node's own folder of a snapshot, with what is remarkable about it. */
+export interface NodeFolder {
+  readonly part: NodePart;
+  readonly notes: readonly string[];
+}
+
+/** Reads one folder below `nodes/`; what has no file is not known. */
+export async function readNodeFolder(
+  directory: string,
+  { name, pods }: { readonly name: string; readonly pods: readonly NodePodFacts[] | undefined },
+): Promise<NodeFolder> {
+  const names = (await namesIn(directory)) ?? [];
+  const read = async <T>(file: string, convert: (value: Field) => T): Promise<T | undefined> => {
+    const path = findFile(directory, names, file);
+    return path === undefined ? undefined : convert(await readWhole(path));
+  };
+  // Nothing is decided from it; it is only looked through, so that a broken one does not go unnoticed.
+  await read('imagefs', (answer) => answer.object());
+  const { state, note } = await readState(directory, names);
+  const part: NodePart = {
+    ...{ name, pods, state, mounted: [] },
+    images: await read('images', imagesOf),
+    containers: await read('containers', containersOf),
+    sandboxes: await read('sandboxes', sandboxesOf),
+    disk: await read('stats', diskOf),
+    logs: await read('logs', (value) => value.list().map(logEntryOf)),
+  };
+  return { part, notes: note === undefined ? [] : [note] };
+}
+
+/** Of the kubelet's /stats/summary; undefined where it says nothing of the image file system. */
+function diskOf(stats: Field): NodePart['disk'] {
+  const imageFs = stats.at('node').maybeAt('runtime').maybeAt('imageFs');
+  const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
+  if (capacity.isAbsent || available.isAbsent) return undefined;
+  return { capacityBytes: capacity.count(), availableBytes: available.count() };
+}
+
+function logEntryOf(one: Field): LogEntry {
+  const path = one.at('path');
+  if (!path.name().startsWith('/')) throw path.mustBe('an absolute path');
+  const target = one.at('target');
+  return {
+    path: path.text(),
+    bytes: one.at('bytes').count(),
+    mtimeMs: one.at('mtime').timeMs(),
+    ...(!target.isAbsent && { target: target.name() }),
+  };
+}
+
+interface ReadState {
+  readonly state: AgentState;
+  readonly note?: string;
+}
+
+async function readState(directory: string, names: readonly string[]): Promise<ReadState> {
+  const file = findFile(directory, names, 'state');
+  if (file === undefined) return { state: emptyState };
+  const whole = await readWhole(file);
+  const parsed = parseState(JSON.stringify(whole.object()));
+  if (parsed.kind === 'read') return { state: parsed.state };
+  // The agent would start over, and so does the plan; anything else that is wrong with it is a broken file.
+  if (whole.at('version').integer() > 1n)
+    return { state: emptyState, note: `${file}: ${parsed.reason}; every image counts as first seen now` };
+  throw stateError(file, parsed.reason);
+}
+
+function stateError(file: string, reason: string): InputError {
+  const [, field = '', what = reason] = /^([^\s:]*(?:\[.*\])?[^\s:]*): (.*)$/.exec(reason) ?? [];
+  return new InputError(file, field, what);
+}

@@ -1,0 +1,44 @@
+import type { ImageDisk } from '../api/node-pass.ts';
+import type { InvalidPolicy, Policy } from '../api/policy.ts';
+import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
+import type { NodeReportFacts } from '../kube/node-report-facts.ts';
+import type { NodePodFacts } from '../kube/node-pods.ts';
+import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../kube/objects.ts';
+import type { LogEntry, LogListing } from '../node/logs.ts';
+import type { AgentState } from '../node/state-format.ts';
+
+export type ByUid<T> = ReadonlyMap<string, T>;
+
+/** All that a plan is made from, of a snapshot or of a live cluster. undefined = not known: nothing is decided from it. */
+export interface World {
+  /** Highest priority first; undefined = not known. */
+  readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
+  readonly pods: ByUid<PodFacts> | undefined;
+  readonly nodes: ByUid<NodeFacts> | undefined;
+  readonly namespaces: ByUid<NamespaceFacts> | undefined;
+  readonly jobs: ByUid<JobFacts> | undefined;
+  readonly replicaSets: ByUid<ReplicaSetFacts> | undefined;
+  /** The nodes that were looked into, by name. */
+  readonly parts: readonly NodePart[];
+  /** What the agents say of nodes that were not. */
+  readonly reports: readonly NodeReportFacts[];
+  /** What a person should know about what was read, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The inside of one node. */
+export interface NodePart {
+  readonly name: string;
+  /** The pods bound to it. */
+  readonly pods: readonly NodePodFacts[] | undefined;
+  readonly images: readonly RuntimeImage[] | undefined;
+  readonly containers: readonly RuntimeContainer[] | undefined;
+  readonly sandboxes: readonly RuntimeSandbox[] | undefined;
+  /** Ids or references that containers have mounted, as far as somebody asked. */
+  readonly mounted: readonly string[];
+  readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
+  /** Empty where none was kept: then every image was first seen now. */
+  readonly state: AgentState;
+  /** As listed on the node, or as a snapshot has them: files and links only. */
+  readonly logs: LogListing | readonly LogEntry[] | undefined;
+}

@@ -1,0 +1,75 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { commands } from '../../src/cli/commands.ts';
+import { dispatch } from '../../src/cli/dispatch.ts';
+import type { PlanDocument } from '../../src/cli/plan-document.ts';
+import { FakeSystem } from '../fakes/system.ts';
+
+export const examples = join(process.cwd(), 'test', 'data', 'examples');
+
+/** Runs the command in this process. */
+export async function dustpan(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const system = new FakeSystem({ env });
+  const code = await dispatch(commands, args, system);
+  return { code, stdout: system.out, stderr: system.err };
+}
+
+/** The plan as `-o json` prints it; throws with what was said instead. */
+export async function planned(args: readonly string[]): Promise<PlanDocument> {
+  const { code, stdout, stderr } = await dustpan(['plan', ...args, '-o', 'json']);
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as PlanDocument;
+}
+
+/** A copy of an example's folder to be changed. */
+export class Scene {
+  readonly root = mkdtempSync(join(tmpdir(), 'dustpan-plan-'));
+
+  constructor(example?: string) {
+    if (example !== undefined) cpSync(join(examples, example), this.root, { recursive: true });
+    mkdirSync(this.path('snapshot'), { recursive: true });
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  write(name: string, content: unknown): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+
+  drop(name: string): void {
+    rmSync(this.path(name), { recursive: true });
+  }
+
+  /** Of the copy, as its README says. */
+  get args(): string[] {
+    return [
+      `--policy=${this.path('policy.json')}`,
+      `--snapshot=${this.path('snapshot')}`,
+      '--now=2026-01-15T12:00:00Z',
+    ];
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+export const list = (kind: string, items: readonly object[]): object => ({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: items.map((item) => ({ kind, ...item })),
+});
+
+export const policy = (name: string, spec: object): object => ({
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'GCPolicy',
+  metadata: { name },
+  spec,
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
+import { policy as policyOf, scene as fill } from './controller.scene.ts';
+import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+
+let sandbox: Sandbox | undefined;
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+afterEach(async () => {
+  scene.remove();
+  await sandbox?.stop();
+  sandbox = undefined;
+});
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+  sandbox = await startSandbox(options);
+  fill(sandbox, 3);
+  return sandbox;
+}
+
+test('plans from the cluster, and touches nothing', async () => {
+  const api = await start();
+  const { store, kubeconfigFile } = api;
+  store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
+  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(plan.decisions).toMatchObject([
+    { verdict: 'Delete', reason: 'Terminated', policy: 'default', mode: 'Enforce', order: 1 },
+    { verdict: 'Delete', reason: 'Terminated', order: 2 },
+  ]);
+  expect(plan.summary).toMatchObject([{ unit: 'podgc', planned: 2, kept: 1 }]);
+  expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  expect(store.list('Pod')).toHaveLength(3);
+});
+
+test('takes policies from files instead of the cluster', async () => {
+  const { store, kubeconfigFile } = await start();
+  store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
+  scene.write('mine.json', policy('mine', { pods: { terminated: { threshold: 2 } } }));
+  const plan = await planned([`--kubeconfig=${kubeconfigFile}`, `--policy=${scene.path('mine.json')}`]);
+  expect(plan.decisions).toMatchObject([{ policy: 'mine', mode: 'DryRun' }]);
+});
+
+test('without the kind GCPolicy it only says so', async () => {
+  const { kubeconfigFile } = await start({ crds: false });
+  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(plan.decisions).toEqual([]);
+  expect(plan.notes.join()).toContain('The kind GCPolicy is not installed');
+});
+
+test('sums up nodes from the reports of their agents, and says so', async () => {
+  const { store, kubeconfigFile } = await start();
+  store.apply(policyOf('Enforce'));
+  store.apply({
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'NodeGCReport',
+    metadata: { name: 'node-1' },
+    status: { reportTime: '2026-01-15T12:00:00Z', images: { removable: { count: 4, bytes: 5000 } } },
+  });
+  const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
+  expect(plan.summary).toContainEqual(
+    expect.objectContaining({
+      unit: 'imagegc',
+      node: 'node-1',
+      planned: null,
+      removable: 4,
+      removableBytes: 5000,
+    }),
+  );
+  expect(plan.notes.join()).toContain('only summed up');
+});
+
+test('a server that is not there is one line and exit code 1', async () => {
+  const { kubeconfigFile, stop } = await start();
+  await stop();
+  sandbox = undefined;
+  scene.write('kubeconfig', {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+  expect(kubeconfigFile).not.toBe('');
+  const { code, stdout, stderr } = await dustpan(['plan', `--kubeconfig=${scene.path('kubeconfig')}`]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
+});

@@ -1,0 +1,198 @@
+import { beforeEach, expect, test } from 'vitest';
+import { NodeSnapshot, type NodePartDeps } from '../../../src/cli/snapshot-node.ts';
+import { formatState } from '../../../src/node/state-format.ts';
+import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
+
+const never = new AbortController().signal;
+const at = Date.parse('2026-01-15T12:00:00Z');
+const state = {
+  images: new Map([['sha256:a', { firstDetectedMs: at, lastUsedMs: undefined }]]),
+  removed: [],
+};
+const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
+
+let runtime: FakeRuntime;
+let warnings: string[];
+beforeEach(() => {
+  runtime = new FakeRuntime();
+  runtime.filesystems = {
+    images: [{ mountpoint: '/images', usedBytes: 300, inodesUsed: 3 }],
+    containers: [],
+  };
+  runtime.add(image('a'), container('a', { pod: 'web' }), sandbox('web'));
+  warnings = [];
+});
+
+interface Taken {
+  readonly files: Record<string, unknown>;
+  readonly text: Record<string, string>;
+}
+
+async function taken(
+  over: Partial<NodePartDeps> = {},
+  { pods = [], arePodsKnown = true }: { pods?: readonly object[]; arePodsKnown?: boolean } = {},
+): Promise<Taken> {
+  const roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
+  const listing = { roots, entries: [], directories: [], complete: true };
+  const node = new NodeSnapshot({
+    ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
+    statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
+    logs: { list: () => Promise.resolve(listing) },
+    readState: () => Promise.resolve({ kind: 'read', state }),
+    warn: (line) => warnings.push(line),
+    ...over,
+  });
+  await node.read(never);
+  for (const pod of pods) node.sawPod({ ...pod });
+  const text: Record<string, string> = {};
+  const write = (file: string, content: string): Promise<void> => {
+    text[file.replace('nodes/node-1/', '')] = content;
+    return Promise.resolve();
+  };
+  await node.write(write, { arePodsKnown }, never);
+  const files = Object.entries(text).map(([file, content]) => [file, JSON.parse(content) as unknown]);
+  return { files: Object.fromEntries(files) as Record<string, unknown>, text };
+}
+
+const pod = (uid: string, over: object = {}): object => ({
+  metadata: { uid },
+  spec: { nodeName: 'node-1' },
+  ...over,
+});
+
+test('all of a node', async () => {
+  const mtimeMs = at + 0.25;
+  const { files, text } = await taken({
+    logs: {
+      list: () =>
+        Promise.resolve({
+          roots: { pods: '/p', containers: '/c' },
+          entries: [
+            { path: '/p/a/main/0.log', bytes: 5, mtimeMs },
+            { path: '/c/a.log', bytes: 0, mtimeMs: at, target: '/p/a/main/0.log' },
+          ],
+          directories: ['/p/a'],
+          complete: true,
+        }),
+    },
+  });
+  expect(Object.keys(files).toSorted()).toEqual(
+    ['containers', 'imagefs', 'images', 'logs', 'sandboxes', 'state', 'stats'].map((name) => `${name}.json`),
+  );
+  expect(files['logs.json']).toEqual([
+    { path: '/p/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
+    { path: '/c/a.log', bytes: 0, mtime: '2026-01-15T12:00:00Z', target: '/p/a/main/0.log' },
+  ]);
+  expect(files['stats.json']).toEqual({
+    node: {
+      nodeName: 'node-1',
+      fs: { ...disk, capacityBytes: 5000 },
+      runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
+    },
+  });
+  expect(text['state.json']).toBe(formatState(state));
+  expect(warnings).toEqual([]);
+});
+
+test.each([
+  {
+    name: 'more logs than can be listed',
+    over: {
+      logs: {
+        list: () =>
+          Promise.resolve({
+            roots: { pods: '', containers: '' },
+            entries: [],
+            directories: [],
+            complete: false,
+          }),
+      },
+    },
+    missing: ['logs.json'],
+    warning: 'node node-1: there are more logs than could be listed; logs.json is left out',
+  },
+  {
+    name: 'logs that cannot be read',
+    over: { logs: { list: () => Promise.reject(new Error('listing logs', { cause: new Error('EACCES') })) } },
+    missing: ['logs.json'],
+    warning: 'node node-1: listing logs: EACCES; logs.json is left out',
+  },
+  {
+    name: 'no state file',
+    over: { readState: () => Promise.resolve({ kind: 'missing' } as const) },
+    missing: ['state.json'],
+    warning: undefined,
+  },
+  {
+    name: 'a broken state file',
+    over: {
+      readState: () => Promise.resolve({ kind: 'startOver', reason: 'is not a JSON object' } as const),
+    },
+    missing: ['state.json'],
+    warning: "node node-1: the agent's state file is not a JSON object; state.json is left out",
+  },
+  {
+    name: 'a disk that hangs',
+    over: { statFs: () => Promise.reject(new Error('reading the file system of /images')) },
+    missing: ['stats.json'],
+    warning: 'node node-1: reading the file system of /images; stats.json is left out',
+  },
+])('$name: left out, the rest is there', async ({ over, missing, warning }) => {
+  const { files } = await taken(over);
+  expect(Object.keys(files)).toHaveLength(7 - missing.length);
+  for (const file of missing) expect(files).not.toHaveProperty([file]);
+  expect(warnings).toEqual(warning === undefined ? [] : [warning]);
+});
+
+test('a kubelet directory that is not there says nothing of its file system', async () => {
+  const statFs: NodePartDeps['statFs'] = (path) =>
+    path === '/kubelet'
+      ? Promise.reject(new Error('reading the file system of /kubelet'))
+      : Promise.resolve(disk);
+  const { files } = await taken({ statFs });
+  expect(files['stats.json']).not.toHaveProperty('node.fs');
+  expect(files['stats.json']).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
+  expect(warnings).toHaveLength(1);
+});
+
+test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(
+  'a runtime that fails at %s ends it',
+  async (call) => {
+    runtime.fail(call);
+    await expect(taken()).rejects.toThrow(call);
+  },
+);
+
+test('containers are listed after images, and sandboxes last', async () => {
+  await taken();
+  expect(runtime.calls.slice(0, 3)).toEqual(['listImages', 'listContainers', 'listSandboxes']);
+});
+
+test.each([
+  { name: 'of a pod that is known', pods: [pod('uid-web')], arePodsKnown: true, asked: false },
+  {
+    name: 'of a static pod whose mirror is known',
+    pods: [
+      pod('other', { metadata: { uid: 'other', annotations: { 'kubernetes.io/config.hash': 'uid-web' } } }),
+    ],
+    arePodsKnown: true,
+    asked: false,
+  },
+  {
+    name: 'of a pod of another node',
+    pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
+    arePodsKnown: true,
+    asked: true,
+  },
+  { name: 'of a pod that nobody knows', pods: [pod('uid-b')], arePodsKnown: true, asked: true },
+  { name: 'while pods are not known', pods: [], arePodsKnown: false, asked: false },
+])('what a container has mounted is asked of one $name: $asked', async ({ pods, arePodsKnown, asked }) => {
+  runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
+  const { files } = await taken({}, { pods, arePodsKnown });
+  const mounted = asked ? { mountedImages: ['sha256:model'] } : {};
+  expect(runtime.calls.includes('containerStatus a')).toBe(asked);
+  const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
+  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
+    'mountedImages' in mounted ? mounted.mountedImages : undefined,
+  ]);
+});
