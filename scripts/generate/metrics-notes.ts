@@ -31,6 +31,7 @@ export const openLabels: Readonly<Record<string, string>> = {
   operation_type: codes(Object.keys(operations)),
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
+  result: codes(['success', 'error']),
   resource: `plural of what is watched, such as ${code('pods')}`,
   verb: methods,
 };
@@ -63,4 +64,9 @@ export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_loop_pass_duration_seconds:
     '`controller_runtime_reconcile_time_seconds` of controllers made with controller-runtime, by `controller` instead of `loop`',
   dustpan_build_info: '`kubernetes_build_info`, with other labels',
+  process_cpu_seconds_total: 'the same name',
+  process_max_fds: 'the same name',
+  process_open_fds: 'the same name',
+  process_resident_memory_bytes: 'the same name',
+  process_start_time_seconds: 'the same name',
 };

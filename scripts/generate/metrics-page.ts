@@ -11,15 +11,18 @@ export async function metricsPage(): Promise<string> {
   return page('Metrics', 'the registries of controller and agent', [
     'Served at `/metrics` of the address `--metrics-bind-address` (`:8080`), in the text format of Prometheus. All that begin with `dustpan_` are',
     'alpha, as their help says with `[ALPHA]`: names and labels may change. Values of labels that are listed with "preset" are there from the start,',
-    'with 0, so that `increase()` works. No label names the node or the pod that dustpan runs in; the scraper knows them.',
+    'with 0, so that `increase()` works. A metric without a counterpart listed has none upstream. No label names the node or the pod that dustpan runs in; the scraper knows them.',
     ...section('controller', only(controller)),
     ...section('agent', only(agent)),
-    ...section('controller and agent', both),
+    ...section('controller and the agent', both),
   ]);
 }
 
-const section = (face: Face | 'controller and agent', metrics: readonly MetricFacts[]): readonly string[] => [
-  ...heading(2, `Of ${face}`),
+const section = (
+  face: Face | 'controller and the agent',
+  metrics: readonly MetricFacts[],
+): readonly string[] => [
+  ...heading(2, `Of the ${face}`),
   ...metrics.flatMap((metric, i) => (i === 0 ? entry(metric).slice(1) : entry(metric))),
 ];
 
@@ -28,9 +31,9 @@ function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
   return [
     ...heading(3, code(name)),
     `${type[0]?.toUpperCase() ?? ''}${type.slice(1)}. ${help}`,
-    '',
+    ...(labels.size > 0 || upstream !== undefined ? [''] : []),
     ...[...labels].map(([label, values]) => `- label ${code(label)}: ${labelText(label, values)}`),
-    `- upstream's counterpart: ${upstream ?? counterpartOf(name)}`,
+    ...(upstream === undefined ? [] : [`- upstream's counterpart: ${upstream}`]),
   ];
 }
 
@@ -39,6 +42,3 @@ function labelText(label: string, values: readonly string[]): string {
   if (note !== undefined) return note;
   return values.length > 0 ? `${codes(values)} (preset)` : (openLabels[label] ?? '');
 }
-
-/** Every program with a Prometheus client has these, under these names. */
-const counterpartOf = (name: string): string => (name.startsWith('process_') ? 'the same name' : 'none');

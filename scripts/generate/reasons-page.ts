@@ -16,7 +16,7 @@ import { code, heading, page, table } from './markdown.ts';
 /** docs/reference/reasons.md: why something goes or stays, unit by unit. */
 export function reasonsPage(): string {
   return page('Reasons', 'src/api/reasons.ts', [
-    'Every object that a policy governs has one verdict and one reason, in every pass: the same word in logs, metrics, Events, `dustpan plan` and',
+    'Every object has one verdict and one reason in every pass: the same word in logs, metrics, Events, `dustpan plan` and',
     '`dustpan why`. A policy in mode `DryRun` gives the same verdicts as one in mode `Enforce`, and nothing is touched. What may go is looked at once',
     'more, live, right before it goes; a reason to stay that is found then is in the metrics `…_skipped_…`.',
     ...podSections(),

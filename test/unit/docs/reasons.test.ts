@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
+import { containerMeanings, imageMeanings } from '../../../src/api/node-reason-meanings.ts';
+import { podMeanings } from '../../../src/api/reason-meanings.ts';
+import {
+  containerKeepReasons,
+  containerRemoveReasons,
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  podDeleteReasons,
+  podKeepReasons,
+} from '../../../src/api/reasons.ts';
+import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
+import { firstCells, partOf, referencePage } from './page.ts';
+
+const page = referencePage('reasons.md');
+const units = [
+  {
+    heading: 'Pods (podgc)',
+    ...{ verdict: 'Delete', goes: podDeleteReasons, stays: podKeepReasons, meanings: podMeanings },
+  },
+  {
+    heading: 'Images (imagegc)',
+    ...{ verdict: 'Remove', goes: imageRemoveReasons, stays: [...imageKeepReasons, ...nodeKeepReasons] },
+    meanings: imageMeanings,
+  },
+  {
+    heading: 'Containers, sandboxes and logs (containergc)',
+    ...{
+      verdict: 'Remove',
+      goes: containerRemoveReasons,
+      stays: [...containerKeepReasons, ...nodeKeepReasons],
+    },
+    meanings: containerMeanings,
+  },
+];
+
+describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) => {
+  test('the page has every reason to go', () => {
+    expect(firstCells(partOf(page, heading), `${verdict}, because`)).toEqual([...goes]);
+  });
+
+  test('the page has every reason to stay', () => {
+    expect(firstCells(partOf(page, heading), 'Keep, because')).toEqual([...stays]);
+  });
+
+  test('no meaning is of a reason that is no more', () => {
+    expect(Object.keys(meanings).sort()).toEqual([...goes, ...stays].sort());
+  });
+
+  test.each(Object.entries(meanings))(
+    '%s is one sentence, and says what would change it',
+    (reason, meaning) => {
+      expect(meaning.sentence).toMatch(/^[A-Z][^]*\.$/);
+      expect(meaning.sentence).not.toMatch(/\. /);
+      expect(meaning.change).toMatch(/^[A-Za-z][^]*\.$/);
+      const line = partOf(page, heading)
+        .split('\n')
+        .find((row) => row.startsWith(`| \`${reason}\` |`));
+      expect(line).toBe(`| \`${reason}\` | ${meaning.sentence} | ${meaning.change} |`);
+    },
+  );
+});
+
+test.each(Object.entries({ ...podWords, ...imageWords }))(
+  "%s is %s in upstream's metrics",
+  (reason, word) => {
+    const rows = partOf(page, "Reasons in upstream's words").split('\n');
+    const row = rows.find((line) => line.startsWith(`| \`${reason}\` |`));
+    expect(row).toContain(`reason="${word}"`);
+  },
+);
