@@ -26,6 +26,9 @@ export function imageIndex(images: readonly NamedImage[]): ImageIndex {
 /** Enough of an id that nobody writes it by chance: what Docker shows. */
 const bareId = /^[0-9a-f]{12,}$/;
 const idWithAlgorithm = /^sha256:[0-9a-f]+$/;
+/** CRI-O lists ids without it. */
+const algorithm = 'sha256:';
+const withoutAlgorithm = (id: string): string => (id.startsWith(algorithm) ? id.slice(algorithm.length) : id);
 /** How the old Docker runtime wrote image references. */
 const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
 
@@ -44,7 +47,7 @@ class Names {
 
   add({ id, tags, digests }: NamedImage): void {
     this.#ids.add(id);
-    put(this.#byDigest, id, id);
+    put(this.#byDigest, algorithm + withoutAlgorithm(id), id);
     for (const name of [...tags, ...digests]) {
       put(this.#byName, name, id);
       const reference = parseImageReference(name);
@@ -59,7 +62,8 @@ class Names {
   find(given: string): readonly string[] {
     const text = given.trim().replace(scheme, '');
     if (text === '') return [];
-    const found = new Set([...this.#byId(text), ...(this.#byName.get(text) ?? [])]);
+    const digested = this.#byDigest.get(text) ?? [];
+    const found = new Set([...this.#byId(text), ...digested, ...(this.#byName.get(text) ?? [])]);
     const reference = parseImageReference(text);
     if (reference === undefined) return [...found];
     for (const id of this.#exact(reference)) found.add(id);
@@ -70,8 +74,9 @@ class Names {
 
   #byId(text: string): readonly string[] {
     if (this.#ids.has(text)) return [text];
-    if (idWithAlgorithm.test(text)) return [...this.#ids].filter((id) => id.startsWith(text));
-    return bareId.test(text) ? [...this.#ids].filter((id) => id.startsWith(`sha256:${text}`)) : [];
+    if (!idWithAlgorithm.test(text) && !bareId.test(text)) return [];
+    const start = withoutAlgorithm(text);
+    return [...this.#ids].filter((id) => withoutAlgorithm(id).startsWith(start));
   }
 
   #exact(reference: ImageReference): readonly string[] {

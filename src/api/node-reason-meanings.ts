@@ -9,9 +9,12 @@ import type {
 
 const inUse = 'Something that stays needs it.';
 const tooYoung = "It has not been here for the policy's minimum age yet.";
+const ruleOff = 'The policy has no rule for it.';
 
 /** What says the same of images as of containers, sandboxes and logs. */
-const shared: ReasonMeanings<NodeKeepReason | 'ClockUnsure' | 'PodsUnknown' | 'ContainersUnknown'> = {
+const shared: ReasonMeanings<
+  Exclude<NodeKeepReason, 'RuleOff'> | 'ClockUnsure' | 'PodsUnknown' | 'ContainersUnknown'
+> = {
   ClockUnsure: {
     sentence: 'Its age cannot be trusted: the clock has jumped.',
     change: 'The next pass finds that the clock goes steadily and agrees with that of the API server.',
@@ -39,10 +42,6 @@ const shared: ReasonMeanings<NodeKeepReason | 'ClockUnsure' | 'PodsUnknown' | 'C
   NodeUnknown: {
     sentence: 'The node or the policies are not known for sure.',
     change: 'The API server answers, and the node and the policies are read.',
-  },
-  RuleOff: {
-    sentence: 'The policy has no rule for it.',
-    change: 'The policy gets the block that speaks of it.',
   },
 };
 
@@ -98,6 +97,10 @@ export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> 
     change: 'The file system of the images can be measured.',
   },
   ...shared,
+  RuleOff: {
+    sentence: ruleOff,
+    change: 'The policy gets nodes.imageGC.',
+  },
 };
 
 /** Of containergc: containers, sandboxes and logs. */
@@ -168,4 +171,8 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
     change: 'The next pass sees the pod absent too.',
   },
   ...shared,
+  RuleOff: {
+    sentence: ruleOff,
+    change: 'The policy gets nodes.containerGC, and there what speaks of it: sandboxes, or a field of logs.',
+  },
 };

@@ -52,7 +52,7 @@ export function describeFailure(cause: unknown, call: FailedCall, trouble: Socke
 export const isNotFound = (err: unknown): boolean => codeOf(err) === status.NOT_FOUND;
 
 /** What connecting to a socket meets; a socket that neither takes nor refuses within a second is left to the call's own error. */
-export function socketTrouble(path: string): Promise<SocketTrouble> {
+function socketTrouble(path: string): Promise<SocketTrouble> {
   return new Promise((resolve) => {
     const socket = connect({ path, timeout: 1000 });
     const done = (trouble: SocketTrouble): void => {

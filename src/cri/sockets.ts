@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 
 /** Where runtimes listen, in the order they are tried: containerd, CRI-O, cri-dockerd, k3s and RKE2, MicroK8s, k0s. */
-export const wellKnownSockets: readonly string[] = [
+const wellKnownSockets: readonly string[] = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
   '/run/cri-dockerd.sock',

@@ -1,4 +1,4 @@
-import { asObject } from './decode-json.ts';
+import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import type { KubeTransport } from './transport.ts';
 
@@ -22,8 +22,10 @@ export async function readPolicies(
     { method: 'GET', path: policiesPath, timeoutMs, retries: 1 },
     signal,
   );
-  const { items } = asObject(parseJson(body)) as { items?: unknown };
+  const { items, metadata } = asObject(parseJson(body)) as { items?: unknown; metadata?: unknown };
   if (!Array.isArray(items)) throw new Error('reading policies: the answer is no list');
+  if (asText(asObject(metadata)['continue']) !== '')
+    throw new Error('reading policies: the answer is not the whole list');
   const sent = Date.parse(typeof headers['date'] === 'string' ? headers['date'] : '');
   return { objects: items.map(asObject), serverTime: Number.isNaN(sent) ? undefined : new Date(sent) };
 }

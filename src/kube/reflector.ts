@@ -56,7 +56,7 @@ export class Reflector<T extends Identified> implements Store<T> {
   #lastSyncAt: number | undefined;
   /** Where the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
-  /** Since the last attempt to list no watch has brought anything. */
+  /** Since the last attempt to list no watch has brought anything, nor failed for another reason. */
   #listIsFresh = true;
   #useWatchList: boolean;
   #turn = new AbortController();
@@ -224,6 +224,8 @@ export class Reflector<T extends Identified> implements Store<T> {
       return;
     }
     this.#fail(err, remedy);
+    // Whatever the server says after another failure, the last list was not made just now.
+    if (remedy !== 'expired') this.#listIsFresh = false;
     const { clock } = this.#deps;
     const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
     await clock.sleep(Math.max(askedMs, this.#backoff.next(clock.monotonicMs())), signal);

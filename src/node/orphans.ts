@@ -2,7 +2,7 @@ import type { CountAndBytes, NodePod } from '../api/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../cri/runtime.ts';
 
 /** Where something of a pod may be left on a node. */
-export const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
+const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
 export type OrphanPlace = (typeof orphanPlaces)[number];
 
 /** Paths by place; a place that cannot be read is undefined, which is not the same as empty. */
@@ -46,7 +46,7 @@ export function planOrphans(unclaimed: OrphanPaths, before: OrphanPaths): Orphan
 }
 
 /** One value for each place. */
-export function byPlace<T>(make: (place: OrphanPlace) => T): Readonly<Record<OrphanPlace, T>> {
+function byPlace<T>(make: (place: OrphanPlace) => T): Readonly<Record<OrphanPlace, T>> {
   const [podDirectories, logDirectories, podCgroups] = orphanPlaces;
   return {
     podDirectories: make(podDirectories),

@@ -43,13 +43,22 @@ export class StateFile {
     const text = formatState(state);
     if (text === this.#written) return;
     try {
-      if (this.#setAside) await rename(this.#path, `${this.#path}.bak`);
+      if (this.#setAside) await this.#moveAside();
       this.#setAside = false;
       await this.#replace(text);
     } catch (err) {
       throw new Error(`writing state file ${this.#path} (${codeOf(err)})`, { cause: err });
     }
     this.#written = text;
+  }
+
+  /** Somebody may have done so meanwhile. */
+  async #moveAside(): Promise<void> {
+    try {
+      await rename(this.#path, `${this.#path}.bak`);
+    } catch (err) {
+      if (codeOf(err) !== 'ENOENT') throw err;
+    }
   }
 
   async #replace(text: string): Promise<void> {

@@ -53,16 +53,17 @@ function planDirectory(directory: LogDirectory, { listing, context, given }: Sce
     verdict === undefined && given.policy.logs !== undefined
       ? overLimits(
           directory,
-          rotated.filter((entry) => !isBeingWritten(entry, given)),
+          rotated.filter((entry) => !isBeingCompressed(entry, given)),
           given.policy.logs,
         )
       : new Set<LogEntry>();
   return rotated.map((entry) => {
     const object: LogFileObject = { kind: 'logFile', path: entry.path };
     const { bytes } = entry;
-    const decision = over.has(entry)
-      ? remove(object, 'RotatedLog', { bytes })
-      : keep(object, verdict ?? 'UnderLimit', { bytes });
+    const decision =
+      over.has(entry) && !isStillLive(entry, given)
+        ? remove(object, 'RotatedLog', { bytes })
+        : keep(object, verdict ?? 'UnderLimit', { bytes });
     return { entry, decision };
   });
 }
@@ -86,8 +87,11 @@ const isRotatedLog = ({ path, target }: LogEntry, { roots }: LogListing): boolea
 
 /** The kubelet compresses into a `.tmp` and rotates every ten seconds; what it left alone for so long is forgotten. */
 const compressingMs = 600_000;
-const isBeingWritten = ({ path, mtimeMs }: LogEntry, { now }: Given): boolean =>
+const isBeingCompressed = ({ path, mtimeMs }: LogEntry, { now }: Given): boolean =>
   path.endsWith('.tmp') && mtimeMs > now.getTime() - compressingMs;
+/** It renames a log before the runtime opens a new one, and back again when the runtime does not: until then it is the live one. */
+const reopeningMs = 30_000;
+const isStillLive = ({ mtimeMs }: LogEntry, { now }: Given): boolean => mtimeMs > now.getTime() - reopeningMs;
 
 function overLimits(
   { entries }: LogDirectory,

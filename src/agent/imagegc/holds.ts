@@ -34,11 +34,11 @@ export function holdsOf(
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
   const patternOf = keepList(keep);
-  const arePinsTold = images.some(({ pinned }) => pinned);
+  const isOnePinned = images.some((image) => image.pinned && isSandboxImage(image));
   return (image) => ({
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
-    pinned: image.pinned || (!arePinsTold && isSandboxImage(image)),
+    pinned: image.pinned || (!isOnePinned && isSandboxImage(image)),
     keepPattern: patternOf(image),
   });
 }
@@ -76,11 +76,11 @@ function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<s
 }
 
 /** Of a finished pod only the containers that are left still hold something. */
-const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+export const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
 
 /**
- * No container is made from the sandboxes' own image. Runtimes of today pin it; where nothing at all is pinned (containerd 1.6) its name has
- * to do, or no pod could start on a node without a registry.
+ * No container is made from the sandboxes' own image. Runtimes of today pin it; where none that is called so is pinned (containerd 1.6) its
+ * name has to do, or no pod could start on a node without a registry.
  */
 const isSandboxImage = ({ tags, digests }: RuntimeImage): boolean =>
   [...tags, ...digests].some((name) => /(^|[/-])pause([:@]|$)/.test(name));

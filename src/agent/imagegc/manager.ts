@@ -14,6 +14,7 @@ import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdent
 import { fieldsOf, RemovalExecutor } from './executor.ts';
 import type { ImageGcFacts } from './facts.ts';
 import { isSameRule, ruleOf, type Enforced, type ImageRule } from './governed.ts';
+import { isUnfinished } from './holds.ts';
 import { inventoryOf } from './inventory.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import type { DiskTrouble, Outcome } from './outcome.ts';
@@ -28,7 +29,7 @@ import {
   type Done,
   type Seen,
 } from './pass.ts';
-import { observeImages, withoutImage } from './records.ts';
+import { observeImages, resumeState, withoutImage } from './records.ts';
 
 export interface ImageGcDeps {
   readonly runtime: Pick<
@@ -129,13 +130,13 @@ export class ImageGcManager {
 
   async #load(signal: AbortSignal): Promise<AgentState> {
     const reading = await this.#deps.state.read(signal);
-    if (reading.kind === 'read') return reading.state;
+    if (reading.kind === 'read') return resumeState(reading.state, this.#deps.clock.now());
     if (reading.kind === 'startOver')
       this.#deps.log.warn({ reason: reading.reason }, 'state file cannot be used, starting over');
     return { images: new Map(), removed: [] };
   }
 
-  /** Image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+  /** Image volumes stand in the specs of the pods; of a container whose pod is not known, or has finished, only the runtime can tell. */
   async #mountedImages(
     containers: readonly RuntimeContainer[],
     signal: AbortSignal,
@@ -143,7 +144,8 @@ export class ImageGcManager {
     const pods = this.#deps.pods();
     // Nothing goes then anyway, and every container would seem astray.
     if (pods === undefined) return [];
-    const known = new Set(pods.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
+    const bound = pods.filter(isUnfinished);
+    const known = new Set(bound.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
     const strays = containers.filter(
       ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
     );

@@ -16,7 +16,7 @@ type Registers = [Registry];
 export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = { Age: 'age', Space: 'space' };
 
 /** Where a pass can fail. */
-export const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;
+const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;
 export type Stage = (typeof stages)[number];
 
 const keepReasons = [...imageKeepReasons, ...nodeKeepReasons];

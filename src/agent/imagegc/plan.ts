@@ -100,12 +100,7 @@ function verdictOf(
 }
 
 /** The first of the reasons that keep an image whatever the disk says. */
-export function holdReason({
-  usedBy,
-  boundPod,
-  pinned,
-  keepPattern,
-}: ImageHolds): ImageKeepReason | undefined {
+function holdReason({ usedBy, boundPod, pinned, keepPattern }: ImageHolds): ImageKeepReason | undefined {
   if (usedBy !== undefined) return 'InUse';
   if (boundPod !== undefined) return 'BoundPod';
   if (pinned) return 'Pinned';
@@ -113,7 +108,7 @@ export function holdReason({
 }
 
 /** Why no image at all can be decided about. */
-export function unknownReason({
+function unknownReason({
   containers,
   pods,
   clockUnsure,

@@ -8,6 +8,9 @@ const regretMs = 24 * 60 * 60_000;
 /** More removals than this in a day no node makes; the oldest are forgotten. */
 const maxRemoved = 1000;
 
+/** So long nobody has looked when an agent was replaced, or its node drained and booted again. */
+const unseenMs = 60 * 60_000;
+
 export interface Observation {
   readonly images: readonly RuntimeImage[];
   readonly containers: readonly RuntimeContainer[];
@@ -36,7 +39,8 @@ export function observeImages(
   const used = usedImages(imageIndex(distinct), containers, mounted);
   const nowMs = now.getTime();
   const records = distinct.map((image): [string, ImageRecord] => {
-    const known = recordAt(moved(before.images.get(image.id), jumpedMs), now);
+    const remembered = before.images.get(image.id);
+    const known = recordAt(remembered && moved(remembered, jumpedMs), now);
     return [image.id, used.has(image.id) ? { ...known, lastUsedMs: nowMs } : known];
   });
   const state = { images: new Map(records), removed: remember(before.removed, distinct, nowMs) };
@@ -44,6 +48,21 @@ export function observeImages(
   const cameBack = repulls(state.removed);
   const fresh = recordAt(undefined, now);
   return { state, repulled: distinct.filter((image) => isNew(image) && cameBack(image, fresh)) };
+}
+
+/**
+ * What was remembered, as of a start: who used an image while no agent ran is not known, so a long time without one (or with the state of
+ * another node, as a disk image brings it) ages nothing.
+ */
+export function resumeState(state: AgentState, now: Date): AgentState {
+  const times = [...state.images.values()].flatMap(({ firstDetectedMs, lastUsedMs = 0 }) => [
+    firstDetectedMs,
+    lastUsedMs,
+  ]);
+  const unseen = now.getTime() - Math.max(...times);
+  if (times.length === 0 || unseen <= unseenMs) return state;
+  const images = [...state.images].map(([id, record]): [string, ImageRecord] => [id, moved(record, unseen)]);
+  return { ...state, images: new Map(images) };
 }
 
 /** The record as of now: an image without one was first detected now, and times in the future are now. */
@@ -55,8 +74,8 @@ export function recordAt(known: ImageRecord | undefined, now: Date): ImageRecord
   };
 }
 
-function moved(known: ImageRecord | undefined, jumpedMs: number): ImageRecord | undefined {
-  if (known === undefined || jumpedMs <= 0) return known;
+function moved(known: ImageRecord, jumpedMs: number): ImageRecord {
+  if (jumpedMs <= 0) return known;
   const { firstDetectedMs, lastUsedMs } = known;
   return {
     firstDetectedMs: firstDetectedMs + jumpedMs,

@@ -101,6 +101,15 @@ test.each<Row>([
     stays: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
+    name: 'such a one counts all the same',
+    world: {
+      ...here,
+      logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
+    },
+    policy: bounded({ maxRotatedPerContainer: 1 }),
+    goes: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
+  },
+  {
     name: 'logs of a container that this plan removes go with it',
     world: {
       ...here,

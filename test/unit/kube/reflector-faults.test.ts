@@ -42,6 +42,21 @@ describe('faults', () => {
     expect(clock.sleeping).toEqual([330_000]);
   });
 
+  test('410 of a server that came back without our past: a list at once, though nothing has changed since the last', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.fail('watch', refused, 2);
+    api.fail('watch', gone);
+    api.endWatches(refused);
+    for (const wait of [800, 1600, 3200]) {
+      expect(await pause(clock)).toBe(wait);
+      clock.advance(wait);
+    }
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+    expect(clock.sleeping).toEqual([330_000]);
+  });
+
   test('410 for every list waits from the second on', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
