@@ -71,21 +71,21 @@ async function bench(): Promise<AgentBenchResult> {
   say('Enforce');
   const cleaned = await measureCleaning(bed, how);
   return {
-    command: [
-      'npm run bench:agent --',
-      ...process.argv
-        .slice(2)
-        .filter((arg) => arg !== '--write')
-        .map(quoted),
-    ].join(' '),
+    command: commandLine(),
     loadBefore,
     ...{ nodeArgs: options['node-args'], env: options.env, images, containers, minutes },
     ...{ kubernetes, runtime, resting, quick, cleaned },
   };
 }
 
-function quoted(arg: string): string {
-  return arg.includes(' ') ? `'${arg}'` : arg;
+/** What to type for the same again. */
+function commandLine(): string {
+  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
+  return ['npm run bench:agent --', ...said.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg))].join(' ');
+}
+
+function isOutput(arg: string): boolean {
+  return arg === '--write' || arg === '--json';
 }
 
 function say(line: string): void {
