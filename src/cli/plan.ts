@@ -5,6 +5,7 @@ import { systemClock as clock } from '../runtime/clock.ts';
 import { exitCode, UsageError } from './exit.ts';
 import { formatted } from './output.ts';
 import type { PlanConfig } from './plan-config.ts';
+import { planJson } from './plan-json.ts';
 import { Progress } from './plan-progress.ts';
 import { planTable } from './plan-table.ts';
 import { planWorld } from './plan-world.ts';
@@ -16,15 +17,16 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
   const world = await worldOf(config, progress).finally(() => {
     progress.end();
   });
-  const { kept, assumeElapsed, now = wholeSecond(clock.now()) } = config;
+  const { kept, assumeElapsed, now = clock.now() } = config;
   const plan = planWorld(world, { now, kept, assumeElapsed });
+  if (config.output === 'json') {
+    for (const piece of planJson(plan)) stdout(piece);
+    return exitCode.ok;
+  }
   const colours = process.stdout.isTTY && config.isColourAllowed;
   stdout(await formatted(config.output, plan, () => planTable(plan, { colours })));
   return exitCode.ok;
 }
-
-/** So that what is printed as the time of the plan can be given back as `--now`. */
-const wholeSecond = (time: Date): Date => new Date(Math.floor(time.getTime() / 1000) * 1000);
 
 async function worldOf(config: PlanConfig, progress: Progress): Promise<World> {
   const { snapshot: directory, policyFiles } = config;

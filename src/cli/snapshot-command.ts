@@ -27,7 +27,7 @@ export const snapshotCommand: Command = {
     },
     {
       what: 'on a node, with what is on it',
-      line: 'dustpan snapshot /tmp/snapshot --cri-socket=/run/containerd/containerd.sock --node-name="$(hostname)"',
+      line: 'dustpan snapshot /tmp/s --cri-socket=/run/containerd/containerd.sock --node-name=node-1',
     },
     { what: 'again, in place of the last one', line: 'dustpan snapshot ./snapshot --force' },
   ],

@@ -1,6 +1,6 @@
 import { agentFlags } from './agent-flags.ts';
 import { kubeFlags, logFlags } from './controller-flags.ts';
-import { boolFlag, stringFlag } from './flag-types.ts';
+import { boolFlag } from './flag-types.ts';
 
 /** Of `dustpan snapshot`, by topic. */
 export const snapshotFlags = {
@@ -9,21 +9,27 @@ export const snapshotFlags = {
     default: 'false',
     help: 'Replace the snapshot that is in DIR. A directory with anything else in it is never replaced.',
   }),
-  criSocket: stringFlag({
+  criSocket: {
     ...agentFlags.criSocket,
     help: 'On a node: the unix socket of its container runtime, so that its images, containers and logs are written too.',
-  }),
-  nodeName: stringFlag({
+  },
+  nodeName: {
     ...agentFlags.nodeName,
     help: 'With --cri-socket: the Node object of the machine this runs on. Not set: $NODE_NAME.',
-  }),
+  },
   stateDir: agentFlags.stateDir,
-  podLogsDir: agentFlags.podLogsDir,
-  containerLogsDir: agentFlags.containerLogsDir,
-  kubeletRootDir: stringFlag({
+  podLogsDir: {
+    ...agentFlags.podLogsDir,
+    help: "The kubelet's log directories, one a pod. Wherever they are, in a snapshot they stand below /var/log/pods.",
+  },
+  containerLogsDir: {
+    ...agentFlags.containerLogsDir,
+    help: "The kubelet's links to the logs of containers; likewise.",
+  },
+  kubeletRootDir: {
     ...agentFlags.kubeletRootDir,
     help: "The kubelet's own directory, which is on the node's own file system.",
-  }),
+  },
   kubeconfig: kubeFlags.kubeconfig,
   context: kubeFlags.context,
   verbosity: logFlags.verbosity,

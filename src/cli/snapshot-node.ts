@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../cri/runtime.ts';
 import type { FileSystemFigures, StatFs } from '../node/filesystem.ts';
-import type { LogEntry, NodeLogs } from '../node/logs.ts';
+import type { NodeLogs } from '../node/logs.ts';
 import type { StateReading } from '../node/state-file.ts';
 import { formatState } from '../node/state-format.ts';
 import { errorLine } from '../runtime/errors.ts';
-import { formatRfc3339 } from '../runtime/rfc3339.ts';
 import { containersJson, imageFsJson, imagesJson, sandboxesJson } from './snapshot-crictl.ts';
+import { logsJson } from './snapshot-logs.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
 
 export interface NodePartDeps {
@@ -83,9 +83,9 @@ export class NodeSnapshot {
   }
 
   async #logs(signal: AbortSignal): Promise<object> {
-    const { entries, complete } = await this.#deps.logs.list(signal);
+    const { entries, roots, complete } = await this.#deps.logs.list(signal);
     if (!complete) throw new Error('there are more logs than could be listed');
-    return entries.map(logJson);
+    return logsJson(entries, roots);
   }
 
   async #state(signal: AbortSignal): Promise<string | undefined> {
@@ -143,11 +143,6 @@ export class NodeSnapshot {
     }
   }
 }
-
-const logJson = ({ path, bytes, mtimeMs, target }: LogEntry): object => ({
-  ...{ path, bytes, mtime: formatRfc3339(new Date(mtimeMs)) },
-  ...(target !== undefined && { target }),
-});
 
 const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemFigures): object => ({
   ...{ capacityBytes, availableBytes },

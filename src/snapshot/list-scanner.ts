@@ -5,6 +5,7 @@ import { InputError } from './input-error.ts';
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const space = 0x20;
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** The depth inside the list that is the field `items` of the whole. */
 const itemsDepth = 2;
@@ -94,15 +95,35 @@ export class ListScanner {
 
   /** From inside an item to its end, or the chunk's. */
   #readItem(chunk: Buffer, from: number): number {
-    let at = from;
-    // Most of the time goes here: one look at each byte.
-    for (; at < chunk.length && this.#depth > itemsDepth; at += 1) {
+    let at = this.#inString ? this.#skipText(chunk, from) : from;
+    // Most of the time goes here and below: locals, and one look at each byte.
+    let depth = this.#depth;
+    while (at < chunk.length && depth > itemsDepth) {
       const byte = chunk[at] ?? 0;
-      if (!this.#isText(byte)) this.#depth += nesting[byte] ?? 0;
+      at += 1;
+      // Half of what kubectl writes is indentation.
+      if (byte <= space) continue;
+      const effect = effects[byte] ?? 0;
+      if (effect === beginsText) at = this.#skipText(chunk, at);
+      else depth += effect;
     }
+    this.#depth = depth;
     this.#held.push(chunk.subarray(from, at));
-    if (this.#depth === itemsDepth) this.#endItem();
+    if (depth === itemsDepth) this.#endItem();
     return at;
+  }
+
+  /** From inside a string to behind its end, or the chunk's. */
+  #skipText(chunk: Buffer, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from;
+    let byte = 0;
+    while (at < chunk.length && byte !== quote) {
+      byte = chunk[at] ?? 0;
+      at += byte === backslash ? 2 : 1;
+    }
+    this.#inString = byte !== quote;
+    this.#isEscaped = at > chunk.length;
+    return Math.min(at, chunk.length);
   }
 
   #endItem(): void {
@@ -143,9 +164,11 @@ export class ListScanner {
   }
 }
 
-const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+const isSpace = (byte: number): boolean => byte === space || (byte >= 0x09 && byte <= 0x0d);
 
-/** What a byte outside of strings does to the depth. */
-const nesting = new Int8Array(256);
-nesting[openBrace] = nesting[openBracket] = 1;
-nesting[closeBrace] = nesting[closeBracket] = -1;
+/** What a byte outside of strings does to the depth, or that it begins one. */
+const effects = new Int8Array(256);
+const beginsText = 2;
+effects[openBrace] = effects[openBracket] = 1;
+effects[closeBrace] = effects[closeBracket] = -1;
+effects[quote] = beginsText;

@@ -153,9 +153,9 @@ export const agentUser: User = {
 /** What the agent asked of the API server, `verb resource` each once, and which of it was forbidden. */
 export async function agentRequests(
   cluster: Pick<Cluster, 'audit'>,
-  user: string = agentUser.name,
+  since: Date = new Date(0),
 ): Promise<{ readonly asked: readonly string[]; readonly forbidden: readonly string[] }> {
-  const requests = await cluster.audit({ user });
+  const requests = await cluster.audit({ user: agentUser.name, since });
   const forbidden = requests.filter(({ responseStatus }) => responseStatus?.code === 403);
   return { asked: distinct(requests), forbidden: distinct(forbidden) };
 }

@@ -1,3 +1,4 @@
+import { memoryFlags } from '../../src/cli/agent-command.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -134,8 +135,7 @@ export class RunningAgent {
   stderr = '';
 
   constructor(built: Built, args: readonly string[], uid?: number) {
-    const memory = ['--max-semi-space-size=1', '--max-old-space-size=64', '--no-opt'];
-    this.#child = spawn(process.execPath, [...memory, built.main, 'agent', ...args], {
+    this.#child = spawn(process.execPath, [...memoryFlags.split(' '), built.main, 'agent', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] },
       ...(uid !== undefined && { uid, gid: uid }),

@@ -129,7 +129,11 @@ describe('help', () => {
         expect(out).toContain(`--${flag.name}`);
         expect(out.replaceAll(/\s+/g, ' ')).toContain(`env ${envName(flag)})`);
       }
-      expect(out.split('\n').filter((line) => line.length > 100)).toEqual([]);
+      // A line to be copied is not broken.
+      const examples = command.examples.map(({ line }) => line);
+      const isTooLong = (line: string): boolean =>
+        line.length > 100 && !examples.some((example) => line.endsWith(example));
+      expect(out.split('\n').filter(isTooLong)).toEqual([]);
     },
   );
 

@@ -5,6 +5,7 @@ import {
   durationFlag,
   enumFlag,
   intFlag,
+  listFlag,
   numberFlag,
   stringFlag,
 } from '../../../src/cli/flag-types.ts';
@@ -155,4 +156,12 @@ test.each([
   { word: 'plan', expected: undefined },
 ])('nearest to $word: $expected', ({ word, expected }) => {
   expect(nearest(word, ['controller', 'version'])).toBe(expected);
+});
+
+test('a flag that may be given several times keeps all of its values, from the environment a line each', () => {
+  const files = listFlag({ name: 'policy', placeholder: 'FILE', help });
+  const read = (argv: readonly string[], env = {}) => parseFlags([files], argv, env).value(files);
+  expect(read([])).toEqual([]);
+  expect(read(['--policy=a', '--policy', 'b'])).toEqual(['a', 'b']);
+  expect(read([], { DUSTPAN_POLICY: 'a\nb' })).toEqual(['a', 'b']);
 });

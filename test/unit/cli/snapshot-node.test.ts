@@ -1,4 +1,6 @@
+import { posix } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { logsJson } from '../../../src/cli/snapshot-logs.ts';
 import { NodeSnapshot, type NodePartDeps } from '../../../src/cli/snapshot-node.ts';
 import { formatState } from '../../../src/node/state-format.ts';
 import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
@@ -80,8 +82,13 @@ test('all of a node', async () => {
     ['containers', 'imagefs', 'images', 'logs', 'sandboxes', 'state', 'stats'].map((name) => `${name}.json`),
   );
   expect(files['logs.json']).toEqual([
-    { path: '/p/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
-    { path: '/c/a.log', bytes: 0, mtime: '2026-01-15T12:00:00Z', target: '/p/a/main/0.log' },
+    { path: '/var/log/pods/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
+    {
+      path: '/var/log/containers/a.log',
+      bytes: 0,
+      mtime: '2026-01-15T12:00:00Z',
+      target: '/var/log/pods/a/main/0.log',
+    },
   ]);
   expect(files['stats.json']).toEqual({
     node: {
@@ -195,4 +202,19 @@ test.each([
   expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
     'mountedImages' in mounted ? mounted.mountedImages : undefined,
   ]);
+});
+
+test.each([
+  { name: 'the usual places', roots: ['/var/log/pods', '/var/log/containers'] },
+  { name: 'other places', roots: ['/data/pods', '/x/links'] },
+])('log paths are those of a usual node, found in $name', ({ roots: [pods = '', containers = ''] }) => {
+  const at = { bytes: 0, mtimeMs: 0 };
+  const link = `${containers}/a.log`;
+  const entries = [`${pods}/a/0.log`, posix.relative(containers, `${pods}/a/0.log`), '/elsewhere/0.log'].map(
+    (target) => ({ path: link, target, ...at }),
+  );
+  const written = logsJson(entries, { pods, containers }) as { path: string; target: string }[];
+  const resolved = written.map(({ path, target }) => posix.resolve(posix.dirname(path), target));
+  expect(resolved).toEqual(['/var/log/pods/a/0.log', '/var/log/pods/a/0.log', '/elsewhere/0.log']);
+  expect(new Set(written.map(({ path }) => path))).toEqual(new Set(['/var/log/containers/a.log']));
 });

@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+
+let scene: Scene;
+let api: Sandbox;
+let cri: CriSandbox;
+
+beforeEach(async () => {
+  scene = new Scene();
+  for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(scene.path(name));
+  api = await startSandbox();
+  api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
+  cri = await startCriSandbox({
+    socket: scene.path('cri.sock'),
+    logs: { pods: scene.path('pods'), containers: scene.path('containers') },
+    mountpoint: scene.path('images'),
+  });
+});
+afterEach(async () => {
+  cri.stop();
+  await api.stop();
+  scene.remove();
+});
+
+const args = (): string[] => [
+  `--kubeconfig=${api.kubeconfigFile}`,
+  '--node-name=node-1',
+  `--cri-socket=${scene.path('cri.sock')}`,
+  `--state-dir=${scene.path('state')}`,
+  `--pod-logs-dir=${scene.path('pods')}`,
+  `--container-logs-dir=${scene.path('containers')}`,
+];
+
+test('on a node, what its runtime holds is planned, and nothing is touched', async () => {
+  const nodes = { imageGC: {}, containerGC: { maxPerPodContainer: 0 } };
+  scene.write('policy.json', policy('mine', { nodes }));
+  cri.runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
+  const ran = cri.runtime.runPod({
+    name: 'web',
+    containers: [{ name: 'main', image: 'registry.example.com/app:v1' }],
+  });
+  const [main] = ran.containers;
+  if (main === undefined) throw new Error('no container');
+  cri.runtime.exit(main.id);
+  const plan = await planned([...args(), `--policy=${scene.path('policy.json')}`, '--kept']);
+  expect(plan.decisions).toContainEqual(
+    expect.objectContaining({
+      unit: 'containergc',
+      verdict: 'Remove',
+      reason: 'DeadContainer',
+      policy: 'mine',
+      mode: 'DryRun',
+      object: expect.objectContaining({ kind: 'Container', id: main.id, node: 'node-1' }) as unknown,
+    }),
+  );
+  const images = plan.decisions.filter(({ unit }) => unit === 'imagegc');
+  expect(new Set(images.map(({ reason }) => reason))).toEqual(new Set(['InUse', 'TooYoung']));
+  expect(plan.summary.map(({ unit, node }) => `${unit} ${node ?? '-'}`)).toEqual([
+    'imagegc node-1',
+    'containergc node-1',
+  ]);
+  expect(cri.changes.filter((name) => /^(Remove|Stop)/.test(name))).toEqual([]);
+});
+
+test('a runtime that does not answer is one line and exit code 1', async () => {
+  cri.down();
+  const { code, stdout, stderr } = await dustpan(['plan', ...args()]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^dustpan: [^\n]*cri\.sock[^\n]*\n$/);
+});

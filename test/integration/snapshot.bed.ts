@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AgentBed } from './agent.bed.ts';
+import type { Built } from './built.ts';
+
+/** What stands where a snapshot must not look. */
+export const secret = 'hunter2';
+
+export const files = (names: readonly string[]): string[] => names.map((name) => `${name}.json`);
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A node and its cluster, of which snapshots are taken. */
+export class SnapshotBed extends AgentBed {
+  readonly directory = this.path('snapshot');
+  readonly #main: string;
+
+  constructor(built: Built) {
+    super(built);
+    this.#main = built.main;
+  }
+
+  argv(...args: readonly string[]): string[] {
+    return [this.#main, 'snapshot', this.directory, `--kubeconfig=${this.api.kubeconfigFile}`, ...args];
+  }
+
+  snapshot(...args: readonly string[]): Promise<Ran> {
+    const options = { env: { PATH: process.env['PATH'] }, cwd: this.root };
+    return new Promise((resolve) => {
+      const child = execFile(process.execPath, this.argv(...args), options, (_err, stdout, stderr) => {
+        resolve({ code: child.exitCode ?? -1, stdout, stderr });
+      });
+    });
+  }
+
+  text(file: string): string {
+    return readFileSync(join(this.directory, file), 'utf8');
+  }
+
+  json(file: string): unknown {
+    return JSON.parse(this.text(file));
+  }
+}

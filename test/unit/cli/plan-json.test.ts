@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
+import { planJson } from '../../../src/cli/plan-json.ts';
+
+const plan = (count: number): PlanDocument => ({
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'Plan',
+  generatedAt: '2026-01-15T12:00:00Z',
+  decisions: Array.from({ length: count }, (_, i) =>
+    decision(
+      {
+        unit: 'podgc',
+        verdict: 'Delete',
+        reason: 'Terminated',
+        object: { kind: 'Pod', namespace: 'a', name: `"@" ${i}\n`, uid: 'u', node: null },
+        detail: 'It "@" goes.',
+      },
+      { policy: { name: '@', mode: 'DryRun' }, order: i + 1 },
+    ),
+  ),
+  summary: [],
+  notes: ['"@"'],
+});
+
+test.each([0, 1, 2, 500, 501, 1200])('the pieces of %i decisions are the whole', (count) => {
+  const document = plan(count);
+  expect([...planJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
+});
