@@ -32,7 +32,15 @@ const decisionsArePure = [
 ];
 
 const typesOnly = {
-  group: ['**/kube/**', '**/cri/**', '**/node/**', '**/snapshot/**', '@kubernetes/client-node', '@grpc/*', 'node:*'],
+  group: [
+    '**/kube/**',
+    '**/cri/**',
+    '**/node/**',
+    '**/snapshot/**',
+    '@kubernetes/client-node',
+    '@grpc/*',
+    'node:*',
+  ],
   allowTypeImports: true,
   message: 'Units take their I/O as a dependency.',
 };

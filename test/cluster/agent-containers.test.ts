@@ -154,7 +154,8 @@ test('in mode DryRun it touches nothing', async () => {
     metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
   // Of crash 0 to 2, of resandboxed 0, of looping whatever there is.
   await expect.poll(() => due('DeadContainer'), patience).toBeGreaterThan(4);
-  expect(await due('RotatedLog')).toBeGreaterThan(0);
+  // A log that was written to within the last half minute may still be open.
+  await expect.poll(() => due('RotatedLog'), patience).toBeGreaterThan(0);
   await passesOf(agent, 'containergc', 2);
   expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
   expect(await sandboxesOf('resandboxed')).toHaveLength(3);
