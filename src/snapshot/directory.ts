@@ -20,6 +20,7 @@ export interface SnapshotSource {
 export async function readSnapshot({ directory, policyFiles, onProgress }: SnapshotSource): Promise<World> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
+  checkIsSnapshot(directory, names);
   const find = (name: string): string | undefined => findFile(directory, names, name);
   const ifThere = async <T>(name: string, read: (file: string) => Promise<T>): Promise<T | undefined> => {
     const file = find(name);
@@ -48,6 +49,14 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
     reports: [],
     notes: read.flatMap(({ notes }) => notes),
   };
+}
+
+/** Every file may be missing, but a directory full of other things is a mistake, and "nothing would go" no answer to it. */
+function checkIsSnapshot(directory: string, names: readonly string[]): void {
+  const known = new Set([...Object.keys(kinds), 'pods', 'policies', 'nodes']);
+  if (names.length === 0 || names.some((name) => known.has(name.replace(/\.(json|yaml)$/, '')))) return;
+  const nested = names.includes('snapshot') ? `, did you mean ${join(directory, 'snapshot')}?` : '';
+  throw new InputError(directory, '', `is no snapshot: it has no pods.json, nodes.json, …${nested}`);
 }
 
 /** The names of the folders; each needs its node, where the nodes are known. */

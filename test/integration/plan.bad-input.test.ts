@@ -29,6 +29,14 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     says: /snapshot: \(root\): there is no such directory$/,
   },
   {
+    name: 'a directory that is no snapshot',
+    change: (s) => {
+      s.drop('snapshot');
+      s.write('snapshot/package.json', '{}');
+    },
+    says: /snapshot: \(root\): is no snapshot: it has no pods\.json/,
+  },
+  {
     name: 'an empty file',
     change: (s) => {
       s.write('snapshot/pods.json', '');
