@@ -42,14 +42,15 @@ export const planFlags = {
     default: 'table',
     help: 'How to print it.',
   }),
-  nodeName: stringFlag({
+  // Not made anew: they keep their checks.
+  nodeName: {
     ...agentFlags.nodeName,
     help: 'With --cri-socket: the Node object of the machine this runs on. Not set: $NODE_NAME.',
-  }),
-  criSocket: stringFlag({
+  },
+  criSocket: {
     ...agentFlags.criSocket,
     help: 'On a node: the unix socket of its container runtime, so that its images and containers are planned too.',
-  }),
+  },
   stateDir: agentFlags.stateDir,
   podLogsDir: agentFlags.podLogsDir,
   containerLogsDir: agentFlags.containerLogsDir,

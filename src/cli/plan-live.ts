@@ -53,8 +53,9 @@ class ClusterReading {
       node && (await readThisNode(node, { transport: this.#transport, notes: this.#notes }, this.#signal));
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
     const labelKeys = podLabelKeys(policies);
-    const nodes = await this.#list(nodesResource());
     const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
+    // After the pods: a node that joins meanwhile must not look as if it were missing.
+    const nodes = await this.#list(nodesResource());
     const namespaces = await this.#list(namespacesResource());
     const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
     const needsReplicaSets = rules.some((rule) => rule.keepPerOwner > 0);
