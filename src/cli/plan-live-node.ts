@@ -1,3 +1,4 @@
+import { strayContainers } from '../agent/imagegc/holds.ts';
 import { join } from 'node:path';
 import { criRuntime } from '../cri/client.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../cri/runtime.ts';
@@ -79,10 +80,8 @@ async function mountedImages(
   { runtime, containers, pods }: Strays,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const known = new Set(pods.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
   const mounted: string[] = [];
-  for (const { id, state, labels } of containers) {
-    if (state === 'Exited' || known.has(labels['io.kubernetes.pod.uid'] ?? '')) continue;
+  for (const { id } of strayContainers(containers, pods)) {
     mounted.push(...((await runtime.containerStatus(id, signal))?.mountedImages ?? []));
   }
   return mounted;

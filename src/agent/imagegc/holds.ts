@@ -76,7 +76,19 @@ function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<s
 }
 
 /** Of a finished pod only the containers that are left still hold something. */
-export const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+
+/** Containers of which only the runtime can tell what image volumes they hold: their pod is not known, or has finished, so its spec does not count. */
+export function strayContainers(
+  containers: readonly RuntimeContainer[],
+  pods: readonly NodePod[],
+): readonly RuntimeContainer[] {
+  const bound = pods.filter(isUnfinished);
+  const known = new Set(bound.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
+  return containers.filter(
+    ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
+  );
+}
 
 /**
  * No container is made from the sandboxes' own image. Runtimes of today pin it; where none that is called so is pinned (containerd 1.6) its

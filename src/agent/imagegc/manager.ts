@@ -14,7 +14,7 @@ import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdent
 import { fieldsOf, RemovalExecutor } from './executor.ts';
 import type { ImageGcFacts } from './facts.ts';
 import { isSameRule, ruleOf, type Enforced, type ImageRule } from './governed.ts';
-import { isUnfinished } from './holds.ts';
+import { strayContainers } from './holds.ts';
 import { inventoryOf } from './inventory.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
 import type { DiskTrouble, Outcome } from './outcome.ts';
@@ -144,13 +144,8 @@ export class ImageGcManager {
     const pods = this.#deps.pods();
     // Nothing goes then anyway, and every container would seem astray.
     if (pods === undefined) return [];
-    const bound = pods.filter(isUnfinished);
-    const known = new Set(bound.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
-    const strays = containers.filter(
-      ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
-    );
     const mounted: string[] = [];
-    for (const { id } of strays) {
+    for (const { id } of strayContainers(containers, pods)) {
       const status = await this.#deps.runtime.containerStatus(id, signal);
       mounted.push(...(status?.mountedImages ?? []));
     }
