@@ -1,4 +1,4 @@
-// npm run build [-- --metafile=FILE]: one ESM entry and its chunks into dist/; each face (controller, agent, …) loads only what it runs.
+// npm run build [-- --metafile=FILE]: one ESM entry, the agent's thread and their chunks into dist/; each face (controller, agent, …) loads only what it runs.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -90,7 +90,8 @@ const usedOnly = {
 const { metafile: facts } = await build({
   plugins: [frameOnly, kubeconfigOnly, usedOnly],
   metafile: true,
-  entryPoints: { main: 'src/cli/main.ts' },
+  // The thread that walks volumes for the agent is a program of its own.
+  entryPoints: { main: 'src/cli/main.ts', 'storage-worker': 'src/node/storage-worker.ts' },
   outdir: 'dist',
   bundle: true,
   splitting: true,
@@ -115,6 +116,8 @@ chmodSync('dist/main.js', 0o755);
 if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
 
 function gitRevision() {
+  // Where there is no repository, such as in the Dockerfile, the caller knows.
+  if (process.env.DUSTPAN_REVISION) return process.env.DUSTPAN_REVISION;
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { stdio: ['ignore', 'pipe', 'ignore'] })
       .toString()

@@ -23,6 +23,7 @@ export function cliPage(commands: readonly Command[]): string {
     ),
     '',
     'What went wrong is one line each on standard error; only `--v=5` shows stacks.',
+    'Started as `kubectl-dustpan`, which is how kubectl finds its plugins, every command is also `kubectl dustpan COMMAND`.',
     ...commands.flatMap(commandSection),
   ]);
 }

@@ -1,15 +1,19 @@
 import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
 import { containerMeanings, imageMeanings } from '../../src/api/node-reason-meanings.ts';
+import { evictionSignals } from '../../src/api/local-storage.ts';
 import { podMeanings, type ReasonMeanings } from '../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
+  evictionKeepReasons,
   imageKeepReasons,
   imageRemoveReasons,
   nodeKeepReasons,
   podDeleteReasons,
   podKeepReasons,
+  storageKeepReasons,
 } from '../../src/api/reasons.ts';
+import { evictionMeanings, storageMeanings } from '../../src/api/storage-reason-meanings.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
@@ -22,6 +26,7 @@ export function reasonsPage(): string {
     ...podSections(),
     ...imageSections(),
     ...containerSections(),
+    ...storageSections(),
     ...upstreamSection(),
   ]);
 }
@@ -47,12 +52,24 @@ const containerSections = (): readonly string[] => [
   ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerMeanings),
 ];
 
+const storageSections = (): readonly string[] => [
+  ...heading(2, 'Pods on their nodes (localstorage)'),
+  'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first that is exceeded decides. `NoPolicy` and the reasons below it are',
+  'about the node as a whole. The agent only asks for an eviction; the controller looks at everything again, and has its own reasons to keep a pod.',
+  ...reasonTable('Evict', evictionSignals, storageMeanings),
+  ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageMeanings),
+  ...reasonTable('Not evicted', evictionKeepReasons, evictionMeanings),
+];
+
+const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];
+
 function reasonTable<R extends string>(
-  verdict: 'Delete' | 'Remove' | 'Keep',
+  verdict: 'Delete' | 'Remove' | 'Evict' | 'Keep' | 'Not evicted',
   reasons: readonly R[],
   meanings: ReasonMeanings<R>,
 ): readonly string[] {
-  const change = verdict === 'Keep' ? 'When it may go' : 'What would keep it';
+  const goes = verdict === 'Delete' || verdict === 'Remove' || verdict === 'Evict';
+  const change = goes ? 'What would keep it' : 'When it may go';
   const rows = reasons.map((reason) => [code(reason), meanings[reason].sentence, meanings[reason].change]);
   return table([`${verdict}, because`, '', change], rows);
 }

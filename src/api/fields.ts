@@ -1,4 +1,5 @@
 import { parseDuration } from '../runtime/duration.ts';
+import { nearest } from '../runtime/nearest.ts';
 import { parseQuantity } from '../runtime/quantity.ts';
 
 export interface Range {
@@ -161,7 +162,7 @@ export class Fields {
   all<T>(parse: (fields: Fields) => T): T {
     const parsed = parse(this);
     for (const name of Object.keys(this.#fields)) {
-      if (!this.#read.has(name)) this.problem(name, 'is not a known field');
+      if (!this.#read.has(name)) this.problem(name, unknownField(name, [...this.#read]));
     }
     return parsed;
   }
@@ -190,6 +191,12 @@ export class Fields {
     this.problem(name, `must be ${wanted}, is ${shown(this.#fields[name])}`);
     return fallback;
   }
+}
+
+/** What is wrong with a field that is none of `known`, and which of them was probably meant. */
+export function unknownField(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known);
+  return `is not a known field${guess === undefined ? '' : `, did you mean ${guess}?`}`;
 }
 
 /** True for what JSON calls an object. */

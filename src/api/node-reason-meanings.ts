@@ -135,11 +135,11 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
   },
   NotKubelets: {
     sentence: 'It was not made by the kubelet, so it is not ours to touch.',
-    change: 'Nothing: whoever made it removes it.',
+    change: 'Never by dustpan: whoever made it removes it.',
   },
   StaticPod: {
     sentence: 'It belongs to a static pod, which is left to the kubelet.',
-    change: 'Nothing: the kubelet collects it.',
+    change: 'Never by dustpan: the kubelet collects it.',
   },
   UnknownState: {
     sentence: 'The runtime cannot tell its state, and its pod is not gone.',

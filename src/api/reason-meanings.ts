@@ -6,6 +6,8 @@ export interface ReasonMeaning {
   readonly sentence: string;
   /** What would keep what goes, and what would let go what stays. */
   readonly change: string;
+  /** What a person must know before believing or hastening the verdict. */
+  readonly caution?: string;
 }
 
 export type ReasonMeanings<R extends string> = Readonly<Record<R, ReasonMeaning>>;
@@ -17,6 +19,10 @@ export const unmarked = 'The label gc.dustpan.dev/keep is taken off.';
 export const corrected = 'The policy is corrected; its condition Accepted and its Event say what is wrong.';
 
 const podMark = 'The label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node keeps it.';
+
+/** Of pods whose node is missing (DESIGN.md 8). */
+const mayRun =
+  'Its containers may still be running: a Node object that is deleted under a live kubelet comes back only when the kubelet restarts. The quarantine, and the live look at the node right before the delete, are all that stands between.';
 
 /** Of podgc. */
 export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
@@ -39,6 +45,7 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   Orphaned: {
     sentence: 'Its node is gone, has been for the whole quarantine, and is so by a live look.',
     change: `The node comes back under its name, or a longer pods.orphaned.quarantine. ${podMark}`,
+    caution: mayRun,
   },
   Unscheduled: {
     sentence: 'It is terminating and was never bound to a node.',
@@ -46,7 +53,7 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   },
   NotTerminated: {
     sentence: 'It runs, or is about to.',
-    change: 'It finishes, or its node goes away.',
+    change: 'It finishes and a rule for finished pods takes it, or its node goes away.',
   },
   UnderThreshold: {
     sentence: 'It has finished, but is within the thresholds.',
@@ -87,6 +94,7 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
     sentence: 'Its node is missing, but not for long enough.',
     change:
       'The node is still missing when pods.orphaned.quarantine is over; a node that comes back starts it anew.',
+    caution: mayRun,
   },
   NodeExists: {
     sentence: 'It was due as an orphan, but a live look found its node.',
@@ -107,6 +115,7 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   Tripped: {
     sentence: 'Its node is missing, but so many are at once that the list of nodes is not believed.',
     change: 'Fewer nodes are missing than pods.safety.maxOrphanedNodesPercent; the rule resumes by itself.',
+    caution: mayRun,
   },
   PacingLimit: {
     sentence: 'It may go, but the pass has used up the deletions that the policy allows.',

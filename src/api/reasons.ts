@@ -1,3 +1,5 @@
+import type { EvictionSignal } from './local-storage.ts';
+
 /** Why a pod goes, in the order in which the rules apply. One word, used unchanged in logs, metrics, Events, `plan` and `why`. */
 export const podDeleteReasons = [
   'Terminated',
@@ -88,6 +90,36 @@ export const containerKeepReasons = [
 ] as const;
 export type ContainerKeepReason = (typeof containerKeepReasons)[number] | NodeKeepReason;
 
+/** Why a pod is not evicted for its local storage, as the agent sees it. */
+export const storageKeepReasons = [
+  'UnderLimit',
+  'NoLimit',
+  'CriticalPod',
+  'KeepMarked',
+  'Finished',
+  'Terminating',
+  'UsageUnknown',
+] as const;
+export type StorageKeepReason = (typeof storageKeepReasons)[number] | NodeKeepReason;
+
+/** Why the controller does not evict a pod that an agent asks it to. */
+export const evictionKeepReasons = [
+  'PodGone',
+  'PodMoved',
+  'RequestStale',
+  'PolicyChanged',
+  'KeepMarked',
+  'CriticalPod',
+  'Finished',
+  'Terminating',
+  'BudgetBlocked',
+  'EvictionFailed',
+  'NamespaceUnknown',
+  'NodeUnknown',
+] as const;
+export type EvictionKeepReason = (typeof evictionKeepReasons)[number];
+
 export type NodeRemoveReason = ImageRemoveReason | ContainerRemoveReason;
+export type StorageReason = EvictionSignal | StorageKeepReason | EvictionKeepReason;
 export type Reason =
-  PodDeleteReason | PodKeepReason | NodeRemoveReason | ImageKeepReason | ContainerKeepReason;
+  PodDeleteReason | PodKeepReason | NodeRemoveReason | ImageKeepReason | ContainerKeepReason | StorageReason;

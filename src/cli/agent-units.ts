@@ -155,6 +155,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportMa
     pods: caches.pods,
     images: () => seen.images,
     containers: () => seen.containers,
+    storage: () => undefined,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     orphans: new OrphanFinder({ roots }),

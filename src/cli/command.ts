@@ -7,7 +7,10 @@ export interface Command {
   /** Half a sentence, lower case. */
   readonly summary: string;
   readonly description: string;
-  /** What must follow the command besides flags, by the names the help gives it: `DIR`. */
+  /**
+   * What must follow the command besides flags, by the names the help gives it: `DIR`. Written as `a|b` it must be one of these words. Completion
+   * knows these names, and those of flags' values: FILE and SOCKET, DIR and DIRECTORY.
+   */
   readonly operands?: readonly string[];
   readonly flags: FlagTable;
   /** Variables beyond the flags' own. */

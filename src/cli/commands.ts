@@ -1,11 +1,13 @@
 import { agentCommand } from './agent-command.ts';
 import type { Command } from './command.ts';
+import { completionCommand } from './completion-command.ts';
 import { controllerConfig } from './config.ts';
 import { controllerFlags } from './controller-flags.ts';
 import { planCommand } from './plan-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
 import { statusCommand } from './status-command.ts';
 import { versionCommand } from './version-command.ts';
+import { whyCommand } from './why-command.ts';
 
 const controllerCommand: Command = {
   name: 'controller',
@@ -42,7 +44,9 @@ export const commands: readonly Command[] = [
   controllerCommand,
   agentCommand,
   planCommand,
+  whyCommand,
   statusCommand,
   snapshotCommand,
+  completionCommand,
   versionCommand,
 ];

@@ -51,7 +51,7 @@ const serviceAccountNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/n
 const defaultNamespace = 'dustpan-system';
 
 /** The process as it is: the only place that reads the environment. */
-export const currentSystem = (): System => realSystem(process.env);
+export const currentSystem = (program: string): System => realSystem(process.env, program);
 
 /** The controller's settings, valid together; throws UsageError for what is not. */
 export function controllerConfig(line: CommandLine, system: System): ControllerConfig {

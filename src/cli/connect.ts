@@ -11,6 +11,8 @@ const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 export interface Connected {
   /** For a log line: where the credentials come from. */
   readonly source: string;
+  /** Where a name without one is looked for; undefined = not said. */
+  readonly namespace: string | undefined;
   /** Lists, watches, status, Events: under --kube-api-qps. */
   readonly transport: HttpTransport;
   /** Deletes and what belongs to them: paced by the server's answers, so without that limit. */
@@ -32,6 +34,7 @@ export async function connect(
   const [acts, lease] = [open({}), open({})];
   return {
     source: connection.source,
+    namespace: connection.namespace,
     ...{ transport, acts, lease },
     close: () => {
       for (const one of [transport, acts, lease]) one.close();

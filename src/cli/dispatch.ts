@@ -1,9 +1,12 @@
 import { errorLine } from '../runtime/errors.ts';
+import { nearest } from '../runtime/nearest.ts';
 import type { Command } from './command.ts';
+import { candidatesText, completionOf } from './completion.ts';
+import { logFlags } from './controller-flags.ts';
 import { exitCode, UsageError } from './exit.ts';
 import { parseFlags } from './flags.ts';
-import { logFlags } from './controller-flags.ts';
-import { nearest } from './nearest.ts';
+import { completeWord } from './invocation.ts';
+import { operandProblems } from './operands.ts';
 import type { System } from './system.ts';
 import { commandHelp, overview } from './usage.ts';
 
@@ -34,27 +37,35 @@ export function complain(err: unknown, argv: readonly string[], { stderr, env }:
 
 async function run(commands: readonly Command[], argv: readonly string[], system: System): Promise<number> {
   const [word = '', ...rest] = withoutAliases(argv);
-  if (word === '--help') {
-    system.stdout(overview(commands));
+  const said = textOf(commands, { word, rest, program: system.program });
+  if (said !== undefined) {
+    system.stdout(said);
     return exitCode.ok;
   }
   const command = commands.find(({ name }) => name === word);
-  if (command === undefined) throw new UsageError([noCommand(word, commands)]);
+  if (command === undefined) throw new UsageError([noCommand(word, commands, system.program)]);
   return runCommand(command, rest, system);
+}
+
+interface Asked {
+  readonly word: string;
+  readonly rest: readonly string[];
+  readonly program: string;
+}
+
+/** What is no command but an answer. */
+function textOf(commands: readonly Command[], { word, rest, program }: Asked): string | undefined {
+  if (word === '--help') return overview(commands, program);
+  return word === completeWord ? candidatesText(completionOf(commands, rest)) : undefined;
 }
 
 async function runCommand(command: Command, argv: readonly string[], system: System): Promise<number> {
   const line = parseFlags(command.flags, argv, system.env);
   if (line.help) {
-    system.stdout(commandHelp(command));
+    system.stdout(commandHelp(command, system.program));
     return exitCode.ok;
   }
-  const { operands = [] } = command;
-  const missing = operands.slice(line.args.length).map((operand) => `${operand} is missing`);
-  const unexpected = line.args
-    .slice(operands.length)
-    .map((arg) => `unexpected argument ${JSON.stringify(arg)}`);
-  const problems = [...line.problems, ...missing, ...unexpected];
+  const problems = [...line.problems, ...operandProblems(command, line)];
   if (problems.length > 0) throw new UsageError(problems.map((problem) => `${command.name}: ${problem}`));
   return command.run(line, system);
 }
@@ -66,11 +77,11 @@ function withoutAliases([word, ...rest]: readonly string[]): readonly string[] {
   return word === undefined ? [] : [word === '--version' ? 'version' : word, ...rest];
 }
 
-function noCommand(word: string, commands: readonly Command[]): string {
+function noCommand(word: string, commands: readonly Command[], program: string): string {
   const names = commands.map(({ name }) => name);
-  if (word === '') return `no command given (${names.join(', ')}), see dustpan --help`;
-  if (word.startsWith('-')) return `${word} must come after the command, see dustpan --help`;
+  if (word === '') return `no command given (${names.join(', ')}), see ${program} --help`;
+  if (word.startsWith('-')) return `${word} must come after the command, see ${program} --help`;
   const guess = nearest(word, names);
-  const hint = guess === undefined ? 'see dustpan --help' : `did you mean ${guess}?`;
+  const hint = guess === undefined ? `see ${program} --help` : `did you mean ${guess}?`;
   return `unknown command ${JSON.stringify(word)}, ${hint}`;
 }

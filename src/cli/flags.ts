@@ -1,5 +1,5 @@
 import type { Flag } from './flag-types.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../runtime/nearest.ts';
 
 /** The flags of one command. */
 export type FlagTable = readonly Flag<unknown>[];

@@ -1,17 +1,18 @@
 import { commands } from './commands.ts';
 import { currentSystem } from './config.ts';
 import { complain, dispatch } from './dispatch.ts';
+import { invocation } from './invocation.ts';
 
-const argv = process.argv.slice(2);
-const system = currentSystem();
+const { program, words } = invocation(process.argv);
+const system = currentSystem(program);
 
 // A bug that no loop caught: one line instead of a dump, and a restart by whoever watches us.
 process.on('uncaughtException', (err) => {
-  process.exit(isClosedPipe(err) ? 0 : complain(err, argv, system));
+  process.exit(isClosedPipe(err) ? 0 : complain(err, words, system));
 });
 
 // All output is synchronous, so nothing is lost; connections kept alive must not hold the process back.
-process.exit(await dispatch(commands, argv, system));
+process.exit(await dispatch(commands, words, system));
 
 /** A reader that had enough (`| head`) is no failure of ours. */
 function isClosedPipe(err: Error): boolean {

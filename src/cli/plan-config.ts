@@ -30,13 +30,13 @@ export interface ThisNode {
   readonly containerLogs: string;
 }
 
-/** The settings of `dustpan plan`, valid together; throws UsageError for what is not. */
-export function planConfig(line: CommandLine, { env }: System): PlanConfig {
+/** The settings of `dustpan plan`, valid together, or of another command that has its flags; throws UsageError for what is not. */
+export function planConfig(line: CommandLine, { env }: System, command = 'plan'): PlanConfig {
   const now = parseRfc3339(line.value(planFlags.now));
   const snapshot = set(line.value(planFlags.snapshot));
-  const node = thisNode(line, env);
+  const node = thisNode(line, env, command);
   if (snapshot !== undefined && node !== undefined)
-    throw new UsageError(['plan: --cri-socket and --snapshot exclude each other']);
+    throw new UsageError([`${command}: --cri-socket and --snapshot exclude each other`]);
   return {
     policyFiles: line.value(planFlags.policy),
     snapshot,
@@ -50,11 +50,11 @@ export function planConfig(line: CommandLine, { env }: System): PlanConfig {
   };
 }
 
-function thisNode(line: CommandLine, env: System['env']): ThisNode | undefined {
+function thisNode(line: CommandLine, env: System['env'], command: string): ThisNode | undefined {
   const criSocket = set(line.value(planFlags.criSocket));
   if (criSocket === undefined) return undefined;
   const name = set(line.value(planFlags.nodeName)) ?? set(env['NODE_NAME']);
-  if (name === undefined) throw new UsageError(['plan: --cri-socket needs --node-name, or NODE_NAME']);
+  if (name === undefined) throw new UsageError([`${command}: --cri-socket needs --node-name, or NODE_NAME`]);
   return {
     name,
     criSocket,

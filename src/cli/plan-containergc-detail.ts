@@ -1,54 +1,242 @@
-import type { Decision } from '../agent/containergc/facts.ts';
-import type { ContainerGcPolicy } from '../api/policy.ts';
+import type { ContainerGcObject, ContainerGcPlan, Decision } from '../agent/containergc/facts.ts';
+import { unitOf, units } from '../agent/containergc/limits.ts';
+import { createdMs } from '../agent/containergc/order.ts';
+import { podRefOf } from '../agent/containergc/pods.ts';
+import { KEEP_LABEL } from '../api/matching.ts';
+import type { ContainerGcPolicy, InvalidPolicy } from '../api/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../api/reasons.ts';
+import type { RuntimeContainer } from '../cri/runtime.ts';
 import { formatDuration } from '../runtime/duration.ts';
+import type { Told } from './plan-document.ts';
+import { invalidTold, plainly, timeText } from './plan-words.ts';
 
-type Policy = ContainerGcPolicy | undefined;
-
-/** Why a container, a sandbox or a log goes or stays, in one sentence. */
-export function containerDetail(one: Decision, policy: Policy): string {
-  return one.verdict === 'Remove' ? removed[one.reason](one, policy) : kept[one.reason](one, policy);
+export interface ContainerContext {
+  readonly node: string;
+  /** undefined = no policy says anything about containers here. */
+  readonly policy: ContainerGcPolicy | undefined;
+  /** Set when one that cannot be followed may govern the node. */
+  readonly invalid: InvalidPolicy | undefined;
+  readonly dead: DeadContainers;
 }
 
-type Sentence = (one: Decision, policy: Policy) => string;
-const plain =
-  (text: string): Sentence =>
-  () =>
-    text;
-const limit = (count: number | undefined): string => (count === undefined ? '-1' : String(count));
+/** The dead containers that the limits look at. */
+export interface DeadContainers {
+  readonly total: number;
+  /** Dead attempts of the same container of the same pod, and the place among them, from 1 for the newest. */
+  of(container: RuntimeContainer): { readonly place: number; readonly attempts: number };
+}
 
-const removed: Readonly<Record<ContainerRemoveReason, Sentence>> = {
-  PodGone: plain('Not running, and its pod is gone.'),
-  DeadContainer: (_, policy) =>
-    `Dead, and over a limit: nodes.containerGC.maxPerPodContainer=${limit(policy?.maxPerPodContainer)}, maxContainers=${limit(policy?.maxContainers)}.`,
-  Sandbox: ({ verdict, ...one }) =>
-    'because' in one && one.because === 'superseded' && verdict === 'Remove'
-      ? 'Not ready, without containers, and its pod has a newer one.'
-      : 'Not ready, without containers, and its pod is gone.',
-  OrphanedLogs: plain('Its pod is gone, and no container of it is left.'),
-  BrokenLink: plain('It leads to a log that does not exist.'),
-  RotatedLog: (_, policy) =>
-    `Over nodes.containerGC.logs.maxRotatedPerContainer=${limit(policy?.logs?.maxRotatedPerContainer)} or maxBytesPerPod=${limit(policy?.logs?.maxBytesPerPod)}.`,
+/** Why a container, a sandbox or a log goes or stays. */
+export function containerTold(one: Decision, context: ContainerContext): Told {
+  return one.verdict === 'Remove' ? removed[one.reason](one, context) : kept[one.reason](one, context);
+}
+
+/** What the plan's verdicts tell of the containers that its limits looked at. */
+export function deadContainers({ removals, kept: stays }: ContainerGcPlan): DeadContainers {
+  const dead = [...removals, ...stays].flatMap((one) =>
+    one.object.kind === 'container' && isLimited(one) ? [one.object.container] : [],
+  );
+  const byUnit = new Map(units(dead).map((unit) => [unit[0] === undefined ? '' : unitOf(unit[0]), unit]));
+  return {
+    total: dead.length,
+    of: (container) => {
+      const unit = byUnit.get(unitOf(container)) ?? [];
+      return { place: unit.indexOf(container) + 1, attempts: unit.length };
+    },
+  };
+}
+
+function isLimited({ object, reason }: Decision): boolean {
+  if (object.kind !== 'container') return false;
+  if (reason === 'Quarantined') return object.container.state !== 'Unknown';
+  return reason === 'DeadContainer' || reason === 'NewestAttempt' || reason === 'UnderLimit';
+}
+
+type Telling = (one: Decision, context: ContainerContext) => Told;
+const told =
+  (detail: string, field: string | null = null): Telling =>
+  () => ({ detail, field });
+
+const removed: Readonly<Record<ContainerRemoveReason, Telling>> = {
+  PodGone: ({ object }) => ({
+    detail: `It is not running, and ${podText(object)} is gone.`,
+    field: 'nodes.containerGC',
+  }),
+  DeadContainer: deadContainer,
+  Sandbox: ({ object, ...one }) => ({
+    detail:
+      'because' in one && one.because === 'superseded'
+        ? `It is not ready and without containers, and ${podText(object)} has a newer one.`
+        : `It is not ready and without containers, and ${podText(object)} is gone.`,
+    field: 'nodes.containerGC.sandboxes=true',
+  }),
+  OrphanedLogs: ({ object }) => ({
+    detail: `It holds logs of ${podText(object).replace(/^its/, 'a')}, which is gone, and no container of it is left.`,
+    field: 'nodes.containerGC.logs.orphanedDirectories=true',
+  }),
+  BrokenLink: told('It leads to a log that does not exist.', 'nodes.containerGC.logs.brokenLinks=true'),
+  RotatedLog: (_, { policy }) => ({
+    detail: `There are more rotated logs than may stay, and it is among the oldest.`,
+    field: rotatedField(policy),
+  }),
 };
 
-const kept: Readonly<Record<ContainerKeepReason, Sentence>> = {
-  Running: ({ object }) => (object.kind === 'sandbox' ? 'It is ready.' : 'It is running.'),
-  NotKubelets: plain('The kubelet did not make it: it carries none of its names.'),
-  StaticPod: plain('It belongs to a static pod, which is the business of the kubelet alone.'),
-  UnknownState: plain('Its state is not known, and its pod is not gone.'),
-  TooYoung: (_, policy) =>
-    `Younger than nodes.containerGC.minimumAge=${formatDuration(policy?.minimumAgeMs ?? 0)}, or just made and not started yet.`,
-  NewestAttempt: plain('The newest dead container of its name in a pod that still exists.'),
-  NewestSandbox: plain('The newest sandbox of a pod that still exists.'),
-  UnderLimit: plain('No limit is exceeded.'),
-  InUse: plain('Its pod still exists, or a container that stays needs it.'),
-  Quarantined: plain('Its pod looks gone, and has to be seen so in two passes.'),
-  PodsUnknown: plain('The pods of the node are not known, and so none is gone.'),
-  ContainersUnknown: plain('The containers or the sandboxes of the node are not known.'),
-  ClockUnsure: plain('The clock has jumped: ages cannot be told.'),
-  NoPolicy: plain('No policy says anything about this node.'),
-  InvalidPolicy: plain('The policy that may govern this node is invalid, and so nothing on it is touched.'),
-  KeepMarked: plain('The label gc.dustpan.dev/keep is "true" on the node.'),
-  NodeUnknown: plain('The node or the policies are not known.'),
-  RuleOff: plain('The policy of the node says nothing about it (nodes.containerGC).'),
+const kept: Readonly<Record<ContainerKeepReason, Telling>> = {
+  Running: ({ object }) => plainly(object.kind === 'sandbox' ? 'It is ready.' : 'It is running.'),
+  NotKubelets: told('The kubelet did not make it: it carries none of its labels or names.'),
+  StaticPod: ({ object }) =>
+    plainly(`It belongs to ${podText(object)}, a static one, which is the business of the kubelet alone.`),
+  UnknownState: ({ object }) =>
+    plainly(`The runtime cannot tell its state, and ${podText(object)} is not known to be gone.`),
+  TooYoung: tooYoung,
+  NewestAttempt: ({ object }, { policy }) => ({
+    detail: `It is the newest dead attempt of ${containerText(object)}, whose log somebody may want to read.`,
+    field: perContainerField(policy),
+  }),
+  NewestSandbox: ({ object }) =>
+    plainly(`It is the newest sandbox of ${podText(object)}, which still exists.`),
+  UnderLimit: underLimit,
+  InUse: ({ object }) => plainly(inUse[object.kind](object)),
+  Quarantined: ({ object }) =>
+    plainly(`It looks as if ${podText(object)} is gone, but that was seen only once, here just now.`),
+  PodsUnknown: told('The pods of the node are not known, and so none is gone.'),
+  ContainersUnknown: told('The containers or the sandboxes of the node are not known.'),
+  ClockUnsure: told('The clock has jumped: ages cannot be told.'),
+  NoPolicy: told('No GCPolicy says anything about this node.'),
+  InvalidPolicy: (_, { invalid }) =>
+    invalid === undefined
+      ? plainly('A policy that cannot be followed may govern this node, so nothing on it is touched.')
+      : invalidTold(invalid, 'this node'),
+  KeepMarked: (_, { node }) => ({
+    detail: `The label ${KEEP_LABEL} is "true" on node ${node}.`,
+    field: `metadata.labels["${KEEP_LABEL}"]=true`,
+  }),
+  NodeUnknown: told('The node or the policies are not known.'),
+  RuleOff: ({ object }, { policy }) => ({
+    detail: `The policy of the node has no rule for ${thingsText[object.kind]}.`,
+    field: policy === undefined ? 'nodes.containerGC is not set' : ruleField[object.kind],
+  }),
 };
+
+const thingsText: Readonly<Record<ContainerGcObject['kind'], string>> = {
+  container: 'containers',
+  sandbox: 'sandboxes',
+  logDirectory: 'log directories of pods that are gone',
+  logLink: 'broken links',
+  logFile: 'rotated logs',
+};
+
+const ruleField: Readonly<Record<ContainerGcObject['kind'], string>> = {
+  container: 'nodes.containerGC',
+  sandbox: 'nodes.containerGC.sandboxes=false',
+  logDirectory: 'nodes.containerGC.logs.orphanedDirectories is off',
+  logLink: 'nodes.containerGC.logs.brokenLinks is off',
+  logFile: 'nodes.containerGC.logs.maxRotatedPerContainer and maxBytesPerPod are not set',
+};
+
+const inUse: Readonly<Record<ContainerGcObject['kind'], (object: ContainerGcObject) => string>> = {
+  container: () => 'Something that stays needs it.',
+  sandbox: () => 'A container that stays belongs to it.',
+  logDirectory: (object) =>
+    `It holds the logs of ${podText(object)}, which exists or has a container that stays.`,
+  logLink: () => 'It leads to a log that exists, or its container may still write one.',
+  logFile: () => 'Something that stays needs it.',
+};
+
+function deadContainer({ object }: Decision, { policy, dead }: ContainerContext): Told {
+  const { maxPerPodContainer = Infinity, maxContainers = 0 } = policy ?? {};
+  const { place, attempts } = attemptsOf(object, dead);
+  if (place > maxPerPodContainer)
+    return {
+      detail: `It is ${placeText(place, attempts)} of ${containerText(object)}, and ${mayStay(maxPerPodContainer)}.`,
+      field: perContainerField(policy),
+    };
+  return {
+    detail: `Of the ${dead.total} dead containers on the node ${mayStay(maxContainers)}, and it is among the oldest.`,
+    field: `nodes.containerGC.maxContainers=${maxContainers}`,
+  };
+}
+
+function placeText(place: number, attempts: number): string {
+  if (attempts === 1) return 'the only dead attempt';
+  if (place === 1) return `the newest of the ${attempts} dead attempts`;
+  return place === attempts
+    ? `the oldest of the ${attempts} dead attempts`
+    : `one of the ${attempts} dead attempts, and not among the newest,`;
+}
+
+function underLimit({ object }: Decision, { policy, dead }: ContainerContext): Told {
+  if (object.kind !== 'container')
+    return { detail: 'The rotated logs beside it are within the limits.', field: rotatedField(policy) };
+  const { place, attempts } = attemptsOf(object, dead);
+  const fields = [
+    perContainerField(policy),
+    `nodes.containerGC.maxContainers=${shown(policy?.maxContainers)}`,
+  ];
+  return {
+    detail: `It is ${placeText(place, attempts)} of ${containerText(object)}, and ${mayStay(policy?.maxPerPodContainer)}.`,
+    field: fields.join(', '),
+  };
+}
+
+const attemptsOf = (object: ContainerGcObject, dead: DeadContainers): ReturnType<DeadContainers['of']> =>
+  object.kind === 'container' ? dead.of(object.container) : { place: 1, attempts: 1 };
+
+function mayStay(limit: number | undefined): string {
+  if (limit === undefined || limit === Infinity) return 'any number may stay';
+  if (limit === 0) return 'none may stay';
+  return limit === 1 ? 'one may stay' : `${limit} may stay`;
+}
+
+function tooYoung(one: Decision, { policy }: ContainerContext): Told {
+  const { object } = one;
+  const eligibleAt = one.verdict === 'Keep' ? one.eligibleAt : undefined;
+  if (object.kind !== 'container' || eligibleAt === undefined)
+    return plainly('It has not been here for long enough.');
+  const createdAtMs = createdMs(object.container);
+  const stayMs = eligibleAt.getTime() - createdAtMs;
+  const minimumMs = policy?.minimumAgeMs ?? 0;
+  const stays = `It was created at ${timeText(createdAtMs)}, and stays for ${formatDuration(stayMs)} at least`;
+  return stayMs > minimumMs
+    ? plainly(`${stays}, for it may be about to start.`)
+    : { detail: `${stays}.`, field: `nodes.containerGC.minimumAge=${formatDuration(minimumMs)}` };
+}
+
+const shown = (limit: number | undefined): number => limit ?? -1;
+const perContainerField = (policy: ContainerGcPolicy | undefined): string =>
+  `nodes.containerGC.maxPerPodContainer=${shown(policy?.maxPerPodContainer)}`;
+
+function rotatedField(policy: ContainerGcPolicy | undefined): string | null {
+  const { maxRotatedPerContainer, maxBytesPerPod } = policy?.logs ?? {};
+  const path = 'nodes.containerGC.logs.';
+  const fields = [
+    ...(maxRotatedPerContainer === undefined
+      ? []
+      : [`${path}maxRotatedPerContainer=${maxRotatedPerContainer}`]),
+    ...(maxBytesPerPod === undefined ? [] : [`${path}maxBytesPerPod=${maxBytesPerPod}`]),
+  ];
+  return fields.length === 0 ? null : fields.join(', ');
+}
+
+/** `pod web/api`, or `its pod` where that is not known. */
+function podText(object: ContainerGcObject): string {
+  const { namespace, name } = podOf(object) ?? {};
+  return namespace === undefined || name === undefined ? 'its pod' : `pod ${namespace}/${name}`;
+}
+
+function podOf(object: ContainerGcObject): Partial<ReturnType<typeof podRefOf>> | undefined {
+  switch (object.kind) {
+    case 'container':
+      return podRefOf(object.container);
+    case 'sandbox':
+      return podRefOf(object.sandbox);
+    case 'logDirectory':
+      return object.pod;
+    case 'logLink':
+    case 'logFile':
+      return undefined;
+  }
+}
+
+const containerText = (object: ContainerGcObject): string =>
+  object.kind === 'container' ? `container ${object.container.name} of ${podText(object)}` : podText(object);

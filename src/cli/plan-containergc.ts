@@ -1,8 +1,7 @@
 import type { NodeGovernance } from '../api/node-governance.ts';
-import type { ContainerGcPolicy, Policy } from '../api/policy.ts';
+import { isInvalid, type ContainerGcPolicy } from '../api/policy.ts';
 import type { NodeKeepReason } from '../api/reasons.ts';
 import {
-  logsOfSnapshot,
   type ContainerGcFacts,
   type ContainerGcObject,
   type ContainerGcPlan,
@@ -12,13 +11,15 @@ import { planContainerGc } from '../agent/containergc/plan.ts';
 import { observeGone, podRefOf } from '../agent/containergc/pods.ts';
 import { keepAllContainers } from '../agent/containergc/ungoverned.ts';
 import type { NodePart } from '../snapshot/world.ts';
-import { containerDetail } from './plan-containergc-detail.ts';
+import { containerTold, deadContainers, type ContainerContext } from './plan-containergc-detail.ts';
 import {
   Counts,
   decision,
+  isListed,
   type Decision,
   type NodeObject,
   type PlanOptions,
+  type Totals,
   type UnitPlan,
 } from './plan-document.ts';
 
@@ -27,55 +28,46 @@ export function planContainers(part: NodePart, governance: NodeGovernance, optio
   const facts = factsOf(part);
   const rule = ruleOf(governance);
   const plan = planOf(facts, rule, options);
+  const { policy } = governance;
+  const context: ContainerContext = {
+    ...{ node: part.name, policy: rule.containerGC, dead: deadContainers(plan) },
+    invalid: policy !== undefined && isInvalid(policy) ? policy : undefined,
+  };
   const counts = new Counts();
-  const toDecision = (one: UnitDecision, order: number | undefined): Decision => {
+  const decisions: Decision[] = [];
+  const add = (one: UnitDecision, order: number | undefined): void => {
     const { verdict, reason, bytes } = one;
     const eligibleAt = one.verdict === 'Keep' ? one.eligibleAt : undefined;
     if (verdict === 'Keep') counts.stays(reason, eligibleAt !== undefined);
-    else counts.goes(reason);
-    const object = objectOf(one.object, part.name);
-    const detail = containerDetail(one, rule.containerGC);
-    return decision(
-      { unit: 'containergc', verdict, reason, object, detail },
-      { policy: rule.policy, order, eligibleAt, bytes },
-    );
+    else counts.goes(reason, bytes);
+    const known = { unit: 'containergc', verdict, reason, object: objectOf(one.object, part.name) } as const;
+    if (!isListed(options, known)) return;
+    const told = containerTold(one, context);
+    decisions.push(decision({ ...known, ...told }, { policy, order, eligibleAt, bytes }));
   };
-  const removals = plan.removals.map((one, i) => toDecision(one, i + 1));
-  const kept = plan.kept.map((one) => toDecision(one, undefined));
-  return {
-    decisions: [...removals, ...(options.kept ? kept : [])],
-    summary:
-      rule.containerGC === undefined
-        ? undefined
-        : {
-            ...{ unit: 'containergc', node: part.name, planned: removals.length },
-            ...{ kept: counts.kept, waiting: counts.waiting, reasons: counts.reasons },
-          },
-  };
+  plan.removals.forEach((one, i) => {
+    add(one, i + 1);
+  });
+  for (const one of plan.kept) add(one, undefined);
+  return { decisions, totals: rule.containerGC === undefined ? undefined : totalsOf(part, counts) };
 }
 
+const totalsOf = ({ name }: NodePart, { planned, kept, waiting, reasons, bytes }: Counts): Totals => ({
+  ...{ unit: 'containergc', node: name, planned, kept, waiting, reasons, bytes },
+});
+
 type Rule =
-  | { readonly containerGC: ContainerGcPolicy; readonly policy: Policy }
-  | {
-      readonly containerGC: undefined;
-      readonly reason: NodeKeepReason;
-      readonly policy: Policy | undefined;
-    };
+  | { readonly containerGC: ContainerGcPolicy }
+  | { readonly containerGC: undefined; readonly reason: NodeKeepReason };
 
 function ruleOf(governance: NodeGovernance): Rule {
-  const { policy } = governance;
-  if (governance.kind === 'keep') {
-    const valid = policy === undefined || 'problems' in policy ? undefined : policy;
-    return { containerGC: undefined, reason: governance.reason, policy: valid };
-  }
+  if (governance.kind === 'keep') return { containerGC: undefined, reason: governance.reason };
   const { containerGC } = governance.nodes;
-  if (containerGC === undefined) return { containerGC, reason: 'RuleOff', policy: governance.policy };
-  return { containerGC, policy: governance.policy };
+  return containerGC === undefined ? { containerGC, reason: 'RuleOff' } : { containerGC };
 }
 
 function factsOf({ containers, sandboxes, pods, logs }: NodePart): ContainerGcFacts {
-  const listing = logs === undefined || 'roots' in logs ? logs : logsOfSnapshot(logs);
-  const seen = { containers, sandboxes, pods, logs: listing };
+  const seen = { containers, sandboxes, pods, logs };
   return { ...seen, sightings: observeGone(new Map(), seen) };
 }
 

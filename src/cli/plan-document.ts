@@ -31,7 +31,7 @@ export interface Decision {
   readonly unit: Unit;
   readonly verdict: Verdict;
   readonly reason: Reason;
-  /** null = no policy governs the object. */
+  /** null = no policy governs the object. An invalid one has no mode. */
   readonly policy: string | null;
   readonly mode: Policy['mode'] | null;
   /** From 1, by unit and node; null = it stays. */
@@ -41,24 +41,37 @@ export interface Decision {
   readonly bytes: number | null;
   /** One sentence for a person. */
   readonly detail: string;
+  /** What decided, with its value: a field of the policy, or a mark on an object; null = what was observed, or could not be. */
+  readonly field: string | null;
   readonly markFailed?: boolean;
 }
 
-/** What a unit makes of the cluster or of one node. */
+/** What the images of a node have to give, and what they can; as DESIGN 4 fixes it, for image GC alone (docs/adr/0012). */
 export interface Summary {
+  readonly unit: 'imagegc';
+  readonly node: string;
+  readonly state: string;
+  readonly wantedBytes: number;
+  /** Of the space step alone. */
+  readonly plannedBytes: number;
+  readonly usedPercent: number | null;
+  readonly waiting: number;
+}
+
+/** How many a unit would remove and keep, in the cluster or on one node; null = nobody looked. */
+export interface Totals {
   readonly unit: Unit;
   /** null = the cluster. */
   readonly node: string | null;
-  readonly state?: string;
-  readonly wantedBytes?: number | null;
-  readonly plannedBytes?: number | null;
-  readonly usedPercent?: number | null;
-  /** How many would go now, how many stay, and how many of these wait for time alone. */
   readonly planned: number | null;
   readonly kept: number | null;
+  /** Of those kept: how many wait for time alone. */
   readonly waiting: number | null;
   /** How many there are of each reason. */
   readonly reasons: Readonly<Record<string, number>>;
+  /** Of what would go, as far as sizes are known. */
+  readonly bytes?: number;
+  readonly state?: string;
   /** By policy: the percentage of missing nodes that stops its orphan rule. */
   readonly tripped?: Readonly<Record<string, number>>;
   /** Set when only the report of the node was read: what could go, as its agent counted it then. */
@@ -67,12 +80,21 @@ export interface Summary {
   readonly removableBytes?: number;
 }
 
+/** A policy that can be followed, and how much would go by its word. */
+export interface PolicyCount {
+  readonly name: string;
+  readonly mode: Policy['mode'];
+  readonly planned: number;
+}
+
 export interface PlanDocument {
   readonly apiVersion: 'gc.dustpan.dev/v1alpha1';
   readonly kind: 'Plan';
   readonly generatedAt: string;
   readonly decisions: readonly Decision[];
   readonly summary: readonly Summary[];
+  readonly totals: readonly Totals[];
+  readonly policies: readonly PolicyCount[];
   /** What a person should know before believing it, one sentence each. */
   readonly notes: readonly string[];
 }
@@ -81,7 +103,8 @@ export interface PlanDocument {
 export interface UnitPlan {
   readonly decisions: readonly Decision[];
   /** undefined = no policy speaks of it. */
-  readonly summary: Summary | undefined;
+  readonly totals: Totals | undefined;
+  readonly summary?: Summary | undefined;
 }
 
 /** How to plan. */
@@ -91,12 +114,25 @@ export interface PlanOptions {
   readonly kept: boolean;
   /** Takes quarantines as over, and gone pods as seen twice. */
   readonly assumeElapsed: boolean;
+  /** Lists what is decided about these objects alone, what stays too; the rest is planned and counted all the same. */
+  readonly asked?: Asked | undefined;
 }
 
-type Known = Pick<Decision, 'unit' | 'verdict' | 'reason' | 'object' | 'detail'>;
+export type Asked = (object: PodObject | NodeObject) => boolean;
+
+/** Whether a decision is listed. */
+export const isListed = (
+  { kept, asked }: PlanOptions,
+  { verdict, object }: Pick<Decision, 'verdict' | 'object'>,
+): boolean => (asked === undefined ? kept || verdict !== 'Keep' : asked(object));
+
+/** Why, for a person: one sentence with its figures, and what decided. */
+export type Told = Pick<Decision, 'detail' | 'field'>;
+
+type Known = Pick<Decision, 'unit' | 'verdict' | 'reason' | 'object' | 'detail'> & Partial<Told>;
 
 interface Rest {
-  readonly policy: Pick<Policy, 'name' | 'mode'> | undefined;
+  readonly policy: { readonly name: string; readonly mode?: Policy['mode'] } | undefined;
   readonly order?: number | undefined;
   readonly eligibleAt?: Date | undefined;
   readonly bytes?: number | undefined;
@@ -115,22 +151,31 @@ export function decision(known: Known, { policy, order, eligibleAt, bytes }: Res
     eligibleAt: eligibleAt === undefined ? null : formatRfc3339(eligibleAt),
     bytes: bytes ?? null,
     detail: known.detail,
+    field: known.field ?? null,
   };
 }
 
-/** Counts by reason, and what waits for time. */
-export class Counts {
+/** Counts what goes and what stays, by reason, and what waits for time. */
+export class Counts implements Pick<Totals, 'planned' | 'kept' | 'waiting' | 'reasons'> {
   readonly reasons: Record<string, number> = {};
+  planned = 0;
   kept = 0;
   waiting = 0;
+  bytes = 0;
 
-  goes(reason: Reason): void {
-    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
+  goes(reason: Reason, bytes = 0): void {
+    this.#count(reason);
+    this.planned += 1;
+    this.bytes += bytes;
   }
 
   stays(reason: Reason, isWaiting: boolean): void {
-    this.goes(reason);
+    this.#count(reason);
     this.kept += 1;
     this.waiting += Number(isWaiting);
+  }
+
+  #count(reason: Reason): void {
+    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
   }
 }

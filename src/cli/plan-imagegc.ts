@@ -1,4 +1,5 @@
 import type { NodeGovernance } from '../api/node-governance.ts';
+import { isInvalid, type InvalidPolicy } from '../api/policy.ts';
 import type { ImageGcFacts, ImageGcPlan, KeptImage } from '../agent/imagegc/facts.ts';
 import { ruleOf } from '../agent/imagegc/governed.ts';
 import { planFor } from '../agent/imagegc/pass.ts';
@@ -8,12 +9,15 @@ import type { NodePart } from '../snapshot/world.ts';
 import {
   Counts,
   decision,
+  isListed,
+  type Decision,
   type NodeObject,
   type PlanOptions,
   type Summary,
+  type Totals,
   type UnitPlan,
 } from './plan-document.ts';
-import { keptImageDetail, removedImageDetail } from './plan-imagegc-detail.ts';
+import { keptImageTold, removedImageTold, type ImageContext } from './plan-imagegc-detail.ts';
 
 /** What the agent's image GC would do on a node, by its own plan. Images that are not known have no decision. */
 export function planImages(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
@@ -21,26 +25,34 @@ export function planImages(part: NodePart, governance: NodeGovernance, options: 
   const { now } = options;
   const facts = factsOf(part, now);
   const plan = planFor(rule, { facts, disk: undefined, trouble: undefined, now });
-  const policy = rule.kind === 'governed' ? rule.policy : policyOf(governance);
+  const { policy } = governance;
   const imageGC = rule.kind === 'governed' ? rule.imageGC : undefined;
   const object = objectIn(part.name);
+  const context: ImageContext = {
+    ...{ node: part.name, plan, imageGC, containers: part.containers ?? [] },
+    invalid: invalidOf(governance),
+  };
   const counts = new Counts();
-  const removals = plan.removals.map((removal, i) => {
-    counts.goes(removal.reason);
+  const decisions: Decision[] = [];
+  plan.removals.forEach((removal, i) => {
     const { image, reason } = removal;
-    const detail = removedImageDetail(removal, { plan, imageGC });
-    const known = { unit: 'imagegc', verdict: 'Remove', reason, object: object(image), detail } as const;
-    return decision(known, { policy, order: i + 1, bytes: image.sizeBytes });
+    counts.goes(reason, image.sizeBytes);
+    const known = { unit: 'imagegc', verdict: 'Remove', reason, object: object(image) } as const;
+    if (!isListed(options, known)) return;
+    const told = removedImageTold(removal, i + 1, context);
+    decisions.push(decision({ ...known, ...told }, { policy, order: i + 1, bytes: image.sizeBytes }));
   });
-  const kept = plan.kept.map((one) => {
-    counts.stays(one.reason, one.eligibleAtMs !== undefined);
+  for (const one of plan.kept) {
     const { image, reason } = one;
-    const detail = keptImageDetail(one, { plan, imageGC });
-    const known = { unit: 'imagegc', verdict: 'Keep', reason, object: object(image), detail } as const;
-    return decision(known, { policy, eligibleAt: eligibleAt(one), bytes: image.sizeBytes });
-  });
-  const summary = rule.kind === 'governed' ? summaryOf(part, plan, counts) : undefined;
-  return { decisions: [...removals, ...(options.kept ? kept : [])], summary };
+    counts.stays(reason, one.eligibleAtMs !== undefined);
+    const known = { unit: 'imagegc', verdict: 'Keep', reason, object: object(image) } as const;
+    if (!isListed(options, known)) continue;
+    const rest = { policy, eligibleAt: eligibleAt(one), bytes: image.sizeBytes };
+    decisions.push(decision({ ...known, ...keptImageTold(one, context) }, rest));
+  }
+  if (rule.kind !== 'governed') return { decisions, totals: undefined };
+  const summary = summaryOf(part, plan, counts);
+  return { decisions, totals: totalsOf(summary, counts), summary };
 }
 
 function factsOf(part: NodePart, now: Date): ImageGcFacts {
@@ -49,11 +61,8 @@ function factsOf(part: NodePart, now: Date): ImageGcFacts {
   return { ...state, listed, containers, pods, disk, mounted };
 }
 
-/** Whose word it is that nothing is touched. */
-function policyOf(governance: NodeGovernance): { name: string; mode: 'DryRun' | 'Enforce' } | undefined {
-  const { policy } = governance;
-  return policy === undefined || 'problems' in policy ? undefined : policy;
-}
+const invalidOf = ({ policy }: NodeGovernance): InvalidPolicy | undefined =>
+  policy !== undefined && isInvalid(policy) ? policy : undefined;
 
 const eligibleAt = ({ eligibleAtMs }: KeptImage): Date | undefined =>
   eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
@@ -65,7 +74,7 @@ const objectIn =
     return { kind: 'Image', id, node, ...(name !== undefined && { name }) };
   };
 
-function summaryOf(part: NodePart, plan: ImageGcPlan, { reasons, kept, waiting }: Counts): Summary {
+function summaryOf(part: NodePart, plan: ImageGcPlan, { waiting }: Counts): Summary {
   return {
     unit: 'imagegc',
     node: part.name,
@@ -73,6 +82,11 @@ function summaryOf(part: NodePart, plan: ImageGcPlan, { reasons, kept, waiting }
     wantedBytes: plan.wantedBytes,
     plannedBytes: plan.plannedBytes,
     usedPercent: plan.usedPercent ?? null,
-    ...{ planned: plan.removals.length, kept, waiting, reasons },
+    waiting,
   };
 }
+
+const totalsOf = (
+  { unit, node, state }: Summary,
+  { planned, kept, waiting, reasons, bytes }: Counts,
+): Totals => ({ unit, node, planned, kept, waiting, reasons, bytes, state });

@@ -1,7 +1,7 @@
 import type { PlanDocument } from './plan-document.ts';
 
 /** Some hundred kilobytes of text. */
-const batchSize = 500;
+export const decisionsInPiece = 500;
 const placeholder = '"@"';
 
 /** The document as JSON, piece by piece: the whole text of 100 000 decisions would take more memory than the pods. */
@@ -10,9 +10,9 @@ export function* planJson(plan: PlanDocument): Generator<string> {
   const shell = indented({ ...plan, decisions: decisions.length === 0 ? [] : ['@'] });
   const at = decisions.length === 0 ? shell.length : shell.indexOf(placeholder);
   yield shell.slice(0, at);
-  for (let from = 0; from < decisions.length; from += batchSize) {
+  for (let from = 0; from < decisions.length; from += decisionsInPiece) {
     const texts = decisions
-      .slice(from, from + batchSize)
+      .slice(from, from + decisionsInPiece)
       .map((one) => indented(one).replaceAll('\n', '\n    '));
     yield `${from === 0 ? '' : ',\n    '}${texts.join(',\n    ')}`;
   }

@@ -12,7 +12,7 @@ import { StateFile } from '../node/state-file.ts';
 import { emptyState, type AgentState } from '../node/state-format.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
-import type { NodePart } from '../snapshot/world.ts';
+import { inOrder, type NodePart } from '../snapshot/world.ts';
 import type { ThisNode } from './plan-config.ts';
 
 interface Tools {
@@ -49,13 +49,13 @@ async function read(
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
   const pods = await podsOf(name, transport, signal);
-  return {
+  return inOrder({
     ...{ name, images, containers, sandboxes, pods },
     mounted: await mountedImages({ runtime, containers, pods }, signal),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),
-  };
+  });
 }
 
 async function podsOf(

@@ -17,7 +17,7 @@ import { systemClock as clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { OnProgress } from '../snapshot/files.ts';
 import { readPolicyFiles } from '../snapshot/policies.ts';
-import type { ByUid, World } from '../snapshot/world.ts';
+import { kindMissingNote, type ByUid, type World } from '../snapshot/world.ts';
 import { connect } from './connect.ts';
 import type { PlanConfig } from './plan-config.ts';
 import { readThisNode } from './plan-live-node.ts';
@@ -76,7 +76,7 @@ class ClusterReading {
       return rankPolicies(objects.map((object) => parsePolicy(object).policy));
     } catch (err) {
       if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
-      this.#notes.push('The kind GCPolicy is not installed in the cluster.');
+      this.#notes.push(kindMissingNote);
       return [];
     }
   }

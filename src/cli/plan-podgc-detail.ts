@@ -1,22 +1,32 @@
-import type { Policy, TerminatedPolicy } from '../api/policy.ts';
+import { isKeepMarked, KEEP_LABEL } from '../api/matching.ts';
+import { isInvalid, type Policy, type PodsPolicy, type TerminatedPolicy } from '../api/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../api/reasons.ts';
-import type { PodDeletion, PolicyVerdicts } from '../controllers/podgc/facts.ts';
+import type {
+  FinishedPods,
+  PodDeletion,
+  PodGcPlan,
+  PolicyVerdicts,
+  Ttl,
+} from '../controllers/podgc/facts.ts';
 import type { PodFacts } from '../kube/objects.ts';
 import { formatDuration } from '../runtime/duration.ts';
-import { formatRfc3339 } from '../runtime/rfc3339.ts';
+import type { World } from '../snapshot/world.ts';
+import type { PlanOptions, Told } from './plan-document.ts';
+import { counted, invalidTold, ordinal, plainly, timeText } from './plan-words.ts';
 
 /** What the sentences about pods draw their figures from. */
 export interface PodContext {
-  readonly verdicts: ReadonlyMap<Policy, PolicyVerdicts>;
-  readonly nodesKnown: boolean;
+  readonly world: World;
+  readonly plan: PodGcPlan;
+  readonly options: PlanOptions;
 }
 
-/** Why a pod goes, in one sentence. */
-export function deletionDetail(
+/** Why a pod goes; `order` is its place among all that go. */
+export function deletedPodTold(
   { pod, reason, policy }: PodDeletion,
   order: number,
   context: PodContext,
-): string {
+): Told {
   return deleted[reason]({ pod, policy, order, ...context });
 }
 
@@ -26,99 +36,219 @@ export interface KeptPod {
   readonly policy: Policy | undefined;
 }
 
-/** Why a pod stays, in one sentence. */
-export function keptPodDetail({ pod, reason, policy }: KeptPod, context: PodContext): string {
+/** Why a pod stays. */
+export function keptPodTold({ pod, reason, policy }: KeptPod, context: PodContext): Told {
   return kept[reason]({ pod, policy, order: 0, ...context });
 }
 
-interface Told extends PodContext {
+interface Case extends PodContext {
   readonly pod: PodFacts;
   readonly policy: Policy | undefined;
   readonly order: number;
 }
 
-type Sentence = (told: Told) => string;
-const plain =
-  (text: string): Sentence =>
-  () =>
-    text;
+type Telling = (one: Case) => Told;
 
-const deleted: Readonly<Record<PodDeleteReason, Sentence>> = {
-  Terminated: (told) => `${thresholdText(told)}, and this one is number ${told.order} to go.`,
-  TerminatedInNamespace: ({ pod, policy }) =>
-    `Namespace ${pod.namespace} has more terminated pods than pods.terminated.perNamespaceThreshold=${shownLimit(rule(policy)?.perNamespaceThreshold)}.`,
-  Expired: (told) => `Finished at ${finished(told)}, and its ttl is over (${ttlFields(told)}).`,
-  OutOfService: ({ pod }) =>
-    `Terminating on node ${nodeOf(pod)}, which is not ready and marked out of service.`,
-  Orphaned: (told) => `Node ${nodeOf(told.pod)} does not exist, and ${quarantine(told)} is over.`,
-  Unscheduled: plain('Terminating, and no node was ever chosen for it.'),
+const deleted: Readonly<Record<PodDeleteReason, Telling>> = {
+  Terminated: (one) => ({
+    detail: `${crowd(one)}; this one is ${ordinal(one.order)} to go.`,
+    field: `pods.terminated.threshold=${terminated(one)?.threshold ?? 0}`,
+  }),
+  TerminatedInNamespace: (one) => ({
+    detail: `${namespaceCrowd(one)}; this one is among the first to go: evicted ones, then the oldest.`,
+    field: namespaceField(one),
+  }),
+  Expired: (one) => ttlTold(one, 'over'),
+  OutOfService: ({ pod }) => ({
+    detail: `It is terminating on node ${nodeOf(pod)}, which is not ready and marked out of service.`,
+    field: 'pods.outOfService',
+  }),
+  Orphaned: (one) => ({
+    detail: `Node ${nodeOf(one.pod)} does not exist, and ${overText(one)}.`,
+    field: quarantineField(one),
+  }),
+  Unscheduled: () => ({
+    detail: 'It is terminating, and no node was ever chosen for it.',
+    field: 'pods.unscheduledTerminating',
+  }),
 };
 
-const kept: Readonly<Record<PodKeepReason, Sentence>> = {
-  NotTerminated: (told) => `It has not finished: its phase is ${told.pod.phase}${nodeExists(told)}.`,
-  UnderThreshold: (told) => `${thresholdText(told)}.`,
-  RuleOff: plain('It has finished, but its policy has no pods.terminated.'),
-  TooYoung: (told) => `Finished at ${finished(told)}, and its ttl is not over (${ttlFields(told)}).`,
-  KeepMarked: plain('The label gc.dustpan.dev/keep is "true" on the pod, its namespace or its node.'),
-  JobUncounted: plain(
-    'Its Job has not counted it yet: it carries the finalizer batch.kubernetes.io/job-tracking.',
-  ),
-  JobUnfinished: plain(
-    'Its Job is not known to have finished or failed, and pods.terminated.protectUnfinishedJobs=true.',
-  ),
-  KeptForOwner: ({ policy }) =>
-    `One of the newest finished pods of its owner: pods.terminated.keepPerOwner=${rule(policy)?.keepPerOwner ?? 0}.`,
-  FinalizerHeld: ({ pod }) =>
-    `Deleted already, and waits only for its finalizers: ${pod.finalizers.join(', ')}.`,
-  Quarantined: (told) => `Node ${nodeOf(told.pod)} does not exist; the pod waits for ${quarantine(told)}.`,
-  NodeExists: plain('Its node exists.'),
-  NodeUnknown: plain('Whether its node exists is not known.'),
-  NodeRecovered: plain('Its node is ready again, or no longer marked out of service.'),
-  ClockUnsure: plain('The clock has jumped: ages cannot be told.'),
-  Tripped: (told) =>
-    `Node ${nodeOf(told.pod)} does not exist, but so many are missing (${trippedPercent(told)} %) that the list of nodes is not believed: pods.safety.maxOrphanedNodesPercent=${safety(told)?.maxOrphanedNodesPercent ?? 0}.`,
-  PacingLimit: (told) =>
-    `It could go, but pods.safety.maxDeletesPerPass=${safety(told)?.maxDeletesPerPass ?? 0} is used up by others.`,
-  NamespaceUnknown: plain('Its namespace, and whether that is marked to be kept, is not known.'),
-  NoPolicy: plain('No policy says anything about it.'),
-  InvalidPolicy: plain('The policy that may govern it is invalid, and so nothing of it is touched.'),
+const kept: Readonly<Record<PodKeepReason, Telling>> = {
+  NotTerminated: ({ pod, ...one }) => ({
+    detail: `It has not finished: its phase is ${pod.phase}${whereText({ pod, ...one })}.`,
+    field: `status.phase=${pod.phase}`,
+  }),
+  UnderThreshold: underThreshold,
+  RuleOff: () => ({
+    detail: 'It has finished, but the policy has no rule for finished pods.',
+    field: 'pods.terminated is not set',
+  }),
+  TooYoung: (one) => ttlTold(one, 'not over yet'),
+  KeepMarked: ({ pod, world }) => ({
+    detail: `The label ${KEEP_LABEL} is "true" on ${markedText(pod, world)}.`,
+    field: `metadata.labels["${KEEP_LABEL}"]=true`,
+  }),
+  JobUncounted: ({ pod }) => ({
+    detail: `${ownerText(pod)} has not counted it yet: it still carries the finalizer of Job tracking.`,
+    field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
+  }),
+  JobUnfinished: ({ pod }) => ({
+    detail: `${ownerText(pod)} is not known to be complete or to have failed, and the policy protects the pods of such Jobs.`,
+    field: 'pods.terminated.protectUnfinishedJobs=true',
+  }),
+  KeptForOwner: (one) => ({
+    detail: `It is ${newestText(terminated(one)?.keepPerOwner ?? 0)} of its owner.`,
+    field: `pods.terminated.keepPerOwner=${terminated(one)?.keepPerOwner ?? 0}`,
+  }),
+  FinalizerHeld: ({ pod }) => ({
+    detail: `It was deleted before, and waits only for its finalizers: ${pod.finalizers.join(', ')}.`,
+    field: `metadata.finalizers=${pod.finalizers.join(',')}`,
+  }),
+  Quarantined: (one) => ({
+    detail: `Node ${nodeOf(one.pod)} does not exist; its quarantine of ${quarantine(one)} is counted from now, as nothing here tells since when the controller has missed it.`,
+    field: quarantineField(one),
+  }),
+  NodeExists: () => plainly('Its node exists.'),
+  NodeUnknown: () => plainly('Whether its node exists is not known.'),
+  NodeRecovered: () => plainly('Its node is ready again, or no longer marked out of service.'),
+  ClockUnsure: () => plainly('The clock has jumped: ages cannot be told.'),
+  Tripped: (one) => ({
+    detail: `Node ${nodeOf(one.pod)} does not exist, but ${trippedPercent(one)} % of all nodes are missing, and over ${safety(one)?.maxOrphanedNodesPercent ?? 0} % the list of nodes is not believed.`,
+    field: `pods.safety.maxOrphanedNodesPercent=${safety(one)?.maxOrphanedNodesPercent ?? 0}`,
+  }),
+  PacingLimit: (one) => ({
+    detail: `It may go, but a pass deletes no more than ${counted(safety(one)?.maxDeletesPerPass ?? 0, 'pod')} for this policy, and others come first.`,
+    field: `pods.safety.maxDeletesPerPass=${safety(one)?.maxDeletesPerPass ?? 0}`,
+  }),
+  NamespaceUnknown: ({ pod }) =>
+    plainly(`Namespace ${pod.namespace} is not known, and with it the labels that decide.`),
+  NoPolicy: () => plainly('No GCPolicy says anything about it.'),
+  InvalidPolicy: ({ world }) => {
+    const invalid = world.policies?.find((policy) => isInvalid(policy));
+    return invalid === undefined
+      ? plainly('A policy that cannot be followed may govern it, so nothing of it is touched.')
+      : invalidTold(invalid, 'it');
+  },
 };
 
-const rule = (policy: Policy | undefined): TerminatedPolicy | undefined => policy?.pods?.terminated;
-const safety = ({ policy }: Told): NonNullable<Policy['pods']>['safety'] | undefined => policy?.pods?.safety;
+interface Governed {
+  readonly policy: Policy | undefined;
+}
+
+const terminated = ({ policy }: Governed): TerminatedPolicy | undefined => policy?.pods?.terminated;
+const safety = ({ policy }: Governed): PodsPolicy['safety'] | undefined => policy?.pods?.safety;
 const nodeOf = ({ nodeName }: PodFacts): string => nodeName ?? '';
 
-function thresholdText({ policy, verdicts }: Told): string {
-  const terminated = policy === undefined ? 0 : (verdicts.get(policy)?.terminated ?? 0);
-  return `pods.terminated.threshold=${shownLimit(rule(policy)?.threshold)}, ${terminated} terminated`;
+const finishedPods = ({ policy, plan }: Case): FinishedPods | undefined =>
+  policy === undefined ? undefined : plan.finished(policy);
+
+const verdictsOf = ({ policy, plan }: Case): PolicyVerdicts | undefined =>
+  plan.policies.find((verdicts) => verdicts.policy === policy);
+
+/** Says a person's sum of what the policy counts, marked pods left out. */
+const finishedText = (count: number): string => `${count} ${count === 1 ? 'has' : 'have'} finished`;
+
+function crowd(one: Case): string {
+  const { threshold = 0 } = terminated(one) ?? {};
+  return `Of the pods of this policy, ${finishedText(verdictsOf(one)?.terminated ?? 0)} and ${threshold} may stay`;
 }
 
-const shownLimit = (limit: number | undefined): string =>
-  limit === undefined || limit <= 0 ? `${limit ?? 0} (off)` : String(limit);
-
-const nodeExists = ({ pod: { nodeName }, nodesKnown, policy }: Told): string =>
-  nodeName !== undefined && nodesKnown && policy?.pods?.orphaned !== undefined
-    ? `, and node ${nodeName} exists`
-    : '';
-
-const quarantine = ({ policy }: Told): string =>
-  `pods.orphaned.quarantine=${formatDuration(policy?.pods?.orphaned?.quarantineMs ?? 0)}`;
-
-const trippedPercent = ({ policy, verdicts }: Told): number =>
-  Math.round((policy === undefined ? undefined : verdicts.get(policy)?.trippedPercent) ?? 0);
-
-const finished = ({ pod: { finishedAtMs, createdAtMs } }: Told): string =>
-  formatRfc3339(new Date(finishedAtMs ?? createdAtMs));
-
-/** Which of several rules matched only the plan knows; the fields say where to look. */
-function ttlFields({ policy }: Told): string {
-  const { ttlAfterFinishedMs, ttlByReason = [] } = rule(policy) ?? {};
-  const byReason = ttlByReason.map(({ ttlMs }) => formatDuration(ttlMs)).join(', ');
-  const general = ttlAfterFinishedMs === undefined ? undefined : formatDuration(ttlAfterFinishedMs);
-  return [
-    byReason === '' ? undefined : `pods.terminated.ttlByReason: ${byReason}`,
-    general === undefined ? undefined : `pods.terminated.ttlAfterFinished=${general}`,
-  ]
-    .filter((text) => text !== undefined)
-    .join('; ');
+function namespaceCrowd(one: Case): string {
+  const { namespace } = one.pod;
+  const count = finishedPods(one)?.inNamespace(namespace) ?? 0;
+  return `Of its pods in namespace ${namespace}, ${finishedText(count)} and ${terminated(one)?.perNamespaceThreshold ?? 0} may stay`;
 }
+
+const namespaceField = (one: Case): string =>
+  `pods.terminated.perNamespaceThreshold=${terminated(one)?.perNamespaceThreshold ?? 0}`;
+
+/** Its place in line takes a walk over all pods: only for one that was asked about. */
+function underThreshold(one: Case): Told {
+  const { threshold = 0, perNamespaceThreshold } = terminated(one) ?? {};
+  const isPerNamespace = perNamespaceThreshold !== undefined;
+  const overall = threshold > 0 ? `${crowd(one)}${lineText(one)}` : undefined;
+  const parts = [overall, isPerNamespace ? namespaceCrowd(one) : undefined].filter(
+    (text) => text !== undefined,
+  );
+  const field = `pods.terminated.threshold=${threshold}`;
+  return {
+    detail:
+      parts.length === 0
+        ? 'It has finished, but the policy sets no threshold and no ttl for it.'
+        : `${parts.join('. ')}.`,
+    field: isPerNamespace ? `${field}, ${namespaceField(one)}` : field,
+  };
+}
+
+function lineText(one: Case): string {
+  const { threshold = 0 } = terminated(one) ?? {};
+  const surplus = (verdictsOf(one)?.terminated ?? 0) - threshold;
+  const turn = one.options.asked === undefined ? undefined : finishedPods(one)?.turnOf(one.pod);
+  if (turn === undefined) return '';
+  if (surplus <= 0) return `; this one would be ${ordinal(turn)} to go`;
+  return `, so ${surplus === 1 ? 'one goes' : `the first ${surplus} go`}; this one is ${ordinal(turn)} in line`;
+}
+
+function ttlTold(one: Case, state: 'over' | 'not over yet'): Told {
+  const { finishedAtMs, createdAtMs } = one.pod;
+  const ttl = finishedPods(one)?.ttlOf(one.pod);
+  const time = formatDuration(ttl?.ttlMs ?? 0);
+  const since = timeText(finishedAtMs ?? createdAtMs);
+  return {
+    detail: `It finished at ${since}, and the ${time} for which ${likeIt(ttl)} may stay is ${state}.`,
+    field: ttl === undefined ? null : `${ttl.field}=${time}`,
+  };
+}
+
+function likeIt(ttl: Ttl | undefined): string {
+  const { phase, reason, messagePattern } = ttl?.rule ?? {};
+  const traits = [
+    phase === undefined ? [] : `phase ${phase}`,
+    reason === undefined ? [] : `reason ${reason}`,
+    messagePattern === undefined ? [] : `a message like ${JSON.stringify(messagePattern)}`,
+  ].flat();
+  return traits.length === 0 ? 'a finished pod' : `a pod with ${traits.join(' and ')}`;
+}
+
+const quarantine = ({ policy }: Governed): string =>
+  formatDuration(policy?.pods?.orphaned?.quarantineMs ?? 0);
+const quarantineField = (one: Governed): string => `pods.orphaned.quarantine=${quarantine(one)}`;
+
+function overText(one: Case): string {
+  if (one.policy?.pods?.orphaned?.quarantineMs === 0) return 'the policy asks for no quarantine';
+  const is = one.options.assumeElapsed ? 'is taken as over' : 'is over';
+  return `the quarantine of ${quarantine(one)} ${is}`;
+}
+
+const trippedPercent = (one: Case): number => Math.round(verdictsOf(one)?.trippedPercent ?? 0);
+
+function whereText({ pod: { nodeName, deletionAtMs }, world, policy }: Omit<Case, 'order'>): string {
+  const deletion = deletionAtMs === undefined ? '' : ', though it is being deleted';
+  const isNodeKnown = nodeName !== undefined && world.nodes !== undefined;
+  return isNodeKnown && policy?.pods?.orphaned !== undefined
+    ? `${deletion}, and node ${nodeName} exists`
+    : deletion;
+}
+
+function markedText(pod: PodFacts, { namespaces, nodes }: World): string {
+  if (isKeepMarked(pod)) return 'the pod';
+  const namespace = named(namespaces, pod.namespace);
+  if (isKeepMarked(namespace)) return `namespace ${pod.namespace}`;
+  return isKeepMarked(named(nodes, nodeOf(pod)))
+    ? `node ${nodeOf(pod)}`
+    : 'the pod, its namespace or its node';
+}
+
+function named<T extends { readonly name: string }>(
+  objects: ReadonlyMap<string, T> | undefined,
+  name: string,
+): T | undefined {
+  for (const object of objects?.values() ?? []) if (object.name === name) return object;
+  return undefined;
+}
+
+const ownerText = ({ controller }: PodFacts): string =>
+  controller === undefined ? 'Its Job' : `${controller.kind} ${controller.name}`;
+
+const newestText = (count: number): string =>
+  count === 1 ? 'the newest finished pod' : `one of the ${count} newest finished pods`;

@@ -1,4 +1,4 @@
-import type { Policy } from '../api/policy.ts';
+import { isInvalid, type Policy } from '../api/policy.ts';
 import type { PodGcFacts, PodGcPlan } from '../controllers/podgc/facts.ts';
 import { noneMissing } from '../controllers/podgc/nodes.ts';
 import { observe } from '../controllers/podgc/observe.ts';
@@ -8,39 +8,41 @@ import type { ByUid, World } from '../snapshot/world.ts';
 import {
   Counts,
   decision,
+  isListed,
   type Decision,
   type PlanOptions,
   type PodObject,
-  type Summary,
+  type Totals,
   type UnitPlan,
 } from './plan-document.ts';
-import { deletionDetail, keptPodDetail, type PodContext } from './plan-podgc-detail.ts';
+import { deletedPodTold, keptPodTold, type PodContext } from './plan-podgc-detail.ts';
 
 /** What the controller's pod GC would do, by its own plan. Pods that are not known have no decision. */
 export function planPods(world: World, options: PlanOptions): UnitPlan {
   const policies = world.policies ?? [];
   const plan = planPodGc(factsOf(world, options), { policies, now: options.now });
   const counts = new Counts();
-  const context: PodContext = {
-    verdicts: new Map(plan.policies.map((verdicts) => [verdicts.policy, verdicts])),
-    nodesKnown: world.nodes !== undefined,
-  };
-  const decisions = plan.deletions.map((deletion, i): Decision => {
+  const context: PodContext = { world, plan, options };
+  const invalid = policies.find((policy) => isInvalid(policy));
+  const decisions: Decision[] = [];
+  plan.deletions.forEach((deletion, i) => {
     const { pod, reason, policy, markFailed } = deletion;
     counts.goes(reason);
-    const detail = deletionDetail(deletion, i + 1, context);
-    const known = { unit: 'podgc', verdict: 'Delete', reason, object: objectOf(pod), detail } as const;
-    return { ...decision(known, { policy, order: i + 1 }), markFailed };
+    const known = { unit: 'podgc', verdict: 'Delete', reason, object: objectOf(pod) } as const;
+    if (!isListed(options, known)) return;
+    const told = deletedPodTold(deletion, i + 1, context);
+    decisions.push({ ...decision({ ...known, ...told }, { policy, order: i + 1 }), markFailed });
   });
   plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
     counts.stays(reason, eligibleAtMs !== undefined);
-    if (!options.kept) return;
-    const detail = keptPodDetail({ pod, reason, policy }, context);
-    const known = { unit: 'podgc', verdict: 'Keep', reason, object: objectOf(pod), detail } as const;
+    const known = { unit: 'podgc', verdict: 'Keep', reason, object: objectOf(pod) } as const;
+    if (!isListed(options, known)) return;
+    const told = keptPodTold({ pod, reason, policy }, context);
     const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
-    decisions.push(decision(known, { policy, eligibleAt }));
+    const governor = reason === 'InvalidPolicy' ? invalid : policy;
+    decisions.push(decision({ ...known, ...told }, { policy: governor, eligibleAt }));
   });
-  return { decisions, summary: plan.policies.length === 0 ? undefined : summaryOf(plan, counts, world) };
+  return { decisions, totals: plan.policies.length === 0 ? undefined : totalsOf(plan, counts, world) };
 }
 
 /** Long enough for every quarantine, and still a time. */
@@ -77,12 +79,12 @@ const objectOf = ({ namespace, name, uid, nodeName }: PodFacts): PodObject => ({
   node: nodeName ?? null,
 });
 
-function summaryOf(plan: PodGcPlan, { reasons, kept, waiting }: Counts, { pods }: World): Summary {
+function totalsOf(plan: PodGcPlan, { planned, kept, waiting, reasons }: Counts, { pods }: World): Totals {
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }: PolicyPercent) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
   return {
-    ...{ unit: 'podgc', node: null, planned: plan.deletions.length, kept, waiting, reasons },
+    ...{ unit: 'podgc', node: null, planned, kept, waiting, reasons },
     ...(pods === undefined && { state: 'Unknown' }),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };

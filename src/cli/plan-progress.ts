@@ -3,6 +3,8 @@ import type { Clock } from '../runtime/clock.ts';
 /** Below it nobody needs to be told; faster than it nobody reads. */
 const patienceMs = 1000;
 const refreshMs = 100;
+/** A line that wraps cannot be taken away. */
+const maxWidth = 79;
 
 /** One line on a terminal that says how far the work is, shown only when it takes longer than a second. */
 export class Progress {
@@ -18,11 +20,17 @@ export class Progress {
     this.#startedMs = clock.monotonicMs();
   }
 
+  /** One of many: most are not shown. */
   step(text: string): void {
+    if (this.#clock.monotonicMs() - this.#shownMs >= refreshMs) this.phase(text);
+  }
+
+  /** Begins something that may take long without a word: shown at once. */
+  phase(text: string): void {
     const now = this.#clock.monotonicMs();
-    if (now - this.#startedMs < patienceMs || now - this.#shownMs < refreshMs) return;
+    if (now - this.#startedMs < patienceMs) return;
     this.#shownMs = now;
-    this.#write?.(`\r\u001b[K${text}`);
+    this.#write?.(`\r\u001b[K${text.slice(0, maxWidth)}`);
   }
 
   /** Takes the line away. */

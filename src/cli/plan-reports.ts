@@ -1,9 +1,9 @@
 import type { NodeReportFacts } from '../kube/node-report-facts.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
-import type { Summary } from './plan-document.ts';
+import type { Totals } from './plan-document.ts';
 
 /** What a node's own report tells of it: sums, no objects. */
-export function reportSummaries(report: NodeReportFacts): readonly Summary[] {
+export function reportTotals(report: NodeReportFacts): readonly Totals[] {
   const { reportedAtMs, degraded } = report;
   const common = {
     ...{ node: report.name, planned: null, kept: null, waiting: null, reasons: {} },

@@ -1,12 +1,13 @@
 import { governNode } from '../api/node-governance.ts';
+import { isInvalid } from '../api/policy.ts';
 import type { NodeFacts } from '../kube/objects.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
 import { planContainers } from './plan-containergc.ts';
-import type { PlanDocument, PlanOptions, UnitPlan } from './plan-document.ts';
+import type { Decision, PlanDocument, PlanOptions, PolicyCount, UnitPlan } from './plan-document.ts';
 import { planImages } from './plan-imagegc.ts';
 import { notesOn } from './plan-notes.ts';
-import { reportSummaries } from './plan-reports.ts';
+import { reportTotals } from './plan-reports.ts';
 import { planPods } from './plan-podgc.ts';
 
 /** What controller and agents would do with this world, decided by their own plans: the cluster first, then node by node. */
@@ -16,12 +17,15 @@ export function planWorld(world: World, options: PlanOptions): PlanDocument {
     planPods(world, options),
     ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name) }, options)),
   ];
+  const decisions = units.flatMap((unit) => unit.decisions);
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'Plan',
     generatedAt: formatRfc3339(options.now),
-    decisions: units.flatMap(({ decisions }) => decisions),
-    summary: [...units.flatMap(({ summary }) => summary ?? []), ...world.reports.flatMap(reportSummaries)],
+    decisions,
+    summary: units.flatMap(({ summary }) => summary ?? []),
+    totals: [...units.flatMap(({ totals }) => totals ?? []), ...world.reports.flatMap(reportTotals)],
+    policies: policyCounts(world, decisions),
     notes: notesOn(world),
   };
 }
@@ -34,4 +38,16 @@ interface Place {
 function planNode(part: NodePart, { world, node }: Place, options: PlanOptions): readonly UnitPlan[] {
   const governance = governNode(world.policies, node);
   return [planImages(part, governance, options), planContainers(part, governance, options)];
+}
+
+/** Of the policies that can be followed, in the order in which they govern. */
+function policyCounts({ policies = [] }: World, decisions: readonly Decision[]): readonly PolicyCount[] {
+  const planned = new Map<string | null, number>();
+  for (const { order, policy } of decisions)
+    if (order !== null) planned.set(policy, (planned.get(policy) ?? 0) + 1);
+  return policies.flatMap((policy) =>
+    isInvalid(policy)
+      ? []
+      : [{ name: policy.name, mode: policy.mode, planned: planned.get(policy.name) ?? 0 }],
+  );
 }

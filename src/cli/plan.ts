@@ -1,11 +1,12 @@
+import { basename } from 'node:path';
 import { readSnapshot } from '../snapshot/directory.ts';
 import { InputError } from '../snapshot/input-error.ts';
 import type { World } from '../snapshot/world.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { exitCode, UsageError } from './exit.ts';
-import { formatted } from './output.ts';
 import type { PlanConfig } from './plan-config.ts';
-import { planJson } from './plan-json.ts';
+import type { PlanDocument } from './plan-document.ts';
+import { decisionsInPiece, planJson } from './plan-json.ts';
 import { Progress } from './plan-progress.ts';
 import { planTable } from './plan-table.ts';
 import { planWorld } from './plan-world.ts';
@@ -14,31 +15,52 @@ import type { System } from './system.ts';
 /** Prints what would be removed; resolves with the exit code. Nothing is printed before all of it is known. */
 export async function runPlan(config: PlanConfig, { stdout, stderr }: System): Promise<number> {
   const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
-  const world = await worldOf(config, progress).finally(() => {
-    progress.end();
-  });
-  const { kept, assumeElapsed, now = clock.now() } = config;
-  const plan = planWorld(world, { now, kept, assumeElapsed });
-  if (config.output === 'json') {
-    for (const piece of planJson(plan)) stdout(piece);
+  try {
+    const world = await worldOf(config, progress);
+    progress.phase('planning');
+    const { kept, assumeElapsed, now = clock.now() } = config;
+    const plan = planWorld(world, { now, kept, assumeElapsed });
+    const isSeen = process.stdout.isTTY;
+    // On one screen the line would stand among the output.
+    if (isSeen) progress.end();
+    let printed = 0;
+    for (const piece of await textOf(plan, config)) {
+      stdout(piece);
+      if (!isSeen) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
+      printed += decisionsInPiece;
+    }
     return exitCode.ok;
+  } finally {
+    progress.end();
   }
-  const colours = process.stdout.isTTY && config.isColourAllowed;
-  stdout(await formatted(config.output, plan, () => planTable(plan, { colours })));
-  return exitCode.ok;
 }
 
-async function worldOf(config: PlanConfig, progress: Progress): Promise<World> {
+async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<string>> {
+  const { output, kept, assumeElapsed } = config;
+  switch (output) {
+    case 'json':
+      return planJson(plan);
+    case 'yaml':
+      return (await import('./plan-yaml.ts')).planYaml(plan);
+    case 'table': {
+      const colours = process.stdout.isTTY && config.isColourAllowed;
+      return [planTable(plan, { colours, kept, assumeElapsed })];
+    }
+  }
+}
+
+/** The world that a plan is made from, as the flags say; UsageError for what cannot be read as such. */
+export async function worldOf(config: PlanConfig, progress: Progress): Promise<World> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {
-    progress.step(`reading ${file}: ${items}`);
+    progress.step(`reading ${basename(file)}: ${items}`);
   };
   try {
     if (directory !== undefined) return await readSnapshot({ directory, policyFiles, onProgress });
     const { readCluster } = await import('./plan-live.ts');
     return await readCluster(config, onProgress);
   } catch (err) {
-    if (err instanceof InputError) throw new UsageError([err.message]);
+    if (err instanceof InputError) throw new UsageError(err.problems);
     throw err;
   }
 }

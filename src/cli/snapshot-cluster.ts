@@ -5,10 +5,11 @@ import { listPages } from '../kube/list-watch.ts';
 import { ApiError, type KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
+import { policyProblems } from '../snapshot/policies.ts';
 import { snapshotLists, type SnapshotList } from './snapshot-kinds.ts';
 import { ListFile } from './snapshot-list-file.ts';
 import { snapshotObject } from './snapshot-objects.ts';
-import type { JsonObject } from './snapshot-pick.ts';
+import { isObject, type JsonObject } from './snapshot-pick.ts';
 
 export interface ClusterPartDeps {
   readonly transport: KubeTransport;
@@ -26,8 +27,8 @@ export interface ClusterPartDeps {
 export type ClusterPart = ReadonlyMap<string, number>;
 
 /**
- * Writes the lists of the cluster. A kind that may not be listed, or is not installed, is left out with a warning: missing means not known.
- * Rejects for anything else.
+ * Writes the lists of the cluster. A kind that may not be listed is left out with a warning: missing means not known. One of ours that is not
+ * installed is an empty list that says so. Rejects for anything else.
  */
 export async function writeClusterPart(deps: ClusterPartDeps, signal: AbortSignal): Promise<ClusterPart> {
   const written = new Map<string, number>();
@@ -48,12 +49,28 @@ async function writeIfAllowed(
     return await writeList(list, { ...deps, path }, signal);
   } catch (err) {
     signal.throwIfAborted();
+    if (list.optional === true && err instanceof ApiError && err.status === 404)
+      return writeMissingKind(list, { ...deps, path });
     const reason = reasonToLeaveOut(err);
     if (reason === undefined) throw new Error(`listing ${list.resource}`, { cause: err });
     await rm(path, { force: true });
     deps.warn(`cannot list ${list.resource}: ${reason}; ${list.name}.json is left out`);
     return undefined;
   }
+}
+
+async function writeMissingKind(
+  { name, resource }: SnapshotList,
+  { path, warn }: WriteDeps,
+): Promise<number> {
+  const file = await ListFile.begin(path);
+  try {
+    await file.end({ kindMissing: true });
+  } finally {
+    await file.close();
+  }
+  warn(`the cluster does not have ${resource}: ${name}.json is empty`);
+  return 0;
 }
 
 function reasonToLeaveOut(err: unknown): string | undefined {
@@ -80,18 +97,30 @@ async function writeList(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
 async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSignal): Promise<number> {
   const { path, transport, clock, onProgress, onObject } = deps;
   const file = await ListFile.begin(path);
+  const invalidOf = list.kind === 'GCPolicy' ? invalidPolicies() : () => [];
+  const storedInvalid: unknown[] = [];
   try {
     const source = { transport: patient(transport), clock, random: Math.random, resource: resourceOf(list) };
     for await (const { items } of listPages({ ...source, pageSize: list.pageSize }, signal)) {
       await file.add(items);
       for (const item of items) onObject?.(item);
+      storedInvalid.push(...invalidOf(items));
       onProgress(`${list.name}.json`, file.count);
     }
-    await file.end();
+    await file.end(storedInvalid.length === 0 ? {} : { storedInvalid });
     return file.count;
   } finally {
     await file.close();
   }
+}
+
+/** The names of those that nobody could apply today: what stands in a cluster shields there, and is no mistake of the snapshot (docs/adr/0011). */
+function invalidPolicies(): (policies: readonly JsonObject[]) => readonly unknown[] {
+  const problemsOf = policyProblems();
+  return (policies) =>
+    policies
+      .filter((policy) => problemsOf(policy).length > 0)
+      .map(({ metadata }) => (isObject(metadata) ? metadata['name'] : undefined));
 }
 
 /** Of a busy server, or one that is just being replaced, a person asks again, too. */

@@ -12,6 +12,8 @@ export interface SnapshotList {
   readonly kind: SnapshotKind;
   /** Objects of one request: a page is held in one piece. */
   readonly pageSize: number;
+  /** Of our own: a cluster without the kind has no such objects, and that is known. */
+  readonly optional?: boolean;
 }
 
 const pageSize = 500;
@@ -43,11 +45,11 @@ export const snapshotLists: readonly SnapshotList[] = [
   },
   {
     ...{ name: 'policies', resource: 'gcpolicies.gc.dustpan.dev', path: policiesPath },
-    ...{ apiVersion: ours, kind: 'GCPolicy', pageSize: pageSizeOfLarge },
+    ...{ apiVersion: ours, kind: 'GCPolicy', pageSize: pageSizeOfLarge, optional: true },
   },
   {
     ...{ name: 'nodegcreports', resource: 'nodegcreports.gc.dustpan.dev' },
     path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
-    ...{ apiVersion: ours, kind: 'NodeGCReport', pageSize: pageSizeOfLarge },
+    ...{ apiVersion: ours, kind: 'NodeGCReport', pageSize: pageSizeOfLarge, optional: true },
   },
 ];

@@ -30,9 +30,12 @@ export class ListFile {
     await this.#write(lines.join(''));
   }
 
-  /** The file is whole. */
-  async end(): Promise<void> {
-    await this.#write('\n]}\n');
+  /** The file is whole; besides, the list gets these fields. */
+  async end(fields: JsonObject = {}): Promise<void> {
+    const more = Object.entries(fields).map(
+      ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,
+    );
+    await this.#write(`\n]${more.join('')}}\n`);
   }
 
   close(): Promise<void> {

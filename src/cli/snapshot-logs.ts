@@ -1,9 +1,16 @@
 import { posix } from 'node:path';
-import type { LogEntry, LogRoots } from '../node/logs.ts';
+import type { LogEntry, LogListing, LogRoots } from '../node/logs.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
 
 /** Where the kubelet keeps logs unless told otherwise; a snapshot names no other places, so this is how they are understood. */
 const usualRoots: LogRoots = { pods: '/var/log/pods', containers: '/var/log/containers' };
+
+/** What `logs.json` has no place for: the directories of pods, empty ones too; and where not all could be listed, what was. */
+export const logListingJson = ({ roots, entries, directories, complete }: LogListing): object => ({
+  complete,
+  directories: directories.map((path) => usual(path, roots)),
+  ...(!complete && { entries: logsJson(entries, roots) }),
+});
 
 /** Files and links as `logs.json` has them: below the usual directories, wherever they were found. */
 export function logsJson(entries: readonly LogEntry[], roots: LogRoots): readonly object[] {

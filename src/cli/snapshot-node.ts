@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import { strayContainers } from '../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../cri/runtime.ts';
+import { nodePodCodec, type NodePodFacts } from '../kube/node-pods.ts';
 import type { FileSystemFigures, StatFs } from '../node/filesystem.ts';
 import type { NodeLogs } from '../node/logs.ts';
 import type { StateReading } from '../node/state-file.ts';
 import { formatState } from '../node/state-format.ts';
 import { errorLine } from '../runtime/errors.ts';
 import { containersJson, imageFsJson, imagesJson, sandboxesJson } from './snapshot-crictl.ts';
-import { logsJson } from './snapshot-logs.ts';
+import { logListingJson, logsJson } from './snapshot-logs.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
 
 export interface NodePartDeps {
@@ -30,8 +32,9 @@ export class NodeSnapshot {
   readonly #deps: NodePartDeps;
   readonly #files = new Map<string, object | string>();
   #containers: readonly RuntimeContainer[] = [];
-  /** UIDs as the labels of containers have them. */
-  readonly #pods = new Set<unknown>();
+  /** As the agent reads them. */
+  readonly #pods: NodePodFacts[] = [];
+  readonly #codec = nodePodCodec();
 
   constructor(deps: NodePartDeps) {
     this.#deps = deps;
@@ -43,18 +46,15 @@ export class NodeSnapshot {
     this.#files.set('images', imagesJson(await runtime.listImages(signal)));
     this.#containers = await runtime.listContainers(signal);
     this.#files.set('sandboxes', sandboxesJson(await runtime.listSandboxes(signal)));
-    await this.#readIfPossible('logs', () => this.#logs(signal), signal);
+    await this.#readLogs(signal);
     await this.#readIfPossible('state', () => this.#state(signal), signal);
     await this.#readDisks(signal);
   }
 
   /** Takes note of a pod of the cluster. */
-  sawPod({ metadata, spec }: JsonObject): void {
-    if (!isObject(metadata) || !isObject(spec) || spec['nodeName'] !== this.#deps.name) return;
-    const annotations = isObject(metadata['annotations']) ? metadata['annotations'] : {};
-    const hash = annotations['kubernetes.io/config.hash'] ?? annotations['kubernetes.io/config.mirror'];
-    this.#pods.add(metadata['uid']);
-    if (hash !== undefined) this.#pods.add(hash);
+  sawPod(pod: JsonObject): void {
+    const { spec } = pod;
+    if (isObject(spec) && spec['nodeName'] === this.#deps.name) this.#pods.push(this.#codec.fromJson(pod));
   }
 
   /** Once all pods were seen, or it is known that they cannot be. */
@@ -74,18 +74,25 @@ export class NodeSnapshot {
   /** As the agent: image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
   async #mountedImages(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
     const mounted = new Map<string, readonly string[]>();
-    for (const { id, state, labels } of this.#containers) {
-      if (state === 'Exited' || this.#pods.has(labels['io.kubernetes.pod.uid'] ?? '')) continue;
+    for (const { id } of strayContainers(this.#containers, this.#pods)) {
       const status = await this.#deps.runtime.containerStatus(id, signal);
       if (status !== undefined && status.mountedImages.length > 0) mounted.set(id, status.mountedImages);
     }
     return mounted;
   }
 
-  async #logs(signal: AbortSignal): Promise<object> {
-    const { entries, roots, complete } = await this.#deps.logs.list(signal);
-    if (!complete) throw new Error('there are more logs than could be listed');
-    return logsJson(entries, roots);
+  async #readLogs(signal: AbortSignal): Promise<void> {
+    await this.#readIfPossible(
+      'logs',
+      async () => {
+        const listing = await this.#deps.logs.list(signal);
+        this.#files.set('loglisting', logListingJson(listing));
+        // To whoever reads that file alone, what is missing in it would look as if it did not exist.
+        if (!listing.complete) throw new Error('not all logs could be listed');
+        return logsJson(listing.entries, listing.roots);
+      },
+      signal,
+    );
   }
 
   async #state(signal: AbortSignal): Promise<string | undefined> {

@@ -76,6 +76,7 @@ function podSpec(): Pick {
     containers: each(container),
     initContainers: each(container),
     ephemeralContainers: each(container),
+    overhead: storage,
     volumes: each(volume),
   });
 }

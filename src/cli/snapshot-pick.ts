@@ -34,7 +34,8 @@ export const each =
 export const shortened =
   (length: number): Pick =>
   (value) =>
-    typeof value === 'string' ? value.slice(0, length) : undefined;
+    // Half a character becomes the sign for a broken one, as when the message itself is read.
+    typeof value === 'string' ? Buffer.from(value.slice(0, length)).toString() : undefined;
 
 /** Longer ones are no identifiers but somebody's data. */
 const maxTextBytes = 256;

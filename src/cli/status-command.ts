@@ -28,9 +28,10 @@ export const statusCommand: Command = {
   summary: 'shows policies, nodes, and what is wrong',
   description:
     'Shows what the controller and the agents have written down: first whatever is wrong, then policies and nodes with what is due, what ' +
-    'can be freed and what was freed. DUE and DELETED are pods; CAN FREE is what nothing but a threshold or a limit keeps; FREED counts ' +
-    'since the agents started; NODES is how many of the governed ones report; PASS is the age of the last pass, for policies of the last ' +
-    'one that changed a figure, as others are not written down. A report older than 15 minutes is stale.',
+    'can be freed and what was freed. DUE and DELETED are pods, DUE those of the last pass that was written down; CAN FREE is what nothing but a threshold or a limit keeps; FREED counts ' +
+    'since the agents started; NODES is how many of the governed ones report; CHANGED is how long ago the figures of a policy changed, ' +
+    'which the controller writes down every half minute at most; PASS and REPORT are the ages of the last pass and report of a node. A ' +
+    'report older than 15 minutes is stale.',
   flags: Object.values(statusFlags),
   environment: [
     { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },

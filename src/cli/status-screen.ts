@@ -1,4 +1,5 @@
 import { formatted, type OutputFormat } from './output.ts';
+import { paragraph } from './paragraph.ts';
 import type { StatusObjects } from './status-sources.ts';
 import { statusTable } from './status-table.ts';
 import { statusView } from './status-view.ts';
@@ -48,7 +49,7 @@ export class StatusScreen {
     const width = Math.max(leastWidth, terminal?.columns ?? usualWidth);
     const colours = terminal !== undefined && isColourAllowed;
     const lines = statusTable(statusView(policies, reports, now), { now, width, colours });
-    return [...notes.map((note) => `! ${note}`), ...lines];
+    return [...notes.flatMap((note) => paragraph(`! ${note}`, width)), ...lines];
   }
 
   /** Line by line, so that nothing flickers; what is below the last row would scroll the trouble away. */

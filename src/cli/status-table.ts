@@ -1,7 +1,9 @@
+import { ageText } from './age-text.ts';
+import { paragraph } from './paragraph.ts';
 import { bytesText } from './plan-bytes.ts';
 import type { Trouble } from './status-trouble.ts';
-import type { NodeRow, PolicyRow, StatusView } from './status-view.ts';
-import { columns, fitted, wrapped, type Column } from './text-table.ts';
+import type { NodeRow, PolicyRow, StatusTotals, StatusView } from './status-view.ts';
+import { columns, fitted, type Column } from './text-table.ts';
 
 export interface TableOptions {
   readonly now: Date;
@@ -28,13 +30,9 @@ export function statusTable(view: StatusView, options: TableOptions): readonly s
 }
 
 const maxNames = 3;
-const margin = '  ';
 
 function troubleLines(trouble: Trouble, options: TableOptions): readonly string[] {
-  // A word that is longer than a line would be broken by the terminal.
-  const words = troubleText(trouble, options).split(' ');
-  const fitting = words.map((word) => fitted(word, options.width - margin.length)).join(' ');
-  return wrapped(`! ${fitting}`, options.width, margin);
+  return paragraph(`! ${troubleText(trouble, options)}`, options.width);
 }
 
 function troubleText(
@@ -46,14 +44,23 @@ function troubleText(
   return `${kind} ${names.slice(0, maxNames).join(', ')}${more}: ${reason}${age}: ${message}`;
 }
 
-function totalLines({ totals, policies }: StatusView): readonly string[] {
+function totalLines({ totals, policies, nodes }: StatusView): readonly string[] {
   if (policies.length === 0) return ['There is no GCPolicy: nothing is removed.'];
-  const { podsDue, podsDeleted, reclaimableBytes, reclaimedBytes } = totals;
+  const { podsDeleted, reclaimableBytes, reclaimedBytes } = totals;
+  const isSilent = nodes?.length === 0;
+  const freed = `nodes: ${bytesText(reclaimableBytes)} can be freed, ${bytesText(reclaimedBytes)} were freed`;
   return [
-    `${counted(totals.policies, 'policy', 'policies')}, ${counted(totals.nodes, 'node', 'nodes')}`,
-    `pods: ${podsDue} due, ${podsDeleted} deleted`,
-    `nodes: ${bytesText(reclaimableBytes)} can be freed, ${bytesText(reclaimedBytes)} were freed`,
+    `${counted(totals.policies, 'policy', 'policies')}, ${isSilent ? 'no node reports' : counted(totals.nodes, 'node', 'nodes')}`,
+    `pods: ${dueText(totals)} ${podsDeleted} deleted`,
+    ...(isSilent ? [] : [freed]),
   ];
+}
+
+/** Due is one thing, going another. */
+function dueText({ podsDue, podsDueInDryRun }: StatusTotals): string {
+  if (podsDueInDryRun === 0) return `${podsDue} due,`;
+  const which = podsDueInDryRun === podsDue ? 'none' : `${podsDueInDryRun} of them not`;
+  return `${podsDue} due, ${which} to be touched (DryRun);`;
 }
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
@@ -66,15 +73,15 @@ function policyLines(policies: readonly PolicyRow[], { now, width }: TableOption
     { title: 'DUE', text: ({ pods }) => figure(pods?.due), right: true },
     { title: 'DELETED', text: ({ pods }) => figure(pods?.deletedTotal), right: true },
     { title: 'NODES', text: ({ nodes }) => coverage(nodes), right: true },
-    { title: 'CAN FREE', text: ({ nodes }) => bytes(nodes?.imageBytesReclaimable), right: true },
-    { title: 'FREED', text: ({ nodes }) => bytes(nodes?.imageBytesReclaimed), right: true },
-    { title: 'PASS', text: ({ lastPassTime }) => ageText(lastPassTime, now), right: true },
+    { title: 'CAN FREE', text: ({ reclaimableBytes }) => bytes(reclaimableBytes), right: true },
+    { title: 'FREED', text: ({ reclaimedBytes }) => bytes(reclaimedBytes), right: true },
+    { title: 'CHANGED', text: ({ lastPassTime }) => ageText(lastPassTime, now), right: true },
   ];
   return columns(layout, policies, width);
 }
 
 const figure = (count: number | undefined): string => (count === undefined ? '-' : String(count));
-const bytes = (count: number | undefined): string => (count === undefined ? '-' : bytesText(count));
+const bytes = (count: number | null): string => (count === null ? '-' : bytesText(count));
 
 /** Of the nodes it governs, those that report under it. */
 const coverage = (nodes: PolicyRow['nodes']): string =>
@@ -100,18 +107,3 @@ function nodeLines(nodes: readonly NodeRow[] | null, { now, width }: TableOption
 }
 
 const percent = (used: number | null): string => (used === null ? '-' : `${used} %`);
-
-const spans = [
-  { name: 'd', ms: 86_400_000 },
-  { name: 'h', ms: 3_600_000 },
-  { name: 'm', ms: 60_000 },
-] as const;
-
-/** How long ago, in the largest unit that is full: `3m`. A clock that is behind gives 0. */
-export function ageText(time: string | null, now: Date): string {
-  const at = Date.parse(time ?? '');
-  if (Number.isNaN(at)) return '-';
-  const ms = Math.max(0, now.getTime() - at);
-  const span = spans.find((one) => ms >= one.ms);
-  return span === undefined ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / span.ms)}${span.name}`;
-}

@@ -31,13 +31,16 @@ export function troublesOf(
   reports: readonly NodeGCReport[] | undefined,
   now: Date,
 ): readonly Trouble[] {
-  const found = [...policies.flatMap(ofPolicy), ...(reports ?? []).flatMap((report) => ofNode(report, now))];
+  const found = [
+    ...policies.flatMap((policy) => ofPolicy(policy, now)),
+    ...(reports ?? []).flatMap((report) => ofNode(report, now)),
+  ];
   const areNodesNamed = found.some(({ severity }) => severity === 'NodeDegraded');
   const told = found.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed));
   return grouped(told.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)));
 }
 
-function ofPolicy(policy: GCPolicy): readonly Found[] {
+function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
   const about = { kind: 'GCPolicy', name: policy.metadata?.name ?? '' } as const;
   const parsed = parsePolicy(policy);
   if (parsed.kind === 'invalid') {
@@ -49,18 +52,22 @@ function ofPolicy(policy: GCPolicy): readonly Found[] {
   return [
     ...saying(about, 'Refused', conditionOf(conditions, 'Accepted', 'False')),
     ...saying(about, 'PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
-    ...unseen(policy, about),
+    ...unseen(policy, about, now),
     ...behind(policy, about),
   ];
 }
 
 type About = Pick<Found, 'kind' | 'name'>;
 
-function unseen({ metadata, status }: GCPolicy, about: About): readonly Found[] {
+/** The controller needs a moment for what was created just now. */
+const freshMs = 60_000;
+
+function unseen({ metadata, status }: GCPolicy, about: About, now: Date): readonly Found[] {
   if (status?.observedGeneration !== undefined && status.observedGeneration >= (metadata?.generation ?? 0))
     return [];
   const message = 'The controller has not seen the policy as it is now: is it running?';
   const since = status === undefined ? metadata?.creationTimestamp : undefined;
+  if (since !== undefined && now.getTime() - Date.parse(since) < freshMs) return [];
   return [{ ...about, severity: 'Silent', reason: 'NotObserved', message, since }];
 }
 

@@ -21,6 +21,8 @@ export interface StatusTotals {
   readonly policies: number;
   readonly nodes: number;
   readonly podsDue: number;
+  /** Of those due: by policies that touch nothing. */
+  readonly podsDueInDryRun: number;
   readonly podsDeleted: number;
   readonly reclaimableBytes: number;
   readonly reclaimedBytes: number;
@@ -35,6 +37,9 @@ export interface PolicyRow {
   /** null = it says nothing about pods, or no pass was made yet. */
   readonly pods: NonNullable<GCPolicy['status']>['pods'] | null;
   readonly nodes: NonNullable<GCPolicy['status']>['nodes'] | null;
+  /** As the reports of its nodes say; where they could not be read, of images alone, as its own status says. null = nothing says. */
+  readonly reclaimableBytes: number | null;
+  readonly reclaimedBytes: number | null;
   /** Of the last pass that changed a figure: others are not written down. */
   readonly lastPassTime: string | null;
 }
@@ -66,8 +71,8 @@ export function statusView(
 ): StatusView {
   const trouble = troublesOf(policies, reports, now);
   const troubled = new Set(trouble.flatMap(({ kind, names }) => (kind === 'Node' ? names : [])));
-  const rows = policyRows(policies);
   const nodes = reports?.map((report) => nodeRow(report, troubled)).toSorted(byNeed);
+  const rows = policyRows(policies, nodes);
   return {
     ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Status', trouble },
     totals: totalsOf(rows, nodes),
@@ -76,14 +81,25 @@ export function statusView(
   };
 }
 
-function policyRows(policies: readonly GCPolicy[]): readonly PolicyRow[] {
+function policyRows(
+  policies: readonly GCPolicy[],
+  nodes: readonly NodeRow[] | undefined,
+): readonly PolicyRow[] {
   const byName = new Map(policies.map((policy) => [policy.metadata?.name ?? '', policy]));
   const ranked = rankPolicies(policies.map((policy) => parsePolicy(policy).policy));
-  return ranked.map((policy) => policyRow(policy, byName.get(policy.name)?.status));
+  return ranked.map((policy) => {
+    const own = nodes?.filter((node) => node.policy === policy.name);
+    return policyRow(policy, byName.get(policy.name)?.status, own);
+  });
 }
 
-function policyRow(policy: Policy | InvalidPolicy, status: GCPolicy['status']): PolicyRow {
+function policyRow(
+  policy: Policy | InvalidPolicy,
+  status: GCPolicy['status'],
+  nodes: readonly NodeRow[] | undefined,
+): PolicyRow {
   return {
+    ...bytesOf(status?.nodes, nodes),
     name: policy.name,
     mode: isInvalid(policy) ? null : policy.mode,
     priority: policy.priority ?? null,
@@ -91,6 +107,24 @@ function policyRow(policy: Policy | InvalidPolicy, status: GCPolicy['status']): 
     pods: status?.pods ?? null,
     nodes: status?.nodes ?? null,
     lastPassTime: status?.lastPassTime ?? null,
+  };
+}
+
+/** Reports are fresher than what a policy sums up of them. */
+function bytesOf(
+  summed: NonNullable<GCPolicy['status']>['nodes'],
+  nodes: readonly NodeRow[] | undefined,
+): Pick<PolicyRow, 'reclaimableBytes' | 'reclaimedBytes'> {
+  const isSpoken = summed !== undefined || (nodes ?? []).length > 0;
+  if (!isSpoken) return { reclaimableBytes: null, reclaimedBytes: null };
+  if (nodes === undefined)
+    return {
+      reclaimableBytes: orNull(summed?.imageBytesReclaimable),
+      reclaimedBytes: orNull(summed?.imageBytesReclaimed),
+    };
+  return {
+    reclaimableBytes: sum(nodes.map((node) => node.reclaimableBytes)),
+    reclaimedBytes: sum(nodes.map((node) => node.reclaimedBytes)),
   };
 }
 
@@ -151,6 +185,7 @@ function totalsOf(policies: readonly PolicyRow[], nodes: readonly NodeRow[] | un
     policies: policies.length,
     nodes: nodes?.length ?? summed((row) => row.nodes?.desired),
     podsDue: summed((row) => row.pods?.due),
+    podsDueInDryRun: summed(({ mode, pods }) => (mode === 'DryRun' ? pods?.due : 0)),
     podsDeleted: summed((row) => row.pods?.deletedTotal),
     reclaimableBytes: nodes
       ? sum(nodes.map((row) => row.reclaimableBytes))

@@ -4,6 +4,8 @@ import type { Variables } from './flags.ts';
 
 /** What a command may touch of the process it runs in. */
 export interface System {
+  /** What it was started as: `dustpan` or `kubectl dustpan`. */
+  readonly program: string;
   readonly env: Variables;
   /** undefined when the file cannot be read. */
   readonly readFile: (path: string) => string | undefined;
@@ -12,7 +14,8 @@ export interface System {
 }
 
 /** The real process. Output is written before the call returns, so that nothing is lost at exit. */
-export const realSystem = (env: Variables): System => ({
+export const realSystem = (env: Variables, program: string): System => ({
+  program,
   env,
   readFile: (path) => {
     try {

@@ -44,11 +44,51 @@ function aligned(text: string, size: number, right: boolean): string {
   return right ? cut.padStart(size) : cut.padEnd(size);
 }
 
-/** The text in so many characters; the middle gives way, since the ends tell things apart. */
+/**
+ * The text in so many characters; the middle gives way, between words where they allow it. The end is worth more than the start: it is the name
+ * of an image with its tag, the file of a path, the random part of a pod's name.
+ */
 export function fitted(text: string, size: number): string {
   if (text.length <= size) return text;
-  const head = Math.ceil((size - 1) / 2);
-  return text.slice(0, head) + ellipsis + text.slice(text.length - (size - 1 - head));
+  const room = size - ellipsis.length;
+  // Of a node's name or a policy's either end may be the one that matters.
+  const cut = text.includes('/') ? seamCut(text, room) : undefined;
+  const { head, tail } = cut ?? middleCut(text, room);
+  return text.slice(0, head) + ellipsis + text.slice(tail);
+}
+
+/** What is kept: before `head` and from `tail` on. */
+interface Cut {
+  readonly head: number;
+  readonly tail: number;
+}
+
+/** The best of those cuts that break no word; undefined when each takes too much. */
+function seamCut(text: string, room: number): Cut | undefined {
+  const seams = [0, ...Array.from(text.matchAll(seam), ({ index }) => index)];
+  const kept = ({ head, tail }: Cut): number => head + text.length - tail;
+  // Whole parts, and some start at all, are worth a few letters.
+  const worth = ({ head, tail }: Cut): number =>
+    text.length -
+    tail +
+    head / 2 +
+    (head > 0 ? 6 : 0) +
+    (text[head - 1] === '/' ? 4 : 0) +
+    (text[tail] === '/' ? 6 : 0);
+  // Half a tag would be another one.
+  const tails = seams.filter((at) => text[at] === ' ' || !/:[^/\s]+$/.test(text.slice(0, at)));
+  return tails
+    .flatMap((tail) => seams.map((head) => ({ head, tail })))
+    .filter((cut) => kept(cut) <= room && kept(cut) >= (room * 2) / 3)
+    .toSorted((a, b) => worth(b) - worth(a))[0];
+}
+
+/** Beside what parts the words of names, paths and image references. */
+const seam = /(?<=[-._/:@\s])|(?=[-._/:@\s])/g;
+
+function middleCut({ length }: string, room: number): Cut {
+  const head = Math.ceil(room / 2);
+  return { head, tail: length - (room - head) };
 }
 
 /** The text in lines of at most `width`, those after the first with a margin; a longer word stays whole. */

@@ -36,6 +36,8 @@ export interface ClusterConnection {
   readonly auth: Credentials;
   /** For a log line: the kubeconfig file and context, or `in-cluster`. */
   readonly source: string;
+  /** Of the kubeconfig's context. */
+  readonly namespace?: string | undefined;
 }
 
 /** Where to look for a cluster; the values come from flags and environment, which only the CLI reads. */

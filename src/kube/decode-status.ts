@@ -25,6 +25,7 @@ export function errorOf(status: Status): ApiError {
     status: code,
     reason,
     causes: (details?.causes ?? []).map((cause) => cause.reason),
+    explanations: (details?.causes ?? []).map((cause) => cause.message),
     retryAfterMs: retryAfterMs(details),
   });
 }
@@ -44,7 +45,10 @@ export function statusFromJson(json: unknown): Status {
     reason: asText(status['reason']),
     code: Number(status['code'] ?? 0),
     details: {
-      causes: asList(details['causes']).map((cause) => ({ reason: asText(asObject(cause)['reason']) })),
+      causes: asList(details['causes']).map((cause) => ({
+        reason: asText(asObject(cause)['reason']),
+        message: asText(asObject(cause)['message']),
+      })),
       retryAfterSeconds: Number(details['retryAfterSeconds'] ?? 0),
     },
   });

@@ -41,9 +41,9 @@ const maxNameLength = 253;
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** What makes two events occurrences of one series: everything but the note. */
-export function seriesKey({ type, action, reason, regarding }: EventSpec): string {
+export function seriesKey({ type, action, reason, regarding, occasion = '' }: EventSpec): string {
   const { apiVersion, kind, name, namespace = '', uid } = regarding;
-  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid]);
+  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, occasion]);
 }
 
 /** A series of one. */

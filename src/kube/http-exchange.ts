@@ -2,10 +2,8 @@ import type * as http from 'node:http';
 import { onAbort } from './abort.ts';
 import { connectionError, timeoutError } from './connection-errors.ts';
 import { tcpKeepAliveMs, type Origin } from './http-agent.ts';
+import { OversizeError } from './http-body.ts';
 import type { KubeRequest } from './transport.ts';
-
-/** The API server's own limit for one object is 3 MiB; a page of 500 stays far below this. */
-const maxBodyBytes = 64 * 1024 * 1024;
 
 /** One request on its way; `request.timeoutMs` is for the whole exchange, body included, and absent for a stream. */
 export interface Attempt {
@@ -45,38 +43,6 @@ export async function openExchange(attempt: Attempt, signal: AbortSignal): Promi
   }
 }
 
-/** The whole body, unless it is absurdly long. */
-export function readBody(response: http.IncomingMessage, what: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  // Listeners, not its iterator: that costs as much as all the rest of a short answer.
-  return new Promise((resolve, reject) => {
-    response.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      chunks.push(chunk);
-      if (sizeBytes <= maxBodyBytes) return;
-      reject(new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`));
-      response.destroy();
-    });
-    response.on('end', () => {
-      resolve(joined(chunks, sizeBytes));
-    });
-    response.on('error', reject);
-    // Half an answer has neither an end nor, always, an error.
-    response.on('close', () => {
-      if (!response.complete) reject(new Error('the connection was closed in the middle of the answer'));
-    });
-  });
-}
-
-/** Most answers come in one piece. */
-const joined = (chunks: readonly Buffer[], sizeBytes: number): Buffer =>
-  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, sizeBytes);
-
-class OversizeError extends Error {
-  override readonly name = 'OversizeError';
-}
-
 interface Sent {
   readonly request: http.ClientRequest;
   readonly response: Promise<http.IncomingMessage>;
@@ -111,12 +77,13 @@ const search = ({ query }: KubeRequest): string =>
 
 /** Names and values in turn: that spares node:http a table of its own for each request. */
 function headersOf(
-  { request: { accept, contentType }, origin, userAgent, headers }: Attempt,
+  { request: { accept, contentType, compressed }, origin, userAgent, headers }: Attempt,
   body: string | undefined,
 ): string[] {
   const list = [
     ...['host', origin.host, 'user-agent', userAgent],
-    ...['accept', accept ?? 'application/json', 'accept-encoding', 'identity'],
+    ...['accept', accept ?? 'application/json'],
+    ...['accept-encoding', compressed === true ? 'gzip' : 'identity'],
   ];
   for (const [name, value] of Object.entries(headers)) list.push(name, value);
   if (body === undefined) return list;

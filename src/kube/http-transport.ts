@@ -3,7 +3,8 @@ import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { Connections, originOf, type Origin } from './http-agent.ts';
-import { describe, openExchange, readBody, type Exchange } from './http-exchange.ts';
+import { bodyPieces, readBody } from './http-body.ts';
+import { describe, openExchange, type Exchange } from './http-exchange.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal } from './status-errors.ts';
@@ -77,7 +78,7 @@ class KeepAliveTransport implements HttpTransport {
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
-      yield* exchange.response as AsyncIterable<Buffer>;
+      yield* bodyPieces(exchange.response, describe(request));
     } catch (err) {
       throw exchange.explain(err);
     } finally {

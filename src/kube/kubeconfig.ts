@@ -23,14 +23,14 @@ export async function kubeconfigConnection(
   clock: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterConnection> {
   const account = new KubeconfigAccount(options, clock);
-  const { server, context } = await account.load();
+  const { server, context, namespace } = await account.load();
   const endpoint = {
     server,
     get tls(): TlsMaterial {
       return account.tls;
     },
   };
-  return { endpoint, auth: account, source: `${options.files.join(', ')} (context ${context})` };
+  return { endpoint, auth: account, source: `${options.files.join(', ')} (context ${context})`, namespace };
 }
 
 class KubeconfigAccount implements Credentials {
@@ -51,11 +51,13 @@ class KubeconfigAccount implements Credentials {
     return this.#tls;
   }
 
-  async load(): Promise<{ server: string; context: string }> {
+  async load(): Promise<{ server: string; context: string; namespace: string | undefined }> {
     this.#config = await loadKubeConfig(this.#options);
+    const context = this.#config.getCurrentContext();
     return {
       server: this.#config.getCurrentCluster()?.server ?? '',
-      context: this.#config.getCurrentContext(),
+      context,
+      namespace: this.#config.getContextObject(context)?.namespace,
     };
   }
 

@@ -1,22 +1,26 @@
-import type { NodePod } from '../api/node-pass.ts';
+import type { StoragePod } from '../api/local-storage.ts';
+import { isKeepMarked } from '../api/matching.ts';
 import { Interner } from './decode-intern.ts';
 import { asList, asObject, asText } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
 import { RecentStrings, SharingReader } from './decode-reader.ts';
 import { parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
-import { NodePod as Message, type NodePodContainer, type NodePodSpec } from './gen/node_pod.ts';
+import {
+  NodePod as Message,
+  type NodePodContainer,
+  type NodePodQuantity,
+  type NodePodSpec,
+  type NodePodVolumeSource,
+} from './gen/node_pod.ts';
+import { noStorageSpec, StorageSpecs } from './node-pod-storage.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
 import { ApiError, type KubeTransport } from './transport.ts';
 
 /** What the agent keeps of a pod of its node. */
-export interface NodePodFacts extends Identified, NodePod {
+export interface NodePodFacts extends Identified, StoragePod {
   readonly namespace: string;
-  /** Annotation kubernetes.io/config.source: `api`, or where a static pod comes from; undefined = not a mirror pod. */
-  readonly configSource: string | undefined;
-  /** spec.priority. */
-  readonly priority: number | undefined;
 }
 
 /** The pods that are bound to one node. */
@@ -31,14 +35,14 @@ export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
   };
 }
 
-/** Reads a pod down to the images it refers to and what tells it from another. */
+/** Reads a pod down to the images it refers to, the local storage it may use and what tells it from another. */
 export function nodePodCodec(): Codec<NodePodFacts> {
-  const intern = new Interner();
+  const tables: Tables = { intern: new Interner(), specs: new StorageSpecs() };
   const strings = new RecentStrings();
   const facts = (message: Message, known?: ReadonlyMap<string, NodePodFacts>): NodePodFacts => {
     const before = known?.get(message.metadata?.uid ?? '');
     const isSame = before !== undefined && before.resourceVersion === message.metadata?.resourceVersion;
-    return isSame ? before : nodePodFacts(message, intern);
+    return isSame ? before : nodePodFacts(message, tables);
   };
   return {
     fromProtobuf: (bytes, known) => facts(Message.decode(new SharingReader(bytes, strings)), known),
@@ -52,7 +56,13 @@ const annotation = {
   source: 'kubernetes.io/config.source',
 } as const;
 
-function nodePodFacts({ metadata: meta, spec, status }: Message, intern: Interner): NodePodFacts {
+/** What pods have in common is kept once. */
+interface Tables {
+  readonly intern: Interner;
+  readonly specs: StorageSpecs;
+}
+
+function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs }: Tables): NodePodFacts {
   if (meta === undefined || meta.uid === '' || meta.name === '')
     throw new MalformedError('pod without metadata.uid and metadata.name');
   return {
@@ -65,7 +75,9 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, intern: Interne
     configHash: configHashOf(meta.annotations),
     configSource: meta.annotations[annotation.source],
     priority: spec?.priority,
+    keepMarked: isKeepMarked(meta),
     images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
+    storage: spec === undefined ? noStorageSpec : specs.read(spec),
   };
 }
 
@@ -93,6 +105,7 @@ function messageFromJson(json: unknown): Message {
       uid: asText(meta['uid']),
       resourceVersion: asText(meta['resourceVersion']),
       deletionTimestamp: timeOf(meta['deletionTimestamp']),
+      labels: textsOf(meta['labels']),
       annotations: textsOf(meta['annotations']),
     },
     spec: specFromJson(asObject(pod['spec'])),
@@ -101,21 +114,56 @@ function messageFromJson(json: unknown): Message {
 }
 
 function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
-  const containers = (list: unknown): NodePodContainer[] =>
-    asList(list).map((one) => ({ image: asText(asObject(one)['image']) }));
   const { priority } = spec;
   return {
-    containers: containers(spec['containers']),
-    initContainers: containers(spec['initContainers']),
-    ephemeralContainers: containers(spec['ephemeralContainers']).map((one) => ({
-      ephemeralContainerCommon: one,
+    containers: asList(spec['containers']).map(containerFromJson),
+    initContainers: asList(spec['initContainers']).map(containerFromJson),
+    ephemeralContainers: asList(spec['ephemeralContainers']).map((one) => ({
+      ephemeralContainerCommon: { image: asText(asObject(one)['image']) },
     })),
     volumes: asList(spec['volumes']).map((one) => {
-      const image = asObject(asObject(one)['image']);
-      return { volumeSource: { image: { reference: asText(image['reference']) } } };
+      const volume = asObject(one);
+      return { name: asText(volume['name']), volumeSource: volumeSourceFromJson(volume) };
     }),
+    overhead: quantitiesOf(spec['overhead']),
     priority: typeof priority === 'number' ? priority : undefined,
   };
+}
+
+function containerFromJson(json: unknown): NodePodContainer {
+  const container = asObject(json);
+  return {
+    name: asText(container['name']),
+    image: asText(container['image']),
+    resources: { limits: quantitiesOf(asObject(container['resources'])['limits']) },
+    restartPolicy: asText(container['restartPolicy']),
+  };
+}
+
+function volumeSourceFromJson(volume: Readonly<Record<string, unknown>>): NodePodVolumeSource {
+  const emptyDir = asObject(volume['emptyDir']);
+  return {
+    // Of a volume without any source the kubelet makes an emptyDir, but the API server writes that down.
+    emptyDir:
+      volume['emptyDir'] === undefined || volume['emptyDir'] === null
+        ? undefined
+        : { medium: asText(emptyDir['medium']), sizeLimit: quantityOf(emptyDir['sizeLimit']) },
+    image: { reference: asText(asObject(volume['image'])['reference']) },
+  };
+}
+
+const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
+  Object.fromEntries(
+    Object.entries(asObject(json)).flatMap(([name, value]) => {
+      const quantity = quantityOf(value);
+      return quantity === undefined ? [] : [[name, quantity]];
+    }),
+  );
+
+/** A person may write a number. */
+function quantityOf(json: unknown): NodePodQuantity | undefined {
+  if (typeof json === 'number') return { string: String(json) };
+  return typeof json === 'string' ? { string: json } : undefined;
 }
 
 function timeOf(value: unknown): { seconds: number; nanos: number } | undefined {

@@ -1,5 +1,7 @@
+import type { EvictionRequest } from '../api/local-storage.ts';
 import { asList, asObject, asText } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
+import { evictionRequestsOf } from './eviction-requests.ts';
 import { MalformedError } from './frames.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
@@ -19,7 +21,10 @@ export interface NodeReportFacts extends Identified {
   readonly imageBytesFreed: number;
   readonly containersRemovable: number;
   readonly storageWarnings: number;
+  /** All of them, listed or not. */
   readonly evictionRequests: number;
+  /** Those that are listed, the most excessive first; the same array as long as they say the same. */
+  readonly requests: readonly EvictionRequest[];
 }
 
 /** The reports of all nodes; the kind may be missing. */
@@ -51,11 +56,14 @@ const nodeReportCodec: Codec<NodeReportFacts> = {
     if (identity.uid === '') throw new MalformedError('report without metadata.uid');
     const before = known?.get(identity.uid);
     const isSame = before?.resourceVersion === identity.resourceVersion;
-    return before !== undefined && isSame ? before : { ...identity, ...factsOf(asObject(report['status'])) };
+    if (before !== undefined && isSame) return before;
+    const status = asObject(report['status']);
+    const requests = evictionRequestsOf(status['evictionRequests'], before?.requests);
+    return { ...identity, ...figuresOf(status), requests };
   },
 };
 
-function factsOf(status: JsonObject): Omit<NodeReportFacts, keyof Identified> {
+function figuresOf(status: JsonObject): Omit<NodeReportFacts, keyof Identified | 'requests'> {
   const reportedAtMs = Date.parse(asText(status['reportTime']));
   const policy = asObject(status['policy']);
   const removable = asObject(asObject(status['images'])['removable']);

@@ -8,6 +8,8 @@ export interface EventSpec {
   readonly action: string;
   /** A sentence; cut to 1024 bytes. Not part of a series' identity. */
   readonly note: string;
+  /** Makes occurrences of another one a series, and an Event, of their own; not written. */
+  readonly occasion?: string;
 }
 
 export interface ObjectRef {

@@ -10,6 +10,7 @@ export function refusal(request: KubeRequest, response: KubeResponse): ApiError 
     status: response.status,
     reason: status?.reason ?? '',
     causes: status?.causes ?? [],
+    explanations: status?.explanations ?? [],
     retryAfterMs: retryAfterMs(response) ?? status?.retryAfterMs,
   });
 }

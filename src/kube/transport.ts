@@ -10,6 +10,8 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
+  /** Of a stream that ends by itself: the server may compress it (gzip), and then it is handed on once all of it is there. */
+  readonly compressed?: boolean;
   /** Deadline of one attempt, default 30 000. */
   readonly timeoutMs?: number;
   /** How often a 429, 5xx or a broken connection is tried again; default 4 for GET, 0 for others (but a 429 never acted: see class). */
@@ -39,18 +41,27 @@ export class ApiError extends Error {
   readonly reason: string;
   /** status.details.causes[].reason, e.g. `DisruptionBudget`. */
   readonly causes: readonly string[];
+  /** status.details.causes[].message: a sentence for each cause, which may name what the message does not. */
+  readonly explanations: readonly string[];
   readonly retryAfterMs: number | undefined;
   /** The request had been sent before, on a connection that broke: the server may have acted on it then. */
   resent = false;
 
   constructor(
     message: string,
-    facts: { status: number; reason?: string; causes?: readonly string[]; retryAfterMs?: number | undefined },
+    facts: {
+      status: number;
+      reason?: string;
+      causes?: readonly string[];
+      explanations?: readonly string[];
+      retryAfterMs?: number | undefined;
+    },
   ) {
     super(message);
     this.status = facts.status;
     this.reason = facts.reason ?? '';
     this.causes = facts.causes ?? [];
+    this.explanations = facts.explanations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
   }
 }

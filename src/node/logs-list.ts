@@ -98,5 +98,8 @@ const named = (entries: readonly Dirent<Buffer>[]): readonly Named[] =>
     return name === undefined ? [] : [{ name, isDirectory: entry.isDirectory() }];
   });
 
-const entryOf = (path: string, { size, mtimeMs }: Stats, target: string | undefined): LogEntry =>
-  target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
+function entryOf(path: string, { size, mtimeMs: exactMs }: Stats, target: string | undefined): LogEntry {
+  // Rounded up, so that nothing looks older than it is, and a snapshot, which has milliseconds, says the same.
+  const mtimeMs = Math.ceil(exactMs);
+  return target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
+}

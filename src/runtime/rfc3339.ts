@@ -1,9 +1,12 @@
 const form = /^(\d{4})-(\d\d)-(\d\d)[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
+const daysOfAnyMonth = 28;
+
 /** Unix milliseconds of an RFC 3339 time; undefined for anything else, a day that the month does not have included. */
 export function parseRfc3339(text: string): number | undefined {
   const [, year, month, day] = form.exec(text) ?? [];
-  if (year === undefined || Number(day) > daysIn(Number(year), Number(month))) return undefined;
+  if (year === undefined) return undefined;
+  if (Number(day) > daysOfAnyMonth && Number(day) > daysIn(Number(year), Number(month))) return undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : ms;
 }

@@ -10,6 +10,13 @@ export const imagesOf = (answer: Field): readonly RuntimeImage[] => answer.at('i
 export const containersOf = (answer: Field): readonly RuntimeContainer[] =>
   answer.at('containers').list().map(containerOf);
 
+/** What the containers of the same answer have mounted, as far as a snapshot of ours says so: crictl does not. */
+export const mountedImagesOf = (answer: Field): readonly string[] =>
+  answer
+    .at('containers')
+    .list()
+    .flatMap((one) => one.at('mountedImages').texts());
+
 /** `crictl pods -o json`. */
 export const sandboxesOf = (answer: Field): readonly RuntimeSandbox[] =>
   answer.at('items').list().map(sandboxOf);

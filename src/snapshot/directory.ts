@@ -6,8 +6,8 @@ import { findFile, namesIn } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
-import { readPolicyFiles } from './policies.ts';
-import type { ByUid, World } from './world.ts';
+import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
+import { kindMissingNote, type ByUid, type World } from './world.ts';
 
 export interface SnapshotSource {
   readonly directory: string;
@@ -26,10 +26,10 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
     const file = find(name);
     return file === undefined ? undefined : read(file);
   };
-  const policies =
+  const { policies, isKindMissing = false } =
     policyFiles.length > 0
-      ? await readPolicyFiles(policyFiles)
-      : await ifThere('policies', (file) => readPolicyFiles([file]));
+      ? { policies: await readPolicyFiles(policyFiles) }
+      : ((await ifThere('policies', readSnapshotPolicies)) ?? { policies: undefined });
   const nodes = await ifThere('nodes', (file) => readObjects(file, kinds.nodes, onProgress));
   const folders = await nodeFolders(directory, nodes);
   const pods = await ifThere('pods', (file) =>
@@ -40,14 +40,17 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
       readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name) }),
     ),
   );
+  const reports = await ifThere('nodegcreports', (file) =>
+    readObjects(file, kinds.nodegcreports, onProgress),
+  );
   return {
     ...{ policies, nodes, pods: pods?.all },
     namespaces: await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress)),
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
-    reports: [],
-    notes: read.flatMap(({ notes }) => notes),
+    reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
+    notes: [...(isKindMissing ? [kindMissingNote] : []), ...read.flatMap(({ notes }) => notes)],
   };
 }
 

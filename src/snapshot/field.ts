@@ -7,17 +7,32 @@ type JsonObject = Readonly<Record<string, unknown>>;
 /** A value of an input file with its place in it. Every reader throws InputError for what is not as it should be; null is the same as absent. */
 export class Field {
   readonly file: string;
-  readonly path: string;
+  /** The object it is a field of, which knows its own place. */
+  readonly #parent: Field | undefined;
+  readonly #name: string;
   readonly #value: unknown;
 
-  constructor(file: string, path: string, value: unknown) {
-    this.file = file;
-    this.path = path;
+  /** In a file, at this path; or in another field, by this name. */
+  constructor(place: string | Field, name: string, value: unknown) {
+    this.#parent = typeof place === 'string' ? undefined : place;
+    this.file = typeof place === 'string' ? place : place.file;
+    this.#name = name;
     this.#value = value ?? undefined;
+  }
+
+  /** Made only when somebody asks: of millions of fields hardly one is wrong. */
+  get path(): string {
+    const before = this.#parent?.path ?? '';
+    return before === '' ? this.#name : `${before}.${this.#name}`;
   }
 
   get isAbsent(): boolean {
     return this.#value === undefined;
+  }
+
+  /** The same value at another path of the file. */
+  as(path: string): Field {
+    return new Field(this.file, path, this.#value);
   }
 
   wrong(what: string): InputError {
@@ -67,6 +82,13 @@ export class Field {
     return this.isAbsent ? [] : this.list().map((one) => one.text());
   }
 
+  /** Throws as `textMap` does, and makes none. */
+  checkTextMap(): void {
+    if (this.isAbsent) return;
+    const object = this.object();
+    for (const name in object) if (typeof object[name] !== 'string') this.at(name).text();
+  }
+
   textMap(): Record<string, string> {
     if (this.isAbsent) return {};
     return Object.fromEntries(Object.keys(this.object()).map((name) => [name, this.at(name).text()]));
@@ -102,6 +124,6 @@ export class Field {
   }
 
   #child(name: string, value: unknown): Field {
-    return new Field(this.file, this.path === '' ? name : `${this.path}.${name}`, value);
+    return new Field(this, name, value);
   }
 }

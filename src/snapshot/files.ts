@@ -1,15 +1,18 @@
 import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorLine } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 import { ListScanner } from './list-scanner.ts';
+import { YamlListScanner, type LoadYaml } from './yaml-list-scanner.ts';
 
 /** Told after each piece of a file, for a person who waits. */
 export type OnProgress = (file: string, items: number) => void;
 
 const chunkBytes = 1024 * 1024;
+/** YAML in one piece takes some twenty times its size of memory; in pieces it must be written as kubectl does. */
+const maxWholeBytes = 8 * 1024 * 1024;
 
 /** The names in a directory, sorted; undefined when there is no such directory. */
 export async function namesIn(directory: string): Promise<readonly string[] | undefined> {
@@ -48,12 +51,12 @@ export async function readList(
     items += 1;
     onItem(item);
   };
-  if (isYaml(file)) {
+  if (isYaml(file) && (await sizeOf(file)) <= maxWholeBytes) {
     const list = await readWhole(file);
     for (const item of list.at('items').list()) counted(item);
     return list;
   }
-  const scanner = new ListScanner(file, counted);
+  const scanner = isYaml(file) ? await yamlScanner(file, counted) : new ListScanner(file, counted);
   for await (const chunk of chunksOf(file)) {
     scanner.push(chunk);
     onProgress(file, items);
@@ -75,6 +78,14 @@ export function findFile(directory: string, names: readonly string[], name: stri
 }
 
 const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
+
+async function sizeOf(file: string): Promise<number> {
+  try {
+    return (await stat(file)).size;
+  } catch (err) {
+    throw unreadable(file, err);
+  }
+}
 
 async function readText(file: string): Promise<string> {
   try {
@@ -101,15 +112,28 @@ function jsonOf(file: string, text: string): unknown {
 }
 
 async function yamlDocuments(file: string, text: string): Promise<readonly Field[]> {
+  return (await yamlLoader(file))(text, 0);
+}
+
+async function yamlScanner(file: string, onItem: (item: Field) => void): Promise<YamlListScanner> {
+  return new YamlListScanner(file, await yamlLoader(file), onItem);
+}
+
+async function yamlLoader(file: string): Promise<LoadYaml> {
   const { CORE_SCHEMA, loadAll, YAMLException } = await import('js-yaml');
-  try {
-    // The core schema leaves times alone: they stay the text that was written.
-    const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
-    return documents.map((one) => new Field(file, '', one));
-  } catch (err) {
-    const line = err instanceof YAMLException ? `${err.reason}, line ${err.mark.line + 1}` : errorLine(err);
-    throw new InputError(file, '', `is not YAML: ${line}`);
-  }
+  const lineOf = (err: unknown, firstLine: number | undefined): string => {
+    if (!(err instanceof YAMLException)) return errorLine(err);
+    return firstLine === undefined ? err.reason : `${err.reason}, line ${firstLine + err.mark.line + 1}`;
+  };
+  return (text, firstLine) => {
+    try {
+      // The core schema leaves times alone: they stay the text that was written.
+      const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
+      return documents.map((one) => new Field(file, '', one));
+    } catch (err) {
+      throw new InputError(file, '', `is not YAML: ${lineOf(err, firstLine)}`);
+    }
+  };
 }
 
 const codeOf = (err: unknown): unknown => (err instanceof Error && 'code' in err ? err.code : undefined);

@@ -1,5 +1,6 @@
 import { nodePodCodec, type NodePodFacts } from '../kube/node-pods.ts';
 import type { Codec } from '../kube/decode-list.ts';
+import { nodeReportsResource } from '../kube/node-report-facts.ts';
 import type { Identified, PodFacts } from '../kube/objects.ts';
 import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '../kube/resources.ts';
 import { errorLine } from '../runtime/errors.ts';
@@ -19,6 +20,7 @@ export const kinds = {
   namespaces: { kind: 'Namespace', codec: namespaceCodec },
   jobs: { kind: 'Job', codec: jobCodec },
   replicasets: { kind: 'ReplicaSet', codec: replicaSetCodec },
+  nodegcreports: { kind: 'NodeGCReport', codec: () => nodeReportsResource().codec },
 } as const;
 
 /** The objects of one file, by UID. */
@@ -78,7 +80,7 @@ function checkItem(item: Field, kind: string): void {
   meta.at('uid').name();
   for (const time of [meta.at('creationTimestamp'), meta.at('deletionTimestamp')])
     if (!time.isAbsent) time.timeMs();
-  meta.at('labels').textMap();
+  meta.at('labels').checkTextMap();
   if (kind === 'Pod') checkPod(item);
 }
 

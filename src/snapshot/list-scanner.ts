@@ -1,6 +1,7 @@
 import { errorLine } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
+import { ItemGuess } from './item-guess.ts';
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -20,6 +21,7 @@ export class ListScanner {
   /** All that is not in an item. */
   #envelope = '';
   #held: Buffer[] = [];
+  readonly #guess = new ItemGuess();
   #count = 0;
   #depth = 0;
   #inItems = false;
@@ -81,15 +83,28 @@ export class ListScanner {
 
   #betweenItems(chunk: Buffer, at: number): number {
     const byte = chunk[at] ?? 0;
+    if (byte === openBrace && !this.#wantsComma) return this.#beginItem(chunk, at);
+    this.#guess.passed(byte);
     if (byte === closeBracket && (this.#wantsComma || this.#count === 0)) {
       this.#inItems = false;
       this.#depth -= 1;
       this.#envelope += ']';
     } else if (byte === comma && this.#wantsComma) this.#wantsComma = false;
-    else if (byte === openBrace && !this.#wantsComma) {
-      this.#depth += 1;
-      this.#held = [chunk.subarray(at, at + 1)];
-    } else if (!isSpace(byte)) throw this.#wrong(this.#itemPath, 'is not a JSON object');
+    else if (!isSpace(byte)) throw this.#wrong(this.#itemPath, 'is not a JSON object');
+    return at + 1;
+  }
+
+  #beginItem(chunk: Buffer, at: number): number {
+    const end = this.#guess.end(chunk, at);
+    const item = end === undefined ? undefined : parsedOrNot(chunk.toString('utf8', at, end));
+    if (end !== undefined && item !== undefined) {
+      this.#handOn(item);
+      return end;
+    }
+    if (end !== undefined) this.#guess.forget();
+    // One that is no JSON comes this way too, and is complained of where it ends.
+    this.#depth += 1;
+    this.#held = [chunk.subarray(at, at + 1)];
     return at + 1;
   }
 
@@ -130,7 +145,12 @@ export class ListScanner {
     const bytes = this.#held.length === 1 && this.#held[0] ? this.#held[0] : Buffer.concat(this.#held);
     const path = this.#itemPath;
     this.#held = [];
-    this.#onItem(new Field(this.#file, path, this.#parsed(bytes.toString('utf8'), path)));
+    this.#handOn(this.#parsed(bytes.toString('utf8'), path));
+  }
+
+  #handOn(item: unknown): void {
+    this.#onItem(new Field(this.#file, this.#itemPath, item));
+    this.#guess.ended();
     this.#count += 1;
     this.#wantsComma = true;
   }
@@ -161,6 +181,15 @@ export class ListScanner {
 
   #wrong(path: string, what: string): InputError {
     return new InputError(this.#file, path, what);
+  }
+}
+
+/** What a text says, when it is JSON. */
+function parsedOrNot(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,11 +1,11 @@
 import type { NodePodFacts } from '../kube/node-pods.ts';
-import type { LogEntry } from '../node/logs.ts';
 import { emptyState, parseState, type AgentState } from '../node/state-format.ts';
-import { containersOf, imagesOf, sandboxesOf } from './crictl.ts';
+import { containersOf, imagesOf, mountedImagesOf, sandboxesOf } from './crictl.ts';
 import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
-import type { NodePart } from './world.ts';
+import { logListingOf } from './log-listing.ts';
+import { inOrder, type NodePart } from './world.ts';
 
 /** A node's own folder of a snapshot, with what is remarkable about it. */
 export interface NodeFolder {
@@ -26,15 +26,21 @@ export async function readNodeFolder(
   // Nothing is decided from it; it is only looked through, so that a broken one does not go unnoticed.
   await read('imagefs', (answer) => answer.object());
   const { state, note } = await readState(directory, names);
+  const ran = await read('containers', (answer) => ({
+    containers: containersOf(answer),
+    mounted: mountedImagesOf(answer),
+  }));
   const part: NodePart = {
-    ...{ name, pods, state, mounted: [] },
+    ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
     images: await read('images', imagesOf),
-    containers: await read('containers', containersOf),
     sandboxes: await read('sandboxes', sandboxesOf),
     disk: await read('stats', diskOf),
-    logs: await read('logs', (value) => value.list().map(logEntryOf)),
+    logs: logListingOf({
+      logs: await read('logs', (value) => value),
+      listing: await read('loglisting', (value) => value),
+    }),
   };
-  return { part, notes: note === undefined ? [] : [note] };
+  return { part: inOrder(part), notes: note === undefined ? [] : [note] };
 }
 
 /** Of the kubelet's /stats/summary; undefined where it says nothing of the image file system. */
@@ -43,18 +49,6 @@ function diskOf(stats: Field): NodePart['disk'] {
   const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
   if (capacity.isAbsent || available.isAbsent) return undefined;
   return { capacityBytes: capacity.count(), availableBytes: available.count() };
-}
-
-function logEntryOf(one: Field): LogEntry {
-  const path = one.at('path');
-  if (!path.name().startsWith('/')) throw path.mustBe('an absolute path');
-  const target = one.at('target');
-  return {
-    path: path.text(),
-    bytes: one.at('bytes').count(),
-    mtimeMs: one.at('mtime').timeMs(),
-    ...(!target.isAbsent && { target: target.name() }),
-  };
 }
 
 interface ReadState {

@@ -1,4 +1,5 @@
 import { gcPolicyCrd } from '../api/gcpolicy-crd.gen.ts';
+import { unknownField } from '../api/fields.ts';
 import { rankPolicies } from '../api/matching.ts';
 import { parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
 import { schemaChecker } from '../api/schema-check.ts';
@@ -9,23 +10,87 @@ import { InputError } from './input-error.ts';
 const apiVersion = 'gc.dustpan.dev/v1alpha1';
 const knownFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status']);
 
+type Policies = readonly (Policy | InvalidPolicy)[];
+
 /** The policies of these files, ranked; all that the API server would refuse is an InputError, and so are two of one name. */
-export async function readPolicyFiles(
-  files: readonly string[],
-): Promise<readonly (Policy | InvalidPolicy)[]> {
-  const check = schemaChecker(gcPolicyCrd);
+export async function readPolicyFiles(files: readonly string[]): Promise<Policies> {
   const documents: Field[] = [];
   for (const file of files) documents.push(...(await readDocuments(file)));
+  return ranked(documents, new Set());
+}
+
+export interface SnapshotPolicies {
+  readonly policies: Policies;
+  /** The cluster that it is of did not have the kind. */
+  readonly isKindMissing: boolean;
+}
+
+/**
+ * The policies of a snapshot: likewise, but what the file itself names as stored in its cluster, and not to be followed, shields as it did
+ * there (docs/adr/0011).
+ */
+export async function readSnapshotPolicies(file: string): Promise<SnapshotPolicies> {
+  const documents = await readDocuments(file);
+  const storedInvalid = documents.flatMap((one) => one.at('storedInvalid').texts());
+  const isKindMissing = documents.some((one) => one.at('kindMissing').boolean());
+  return { policies: ranked(documents, new Set(storedInvalid)), isKindMissing };
+}
+
+/** What is wrong with a policy, in lines of `field: what`; empty when the API server would take it and dustpan follows it. */
+export const policyProblems = (): ((policy: object) => readonly string[]) => {
+  const check = schemaChecker(gcPolicyCrd);
+  return (object) => {
+    const parsed = parsePolicy(object);
+    // Ours first: it names unknown fields, which a schema only prunes, and says the rest in fewer words.
+    const own = parsed.kind === 'invalid' ? parsed.policy.problems : [];
+    const told = own.filter((problem) => !problem.includes(': is not a known field')).map(fieldIn);
+    const isTold = (problem: string): boolean => told.some((field) => overlap(field, fieldIn(problem)));
+    return [...own, ...check(object).problems.filter((problem) => !isTold(problem))];
+  };
+};
+
+const fieldIn = (problem: string): string => problem.split(': ')[0] ?? '';
+
+/** The same field, or one in the other. */
+const overlap = (a: string, b: string): boolean =>
+  a === b ||
+  [`${a}.`, `${a}[`].some((start) => b.startsWith(start)) ||
+  [`${b}.`, `${b}[`].some((start) => a.startsWith(start));
+
+function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>): Policies {
+  const problemsOf = policyProblems();
   const places = new Map<string, string>();
-  const policies = documents.flatMap(objectsOf).map((one) => {
-    const policy = policyOf(one, check);
-    const before = places.get(policy.name);
+  const policies = eachOf(documents.flatMap(objectsOf), (one) => {
+    const name = nameOf(one);
+    const before = places.get(name);
     if (before !== undefined)
-      throw one.at('metadata').at('name').wrong(`"${policy.name}" is given twice, see ${before}`);
-    places.set(policy.name, one.file);
-    return policy;
+      throw one.at('metadata').at('name').wrong(`"${name}" is given twice, see ${before}`);
+    places.set(name, one.file);
+    const problems = storedInvalid.has(name) ? [] : problemsOf(one.object());
+    throwAll([...unknownFields(one), ...problems.map((problem) => problemOf(one, problem))]);
+    return parsePolicy(one.object()).policy;
   });
   return rankPolicies(policies);
+}
+
+/** Reads every one, so that what is wrong with any of them is told at once. */
+function eachOf<T>(fields: readonly Field[], read: (one: Field) => T): readonly T[] {
+  const errors: InputError[] = [];
+  const values = fields.flatMap((one) => {
+    try {
+      return [read(one)];
+    } catch (err) {
+      if (!(err instanceof InputError)) throw err;
+      errors.push(err);
+      return [];
+    }
+  });
+  throwAll(errors);
+  return values;
+}
+
+function throwAll([first, ...others]: readonly InputError[]): void {
+  if (first !== undefined) throw first.and(others);
 }
 
 /** A policy by itself, or those of a List. */
@@ -36,24 +101,19 @@ function objectsOf(document: Field): readonly Field[] {
   throw document.at('kind').mustBe('GCPolicy, GCPolicyList or List');
 }
 
-function policyOf(one: Field, check: ReturnType<typeof schemaChecker>): Policy {
+/** Of a GCPolicy of our version; all else throws. */
+function nameOf(one: Field): string {
   const kind = one.at('kind');
   if (kind.text() !== 'GCPolicy') throw kind.mustBe('GCPolicy');
   const version = one.at('apiVersion');
   if (version.text() !== apiVersion) throw version.mustBe(apiVersion);
-  one.at('metadata').at('name').name();
-  const unknown = Object.keys(one.object()).find((name) => !knownFields.has(name));
-  if (unknown !== undefined) throw one.at(unknown).wrong('is not a known field');
-  const parsed = parsePolicy(one.object());
-  // Ours first: it names unknown fields, which a schema only prunes.
-  const problems = [
-    ...(parsed.kind === 'invalid' ? parsed.policy.problems : []),
-    ...check(one.object()).problems,
-  ];
-  if (problems[0] !== undefined) throw problemOf(one, problems[0]);
-  if (parsed.kind === 'invalid') throw one.wrong('is not a valid GCPolicy');
-  return parsed.policy;
+  return one.at('metadata').at('name').name();
 }
+
+const unknownFields = (one: Field): readonly InputError[] =>
+  Object.keys(one.object())
+    .filter((name) => !knownFields.has(name))
+    .map((name) => one.at(name).wrong(unknownField(name, [...knownFields])));
 
 /** `spec.mode: must be …` at its place in the file. */
 function problemOf({ file, path }: Field, problem: string): InputError {

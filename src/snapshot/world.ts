@@ -4,7 +4,7 @@ import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runt
 import type { NodeReportFacts } from '../kube/node-report-facts.ts';
 import type { NodePodFacts } from '../kube/node-pods.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../kube/objects.ts';
-import type { LogEntry, LogListing } from '../node/logs.ts';
+import type { LogListing } from '../node/logs.ts';
 import type { AgentState } from '../node/state-format.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;
@@ -26,6 +26,9 @@ export interface World {
   readonly notes: readonly string[];
 }
 
+/** Said where a cluster has no policies because it cannot have any. */
+export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
+
 /** The inside of one node. */
 export interface NodePart {
   readonly name: string;
@@ -39,6 +42,20 @@ export interface NodePart {
   readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
   /** Empty where none was kept: then every image was first seen now. */
   readonly state: AgentState;
-  /** As listed on the node, or as a snapshot has them: files and links only. */
-  readonly logs: LogListing | readonly LogEntry[] | undefined;
+  /** As listed on the node; of a snapshot below the usual roots. */
+  readonly logs: LogListing | undefined;
 }
+
+/** The same part with its lists by id: a runtime gives them in any order, and two looks at one node must make one plan. */
+export const inOrder = (part: NodePart): NodePart => ({
+  ...part,
+  images: part.images?.toSorted(byId),
+  containers: part.containers?.toSorted(byId),
+  sandboxes: part.sandboxes?.toSorted(byId),
+});
+
+interface WithId {
+  readonly id: string;
+}
+
+const byId = (a: WithId, b: WithId): number => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1);

@@ -32,7 +32,8 @@ async function createTemplate(api: ApiClient, variant: Variant, name: string): P
 
 const jobUid = `5b1c2f60-9d3e-4c1a-8f27-0000${placeholder.number}`;
 
-function templatePod(name: string, variant: Variant): object {
+/** A pod as the Job controller makes it. */
+export function templatePod(name: string, variant: Variant): object {
   const job = `nightly-${variant}-${placeholder.number}`;
   return {
     apiVersion: 'v1',
@@ -122,7 +123,8 @@ function projectedSources(): object[] {
   ];
 }
 
-function statusOf(variant: Variant): object {
+/** Its status, as the kubelet leaves it. */
+export function statusOf(variant: Variant): object {
   const time = (seconds: number): string =>
     new Date(Date.now() + seconds * 1_000).toISOString().replace(/\.\d+Z$/, 'Z');
   const running = variant === 'running';

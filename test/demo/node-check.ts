@@ -5,7 +5,7 @@ export interface Thing {
   /** How a person calls it, together with others like it. */
   readonly group: string;
   readonly fate: 'goes' | 'stays';
-  /** undefined = nothing is decided about it: it goes with something else, or nobody looks at it. */
+  /** undefined = nothing is decided about it: a log goes or stays with its container. */
   readonly reason: string | undefined;
 }
 
@@ -38,10 +38,13 @@ function problemOf({ id, group, fate, reason }: Thing, found: Findings): string 
   return `${what}: the reason is ${told ?? 'missing'}, not ${reason ?? 'missing'}`;
 }
 
+/** Where nothing is decided about a thing itself. */
+const withContainer = 'with their containers';
+
 /** What became of the things, group by group: how many there were, then for each fate and reason how many. */
 export function fatesOf(things: readonly Thing[], { present }: Pick<Findings, 'present'>): string[][] {
   return grouped(things, ({ group }) => group).flatMap(([group, members]) =>
-    grouped(members, ({ id, reason = '' }) => `${present(id) ? 'kept' : 'removed'}/${reason}`).map(
+    grouped(members, ({ id, reason = withContainer }) => `${present(id) ? 'kept' : 'removed'}/${reason}`).map(
       ([fate, ones], i) => [
         ...(i === 0 ? [group, String(members.length)] : ['', '']),
         ...[fate.split('/')[0] ?? '', String(ones.length), fate.split('/')[1] ?? ''],

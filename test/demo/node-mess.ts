@@ -62,7 +62,7 @@ const groups = [
   'dead containers of a static pod',
   'made by hand: a container, its sandbox',
   'sandboxes that run',
-  'sandbox from before a restart of its pod',
+  'sandbox from before its pod restarted',
   'sandbox of a pod that is gone',
   'log directories of pods that are there',
   'log directories of pods that are gone',
@@ -124,7 +124,7 @@ export class NodeMess {
     const pod = { name: 'web-1', namespace: 'web', uid };
     const before = this.#runtime.runPod({ ...pod, createdAt: this.#ago(90), containers: [] });
     before.sandbox.ready = false;
-    this.#goes('sandbox from before a restart of its pod', before.sandbox.id, 'Sandbox');
+    this.#goes('sandbox from before its pod restarted', before.sandbox.id, 'Sandbox');
     const { sandbox, containers } = this.#runtime.runPod({
       ...{ ...pod, attempt: 1, createdAt: this.#ago(50) },
       containers: [{ name: 'main', image: image.web, createdAt: this.#ago(50), log: 'serving' }],

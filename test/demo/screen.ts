@@ -1,3 +1,8 @@
+import { wrapped } from '../../src/cli/text-table.ts';
+
+const screenWidth = 80;
+/** The longest reason, and a space. */
+const wordWidth = 23;
 const isTerminal = process.stdout.isTTY;
 const paint = (code: string, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const bold = (text: string): string => paint('1', text);
@@ -30,8 +35,13 @@ export class Screen {
 
   /** The words for those reasons that came up, in the order of `meaning`. */
   explain(meaning: Readonly<Record<string, string>>, used: ReadonlySet<string>): void {
-    for (const [reason, words] of Object.entries(meaning))
-      if (used.has(reason)) this.say(dim(`${reason.padEnd(22)} ${words}`));
+    for (const [reason, words] of Object.entries(meaning)) if (used.has(reason)) this.#define(reason, words);
+  }
+
+  #define(word: string, meaning: string): void {
+    const lines = wrapped(meaning, screenWidth - wordWidth, '');
+    for (const [i, line] of lines.entries())
+      this.say(dim(`${(i === 0 ? word : '').padEnd(wordWidth)}${line}`));
   }
 }
 

@@ -1,14 +1,22 @@
 import type { Variables } from '../../src/cli/flags.ts';
 import type { System } from '../../src/cli/system.ts';
 
+interface FakeProcess {
+  readonly program: string;
+  readonly env: Variables;
+  readonly files: Readonly<Record<string, string>>;
+}
+
 /** A process whose output is kept. */
 export class FakeSystem implements System {
+  readonly program: string;
   readonly env: Variables;
   readonly #files: Readonly<Record<string, string>>;
   out = '';
   err = '';
 
-  constructor({ env = {}, files = {} }: { env?: Variables; files?: Record<string, string> } = {}) {
+  constructor({ env = {}, files = {}, program = 'dustpan' }: Partial<FakeProcess> = {}) {
+    this.program = program;
     this.env = env;
     this.#files = files;
   }

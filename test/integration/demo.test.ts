@@ -51,6 +51,7 @@ test.each([
     await once(demo.child, 'close');
     expect(demo.said).toContain('all is as it should be');
     expect(demo.child.exitCode).toBe(0);
+    expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(leftBehind()).toEqual([]);
   },
 );

@@ -19,14 +19,14 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.drop('policy.json');
     },
-    says: /policy\.json: \(root\): there is no such file$/,
+    says: /policy\.json: there is no such file$/,
   },
   {
     name: 'a snapshot that is missing',
     change: (s) => {
       s.drop('snapshot');
     },
-    says: /snapshot: \(root\): there is no such directory$/,
+    says: /snapshot: there is no such directory$/,
   },
   {
     name: 'a directory that is no snapshot',
@@ -34,21 +34,21 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
       s.drop('snapshot');
       s.write('snapshot/package.json', '{}');
     },
-    says: /snapshot: \(root\): is no snapshot: it has no pods\.json/,
+    says: /snapshot: is no snapshot: it has no pods\.json/,
   },
   {
     name: 'an empty file',
     change: (s) => {
       s.write('snapshot/pods.json', '');
     },
-    says: /pods\.json: \(root\): is empty$/,
+    says: /pods\.json: is empty$/,
   },
   {
     name: 'an empty policy',
     change: (s) => {
       s.write('policy.json', ' \n');
     },
-    says: /policy\.json: \(root\): is empty$/,
+    says: /policy\.json: is empty$/,
   },
   {
     name: 'a list that is cut off inside an item',
@@ -69,14 +69,14 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('snapshot/nodes.json', '{"items":[],"kind":"Li');
     },
-    says: /nodes\.json: \(root\): is cut off/,
+    says: /nodes\.json: is cut off/,
   },
   {
     name: 'a file that is no JSON',
     change: (s) => {
       s.write('snapshot/pods.json', 'Error from server');
     },
-    says: /pods\.json: \(root\): is not JSON/,
+    says: /pods\.json: is not JSON/,
   },
   {
     name: 'an item that is no JSON',
@@ -92,7 +92,7 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
       s.write('policy.yaml', 'a: [');
     },
     policy: 'policy.yaml',
-    says: /policy\.yaml: \(root\): is not YAML/,
+    says: /policy\.yaml: is not YAML/,
   },
   {
     name: 'a List of the wrong kind',
@@ -150,14 +150,14 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('policy.json', policy('a', { pods: { terminated: { treshold: 1 } } }));
     },
-    says: /policy\.json: spec\.pods\.terminated\.treshold: is not a known field$/,
+    says: /policy\.json: spec\.pods\.terminated\.treshold: is not a known field, did you mean threshold\?$/,
   },
   {
     name: 'a policy with an unknown field beside its spec',
     change: (s) => {
       s.write('policy.json', { ...policy('a', {}), sepc: {} });
     },
-    says: /policy\.json: sepc: is not a known field$/,
+    says: /policy\.json: sepc: is not a known field, did you mean spec\?$/,
   },
   {
     name: 'a policy with a wrong type',
@@ -199,7 +199,7 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('snapshot/nodes/node-9/images.json', { images: [] });
     },
-    says: /snapshot\/nodes\/node-9: \(root\): there is no node of this name/,
+    says: /snapshot\/nodes\/node-9: there is no node of this name/,
   },
   {
     name: 'images that are no list',
@@ -234,7 +234,7 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write(`${node}/stats.json`, '{"node":');
     },
-    says: /stats\.json: \(root\): is not JSON, or is cut off/,
+    says: /stats\.json: is not JSON, or is cut off/,
   },
   {
     name: 'a state file that is no state',
@@ -255,7 +255,7 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('snapshot/pods.yaml', 'kind: List');
     },
-    says: /pods\.yaml: \(root\): pods\.json is there too/,
+    says: /pods\.yaml: pods\.json is there too/,
   },
 ];
 

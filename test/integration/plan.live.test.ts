@@ -30,7 +30,7 @@ test('plans from the cluster, and touches nothing', async () => {
     { verdict: 'Delete', reason: 'Terminated', policy: 'default', mode: 'Enforce', order: 1 },
     { verdict: 'Delete', reason: 'Terminated', order: 2 },
   ]);
-  expect(plan.summary).toMatchObject([{ unit: 'podgc', planned: 2, kept: 1 }]);
+  expect(plan.totals).toMatchObject([{ unit: 'podgc', planned: 2, kept: 1 }]);
   expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   expect(store.list('Pod')).toHaveLength(3);
 });
@@ -60,7 +60,7 @@ test('sums up nodes from the reports of their agents, and says so', async () => 
     status: { reportTime: '2026-01-15T12:00:00Z', images: { removable: { count: 4, bytes: 5000 } } },
   });
   const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
-  expect(plan.summary).toContainEqual(
+  expect(plan.totals).toContainEqual(
     expect.objectContaining({
       unit: 'imagegc',
       node: 'node-1',

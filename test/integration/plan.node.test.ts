@@ -58,7 +58,7 @@ test('on a node, what its runtime holds is planned, and nothing is touched', asy
   );
   const images = plan.decisions.filter(({ unit }) => unit === 'imagegc');
   expect(new Set(images.map(({ reason }) => reason))).toEqual(new Set(['InUse', 'TooYoung']));
-  expect(plan.summary.map(({ unit, node }) => `${unit} ${node ?? '-'}`)).toEqual([
+  expect(plan.totals.map(({ unit, node }) => `${unit} ${node ?? '-'}`)).toEqual([
     'imagegc node-1',
     'containergc node-1',
   ]);

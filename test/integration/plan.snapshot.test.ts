@@ -37,7 +37,7 @@ describe('a missing file is not known, and everything stays', () => {
     use('node-vanished');
     scene.write('snapshot/nodes.json', list('Node', []));
     const told = await plan('--assume-quarantine-elapsed');
-    expect(told.summary[0]?.tripped).toEqual({ default: 100 });
+    expect(told.totals[0]?.tripped).toEqual({ default: 100 });
     expect(goes(told)).toEqual(['Unscheduled never-placed']);
   });
 
@@ -58,10 +58,10 @@ describe('a missing file is not known, and everything stays', () => {
     const told = await plan('--kept');
     expect(goes(told)).toEqual([]);
     expect(keptFor(told, 'imagegc')).toContain(because);
-    expect(told.summary.find(({ unit }) => unit === 'imagegc')).toMatchObject({
-      state: 'Unknown',
-      planned: 0,
-    });
+    expect(told.summary).toMatchObject([{ unit: 'imagegc', state: 'Unknown', plannedBytes: 0 }]);
+    expect(told.totals).toContainEqual(
+      expect.objectContaining({ unit: 'imagegc', state: 'Unknown', planned: 0 }),
+    );
   });
 
   test('with no pod at all even the image of a pod that starts may go, not that of a container', async () => {
@@ -112,7 +112,7 @@ describe('a missing file is not known, and everything stays', () => {
   test('without policies nothing goes, and that is said', async () => {
     use('terminated-over-threshold');
     const told = await planned([`--snapshot=${scene.path('snapshot')}`]);
-    expect({ decisions: told.decisions, summary: told.summary }).toEqual({ decisions: [], summary: [] });
+    expect({ ...told, notes: [] }).toMatchObject({ decisions: [], summary: [], totals: [], policies: [] });
     expect(told.notes).toEqual(['No policies are known: nothing would be removed.']);
   });
 });
@@ -124,16 +124,27 @@ describe('what waits for time', () => {
     expect(goes(told)).toEqual(['DeadContainer crash-0', 'DeadContainer crash-1', 'BrokenLink /var/log']);
     const waiting = told.decisions.filter(({ reason }) => reason === 'Quarantined');
     expect(waiting.map(({ eligibleAt }) => eligibleAt)).toEqual(Array(2).fill('2026-01-15T12:01:00Z'));
-    expect(told.summary[0]).toMatchObject({ unit: 'containergc', waiting: 2 });
+    expect(told.totals[0]).toMatchObject({ unit: 'containergc', waiting: 2 });
   });
 
-  test('the summary counts it with and without --kept', async () => {
+  test('the totals count it with and without --kept', async () => {
     use('quarantine-not-begun');
     const expected = { unit: 'podgc', node: null, planned: 1, kept: 3, waiting: 1 };
-    expect((await plan()).summary).toMatchObject([expected]);
-    expect((await plan('--kept')).summary).toMatchObject([expected]);
+    expect((await plan()).totals).toMatchObject([expected]);
+    expect((await plan('--kept')).totals).toMatchObject([expected]);
     expect((await plan()).decisions).toHaveLength(1);
   });
+});
+
+test.each([
+  { name: 'a directory that is no absolute path', listing: { complete: true, directories: ['a'] } },
+  { name: 'no list of directories', listing: { complete: true } },
+])('$name is one line and exit code 2', async ({ listing }) => {
+  use('dead-containers');
+  scene.write('snapshot/nodes/node-1/loglisting.json', listing);
+  const { code, stdout, stderr } = await dustpan(['plan', ...scene.args]);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/loglisting\.json: directories(\[0\])?: must be an? (absolute path|list)/);
 });
 
 describe('policies', () => {
@@ -145,6 +156,20 @@ describe('policies', () => {
     );
     const told = await planned([`--snapshot=${scene.path('snapshot')}`]);
     expect(told.decisions).toMatchObject([{ policy: 'own', mode: 'DryRun', order: 1 }]);
+  });
+
+  test('that their cluster stores shield where they cannot be followed; those that a person wrote are a mistake', async () => {
+    use('terminated-over-threshold');
+    const items = [policy('broken', { mode: 'Delete' }), policy('own', { pods: { terminated: {} } })];
+    const args = [`--snapshot=${scene.path('snapshot')}`, '--kept'];
+    scene.write('snapshot/policies.json', { kind: 'List', items, storedInvalid: ['broken'] });
+    const told = await planned(args);
+    expect(new Set(keptFor(told, 'podgc'))).toEqual(new Set(['InvalidPolicy']));
+    expect(told.notes.join()).toContain('GCPolicy broken is invalid');
+    scene.write('snapshot/policies.json', { kind: 'List', items });
+    const { code, stdout, stderr } = await dustpan(['plan', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/policies\.json: items\[0\]\.spec\.mode: must be one of DryRun, Enforce/);
   });
 
   test('of several files are all there, and the highest priority governs', async () => {

@@ -2,12 +2,19 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentBed } from './agent.bed.ts';
+import type { PlanDocument } from '../../src/cli/plan-document.ts';
 import type { Built } from './built.ts';
 
 /** What stands where a snapshot must not look. */
 export const secret = 'hunter2';
 
 export const files = (names: readonly string[]): string[] => names.map((name) => `${name}.json`);
+
+/** The plan without the figures of this machine's disk, which others write to between two looks. */
+export const diskAside = (plan: PlanDocument): PlanDocument => ({
+  ...plan,
+  summary: plan.summary.map((one) => ({ ...one, wantedBytes: 0, usedPercent: 0 })),
+});
 
 interface Ran {
   readonly code: number;

@@ -1,10 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from './agent.bed.ts';
 import { build, type Built } from './built.ts';
 import { planned } from './plan.bed.ts';
-import { files, secret, SnapshotBed } from './snapshot.bed.ts';
+import { diskAside, files, secret, SnapshotBed } from './snapshot.bed.ts';
 
 let built: Built;
 let bed: SnapshotBed;
@@ -25,6 +25,8 @@ afterEach(async () => {
 
 describe('on a node', () => {
   const app = 'registry.example.com/app:v1';
+  const model = 'registry.example.com/model:v1';
+  const emptyUid = '9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11';
   const onNode = (): string[] => [
     `--node-name=${nodeName}`,
     `--cri-socket=${bed.path('cri.sock')}`,
@@ -52,6 +54,18 @@ describe('on a node', () => {
       containers: [{ name: 'old', image: app, state: 'Exited', log: 'bye' }],
     });
     gone.sandbox.ready = false;
+    // Runs, and no API server knows it: only the runtime can tell of the image that it has mounted.
+    runtime.addImage({ tags: [model] });
+    runtime.runPod({
+      name: 'stray',
+      labels: { team: secret },
+      containers: [{ name: 'main', image: app, mountedImages: [model] }],
+    });
+    mkdirSync(join(bed.path('pods'), `default_empty_${emptyUid}`));
+    symlinkSync(
+      join(bed.path('pods'), 'default_lost_1', 'main', '0.log'),
+      join(bed.path('containers'), 'lost_default_main-0123456789.log'),
+    );
     bed.apiPod('web', { uid: sandbox.uid, image: app, phase: 'Running' });
     const ids = runtime.images.all.map(({ id }) => id);
     const seen = { firstDetected: '2026-01-01T00:00:00.000Z', lastUsed: null };
@@ -59,34 +73,105 @@ describe('on a node', () => {
     writeFileSync(join(bed.path('state'), 'state.json'), JSON.stringify({ version: 1, images, removed: [] }));
     const imageGC = { highThresholdPercent: 2, lowThresholdPercent: 1, maximumAge: '1h' };
     bed.api.store.apply(nodesPolicy('Enforce', { imageGC, containerGC: { logs: {} } }));
+    for (const name of [nodeName, 'node-2'])
+      bed.api.store.apply({
+        apiVersion: 'gc.dustpan.dev/v1alpha1',
+        kind: 'NodeGCReport',
+        metadata: { name },
+        status: { reportTime: '2026-01-15T12:00:00Z', images: { removable: { count: 4, bytes: 5000 } } },
+      });
   });
 
-  test('its inside is there too, and a plan of it is that of the node', async () => {
-    const { code, stderr } = await bed.snapshot(...snapshotOptions());
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const inside = files(['containers', 'imagefs', 'images', 'logs', 'sandboxes', 'state', 'stats']);
-    expect(readdirSync(join(bed.directory, 'nodes', nodeName))).toEqual(inside);
-    for (const file of inside) expect(bed.text(join('nodes', nodeName, file))).not.toContain(secret);
-    const at = ['--now=2031-01-15T12:00:00Z', '--kept', '--assume-quarantine-elapsed'];
-    const offline = await planned([`--snapshot=${bed.directory}`, ...at]);
-    const live = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...onNode(), ...at]);
-    // Here the logs are not where a node has them.
-    const usual = JSON.stringify(live.decisions)
+  const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
+  const offline = async (...args: readonly string[]) =>
+    diskAside(await planned([`--snapshot=${bed.directory}`, ...at, ...args]));
+
+  /** Here the logs are not where a node has them. */
+  async function live(...args: readonly string[]): Promise<unknown> {
+    const plan = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...onNode(), ...at, ...args]);
+    const usual = JSON.stringify(diskAside(plan))
       .replaceAll(bed.path('pods'), '/var/log/pods')
       .replaceAll(bed.path('containers'), '/var/log/containers');
-    expect(offline.decisions).toEqual(JSON.parse(usual));
-    const verdicts = new Set(offline.decisions.map(({ reason, object }) => `${object.kind} ${reason}`));
-    expect([...verdicts]).toEqual(
+    return JSON.parse(usual);
+  }
+
+  test('its inside is there too, without secrets', async () => {
+    const { code, stderr } = await bed.snapshot(...snapshotOptions());
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const inside = [
+      ...['containers', 'imagefs', 'images', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'],
+    ];
+    expect(readdirSync(join(bed.directory, 'nodes', nodeName))).toEqual(files(inside));
+    for (const file of files(inside)) expect(bed.text(join('nodes', nodeName, file))).not.toContain(secret);
+    // A directory is no log.
+    expect(bed.text(join('nodes', nodeName, 'logs.json'))).not.toContain(emptyUid);
+  });
+
+  test.each([
+    { name: 'governed', change: () => undefined, reasons: ['Image Age', 'Image Pinned', 'Image InUse'] },
+    {
+      name: 'not governed',
+      change: () => bed.api.store.delete('GCPolicy', 'default'),
+      reasons: ['Image NoPolicy', 'Container NoPolicy', 'LogDirectory NoPolicy'],
+    },
+  ])('a plan of it is that of the node, $name', async ({ change, reasons }) => {
+    change();
+    await bed.snapshot(...snapshotOptions());
+    for (const args of [[], ['--assume-quarantine-elapsed']])
+      expect(await offline(...args)).toEqual(await live(...args));
+    const { decisions } = await offline();
+    expect(decisions.map(({ reason, object }) => `${object.kind} ${reason}`)).toEqual(
+      expect.arrayContaining(reasons),
+    );
+  });
+
+  test('and it rests on each thing that the snapshot tells', async () => {
+    await bed.snapshot(...snapshotOptions());
+    const plan = await offline('--assume-quarantine-elapsed');
+    expect(plan.decisions.map(({ reason, object }) => `${object.kind} ${reason}`)).toEqual(
       expect.arrayContaining([
-        'Image Age',
-        'Image Pinned',
-        'Image InUse',
         'Container PodGone',
         'Container DeadContainer',
         'Sandbox Sandbox',
         'LogDirectory OrphanedLogs',
+        'LogLink BrokenLink',
       ]),
     );
+    expect(plan.decisions).toContainEqual(
+      expect.objectContaining({
+        reason: 'OrphanedLogs',
+        object: expect.objectContaining({ path: `/var/log/pods/default_empty_${emptyUid}` }) as unknown,
+      }),
+    );
+    expect(plan.decisions).toContainEqual(
+      expect.objectContaining({
+        reason: 'InUse',
+        object: expect.objectContaining({ name: model }) as unknown,
+        detail: 'A container has mounted it.',
+      }),
+    );
+    expect(plan.totals).toContainEqual(expect.objectContaining({ node: 'node-2', removable: 4 }));
+    for (const file of ['loglisting', 'containers', 'sandboxes', 'images', 'logs', 'state'])
+      await without(join('nodes', nodeName, `${file}.json`), plan);
+    for (const file of ['nodegcreports', 'policies', 'pods']) await without(`${file}.json`, plan);
+  });
+
+  /** The plan is another one when this file is not there. */
+  async function without(file: string, plan: unknown): Promise<void> {
+    const path = join(bed.directory, file);
+    renameSync(path, `${bed.directory}.aside`);
+    expect(await offline('--assume-quarantine-elapsed'), file).not.toEqual(plan);
+    renameSync(`${bed.directory}.aside`, path);
+  }
+
+  test('logs that could not all be listed are told apart from those that do not exist', async () => {
+    rmSync(bed.path('pods'), { recursive: true });
+    const { stderr } = await bed.snapshot(...snapshotOptions());
+    expect(stderr).toContain('not all logs could be listed; logs.json is left out');
+    expect(await offline()).toEqual(await live());
+    const links = (await offline()).decisions.filter(({ object }) => object.kind === 'LogLink');
+    expect(links.length).toBeGreaterThan(1);
+    expect(new Set(links.map(({ reason }) => reason))).toEqual(new Set(['InUse']));
   });
 
   test.each([

@@ -83,8 +83,27 @@ describe('of a cluster', () => {
     const offline = await planned([`--snapshot=${bed.directory}`, ...at]);
     const live = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...at]);
     expect(offline.decisions).toEqual(live.decisions);
-    expect(offline.summary).toEqual(live.summary);
+    expect(offline.totals).toEqual(live.totals);
     expect(offline.decisions.filter(({ verdict }) => verdict === 'Delete')).toHaveLength(500);
+  });
+
+  test('without our kinds a plan of it is that of the cluster, and says so', async () => {
+    await bed.stop();
+    bed = new SnapshotBed(built);
+    await bed.startApi({ crds: false });
+    finishedPods(2);
+    const { code, stderr } = await bed.snapshot();
+    expect({ code, lines: stderr.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        'dustpan: warning: the cluster does not have gcpolicies.gc.dustpan.dev: policies.json is empty',
+        'dustpan: warning: the cluster does not have nodegcreports.gc.dustpan.dev: nodegcreports.json is empty',
+      ],
+    });
+    const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
+    const offline = await planned([`--snapshot=${bed.directory}`, ...at]);
+    expect(offline).toEqual(await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...at]));
+    expect(offline.notes).toContain('The kind GCPolicy is not installed in the cluster.');
   });
 
   test('what may not be listed is left out, with the verb and the resource', async () => {

@@ -2,7 +2,7 @@ import type { NodePod } from '../../api/node-pass.ts';
 import type { ContainerGcPolicy } from '../../api/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { LogEntry, LogListing } from '../../node/logs.ts';
+import type { LogListing } from '../../node/logs.ts';
 import type { Jump } from '../../runtime/jump.ts';
 
 /** Everything a plan is made from. What is undefined was not observed: nothing is decided from it. */
@@ -134,11 +134,3 @@ export const defaultPeriodMs = 60_000;
 /** When the next pass looks again. */
 export const nextPass = ({ now, periodMs = defaultPeriodMs }: Given): Date =>
   new Date(now.getTime() + periodMs);
-
-/** What a snapshot tells of the logs: files and links below the usual roots, no directories. */
-export const logsOfSnapshot = (entries: readonly LogEntry[]): LogListing => ({
-  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
-  entries,
-  directories: [],
-  complete: true,
-});

@@ -64,7 +64,8 @@ export const imageOf = ({ imageId, imageRef }: RuntimeContainer): string =>
 
 type BoundPod = NonNullable<ImageHolds['boundPod']>;
 
-function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
+/** By image id, an unfinished pod whose spec names it. */
+export function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
   const bound = new Map<string, BoundPod>();
   const bind = ({ namespace, name }: NodePod, image: string): void => {
     for (const id of index.idsOf(image)) {

@@ -9,6 +9,11 @@ export const bounds = {
   namespace: 63,
   reason: 64,
   offenders: 10,
+  storageEntries: 32,
+  podName: 253,
+  podUid: 128,
+  subject: 253,
+  gracePeriodSeconds: 604_800,
 } as const;
 
 const maxCount = 2 ** 31 - 1;

@@ -1,4 +1,5 @@
 import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
+import { isStorageNews, storageFigures } from './storage-change.ts';
 
 export interface ChangeGiven {
   readonly now: Date;
@@ -25,7 +26,7 @@ export function isWorthWriting(
   if (!(ageMs >= 0) || ageMs >= quietMs * (1 + jitterPart * jitter)) return true;
   // An agent that has just started again knows less than its last report says.
   if (isBeforeFirstPass(next)) return false;
-  if (substance(previous) !== substance(next)) return true;
+  if (substance(previous) !== substance(next) || isStorageNews(previous, next)) return true;
   return ageMs >= figuresMs && (acts(previous) !== acts(next) || figuresDiffer(previous, next));
 }
 
@@ -44,13 +45,14 @@ function substance({ agentVersion, policy, runtime, conditions = [] }: NodeGCRep
   ]);
 }
 
-/** What was removed, and what went wrong. */
-function acts({ units = [], conditions = [] }: NodeGCReportStatus): string {
+/** What was removed, what went wrong, and how local storage stands. */
+function acts(status: NodeGCReportStatus): string {
+  const { units = [], conditions = [] } = status;
   const done = units.map(({ name, removedTotal, freedBytesTotal, errors, message }) => [
     ...[name, removedTotal, freedBytesTotal],
     ...[errors, message],
   ]);
-  return JSON.stringify([done, conditions.map(({ message }) => message)]);
+  return JSON.stringify([done, conditions.map(({ message }) => message), storageFigures(status)]);
 }
 
 function figuresDiffer(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {

@@ -1,3 +1,4 @@
+import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGovernance } from '../../api/node-governance.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
@@ -29,6 +30,7 @@ export interface ReportFacts {
   readonly passes: readonly UnitPasses[];
   readonly images: ImageInventory | undefined;
   readonly containers: ContainerInventory | undefined;
+  readonly storage: StorageInventory | undefined;
   readonly orphans: OrphansFound | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly imageDisk: MountedImageDisk | undefined;

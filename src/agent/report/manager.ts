@@ -1,3 +1,4 @@
+import type { StorageInventory } from '../../api/local-storage.ts';
 import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../api/node-governance.ts';
 import type {
@@ -31,6 +32,7 @@ export interface ReportDeps {
   /** What the units saw in their last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
+  readonly storage: () => StorageInventory | undefined;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
   /** Why the runtime does not answer, in one line; undefined while it does. */
   readonly runtimeTrouble: () => string | undefined;
@@ -121,7 +123,7 @@ export class ReportManager {
   }
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
-    const { governance, images, containers, runtimeVersion, kubelet, agentVersion } = this.#deps;
+    const { governance, images, containers, storage, runtimeVersion, kubelet, agentVersion } = this.#deps;
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
     const { orphans, snapshots } = await this.#findLeftovers(signal);
     return {
@@ -131,6 +133,7 @@ export class ReportManager {
       passes: [...this.#passes.values()],
       images: images(),
       containers: containers(),
+      storage: storage(),
       troubles: [...this.#runtimeTroubles(), ...troubles],
     };
   }

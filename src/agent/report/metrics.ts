@@ -29,7 +29,7 @@ export function reportMetrics(registry: Registry) {
     }),
     orphanBytes: new Gauge({
       name: 'dustpan_node_orphan_bytes',
-      help: '[ALPHA] Bytes that it takes on disk; of control groups the memory that is still charged to them; of snapshots not known.',
+      help: '[ALPHA] Size of what dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. The size of snapshots is not known.',
       labelNames: ['kind'],
       registers,
     }),

@@ -11,6 +11,7 @@ import type { MountedImageDisk } from '../../node/filesystem.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
+import { storageOf } from './storage.ts';
 
 /** Decides the whole status of a node's report; within the bounds of crds/, whatever is on the node. `previous` is the report as it stands. */
 export function planReport(
@@ -18,7 +19,8 @@ export function planReport(
   previous: NodeGCReportStatus | undefined,
   now: Date,
 ): NodeGCReportStatus {
-  const { images, containers } = facts;
+  const { images, containers, storage } = facts;
+  const offenders = [images, containers, storage].flatMap((inventory) => inventory?.offenders ?? []);
   return {
     reportTime: rfc3339(now),
     agentVersion: cut(facts.agentVersion, bounds.versionText),
@@ -26,18 +28,19 @@ export function planReport(
     conditions: planConditions(facts, previous?.conditions ?? [], now),
     ...seenOf(facts),
     units: facts.passes.map(unitOf),
-    largestOffenders: largest([...(images?.offenders ?? []), ...(containers?.offenders ?? [])]),
+    largestOffenders: largest(offenders),
   };
 }
 
 /** What is not known is absent. */
 function seenOf(facts: ReportFacts): NodeGCReportStatus {
-  const { runtime, images, containers, imageDisk, orphans, snapshots } = facts;
+  const { runtime, images, containers, storage, imageDisk, orphans, snapshots } = facts;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
     ...(images && { images: imagesOf(images) }),
     ...(containers && containersOf(containers)),
+    ...(storage && storageOf(storage)),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { InvalidPolicy, Policy, TtlRule } from '../../api/policy.ts';
 import { podKeepReasons, type PodDeleteReason, type PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/objects.ts';
 
@@ -56,6 +56,27 @@ export interface PodGcPlan {
   eachKept(visit: KeptVisitor): void;
   /** The same as a list. */
   kept(): readonly PodKept[];
+  /** What more can be told of the finished pods of one policy; undefined = it has no rule for them. */
+  finished(policy: Policy): FinishedPods | undefined;
+}
+
+/** What the terminated rule of one policy knows of its finished pods besides their verdicts: for whom explains one. */
+export interface FinishedPods {
+  /** The ttl that counts for a pod; undefined = none does. */
+  ttlOf(pod: PodFacts): Ttl | undefined;
+  /** The pod's place in the order in which the threshold takes pods, from 1; undefined = it cannot go. Looks at all of them. */
+  turnOf(pod: PodFacts): number | undefined;
+  /** How many the threshold leaves in a namespace; only of a policy with a perNamespaceThreshold. */
+  inNamespace(namespace: string): number;
+}
+
+/** Which field of the policy says how long a finished pod stays. */
+export interface Ttl {
+  /** `pods.terminated.ttlByReason[0].ttl` or `pods.terminated.ttlAfterFinished`. */
+  readonly field: string;
+  readonly ttlMs: number;
+  /** undefined = it is for every finished pod. */
+  readonly rule: TtlRule | undefined;
 }
 
 export type KeptVisitor = (pod: PodFacts, verdict: KeptVerdict, policy: Policy | undefined) => void;

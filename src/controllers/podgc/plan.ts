@@ -42,6 +42,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       });
       return all;
     },
+    finished: (policy) => judged.find(({ group }) => group.policy === policy)?.terminated.finished,
   };
 
   function eachKept(visit: KeptVisitor): void {

@@ -6,13 +6,15 @@ import {
   isFinalizerHeld,
   isTerminating,
   keptBecause,
+  type FinishedPods,
   type KeptVerdict,
   type Given,
   type Group,
   type PodGcFacts,
   type RuleHits,
+  type Ttl,
 } from './facts.ts';
-import { firstInTurn, inTurn } from './order.ts';
+import { byTurn, firstInTurn, inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
@@ -20,6 +22,8 @@ export interface TerminatedVerdicts {
   readonly due: readonly RuleHits[];
   /** Why each finished pod that is not due stays, and when its time is up. */
   keepReason(pod: PodFacts): KeptVerdict;
+  /** undefined = there is no rule for finished pods. */
+  readonly finished: FinishedPods | undefined;
 }
 
 /** Finished pods that carry it have not been counted by their Job yet. */
@@ -31,10 +35,11 @@ const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): TerminatedVerdicts {
   const rule = group.policy.pods?.terminated;
-  if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff };
+  if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff, finished: undefined };
 
   const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
-  const expiryOf = expiry(rule);
+  const ttlOf = ttls(rule);
+  const expiryOf = expiry(ttlOf);
   const nowMs = given.now.getTime();
 
   // Each step sorts only what it may take; most pods stay, and sorting all of 100 000 takes as long as the rest of the plan.
@@ -55,7 +60,29 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
     ],
     keepReason: (pod) =>
       keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
+    finished: {
+      ttlOf,
+      turnOf: (pod) => turnOf(pod, group.terminated, (one) => held(one) === undefined),
+      inNamespace: countedLater(afterOverall),
+    },
   };
+}
+
+/** Counts by namespace once somebody asks. */
+function countedLater(pods: readonly PodFacts[]): (namespace: string) => number {
+  let counts: Map<string, number> | undefined;
+  return (name) => {
+    if (counts === undefined) {
+      counts = new Map();
+      for (const { namespace } of pods) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+    }
+    return counts.get(name) ?? 0;
+  };
+}
+
+function turnOf(pod: PodFacts, terminated: readonly PodFacts[], mayGo: MayGo): number | undefined {
+  if (!mayGo(pod)) return undefined;
+  return 1 + terminated.filter((other) => byTurn(other, pod) < 0 && mayGo(other)).length;
 }
 
 function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly PodFacts[] {
@@ -142,16 +169,30 @@ const finishedAt = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtM
 const byNewestFinished = (a: PodFacts, b: PodFacts): number =>
   finishedAt(b) - finishedAt(a) || (a.uid < b.uid ? -1 : 1);
 
-/** When a finished pod's ttl is up, Unix milliseconds; Infinity = never. The first rule that matches wins over ttlAfterFinished. */
-function expiry(rule: TerminatedPolicy): (pod: PodFacts) => number {
-  const { ttlAfterFinishedMs = Infinity } = rule;
-  const rules = rule.ttlByReason.map((ttl) => ({ matches: ttlMatcher(ttl), ttlMs: ttl.ttlMs }));
-  if (rules.length === 0 && ttlAfterFinishedMs === Infinity) return () => Infinity;
+/** The ttl of a finished pod. The first rule that matches wins over ttlAfterFinished. */
+function ttls(rule: TerminatedPolicy): (pod: PodFacts) => Ttl | undefined {
+  const { ttlAfterFinishedMs } = rule;
+  const general: Ttl | undefined =
+    ttlAfterFinishedMs === undefined
+      ? undefined
+      : { field: 'pods.terminated.ttlAfterFinished', ttlMs: ttlAfterFinishedMs, rule: undefined };
+  const rules = rule.ttlByReason.map((one, i) => ({
+    matches: ttlMatcher(one),
+    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: one.ttlMs, rule: one },
+  }));
   return (pod) => {
-    for (const { matches, ttlMs } of rules) if (matches(pod)) return finishedAt(pod) + ttlMs;
-    return finishedAt(pod) + ttlAfterFinishedMs;
+    for (const { matches, ttl } of rules) if (matches(pod)) return ttl;
+    return general;
   };
 }
+
+/** When a finished pod's ttl is up, Unix milliseconds; Infinity = never. */
+const expiry =
+  (ttlOf: (pod: PodFacts) => Ttl | undefined) =>
+  (pod: PodFacts): number => {
+    const ttl = ttlOf(pod);
+    return ttl === undefined ? Infinity : finishedAt(pod) + ttl.ttlMs;
+  };
 
 function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {
   const matchesMessage = messagePattern === undefined ? undefined : remembered(globMatcher(messagePattern));

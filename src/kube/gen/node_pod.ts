@@ -22,7 +22,13 @@ export interface NodePodMeta {
   uid: string;
   resourceVersion: string;
   deletionTimestamp: Time | undefined;
+  labels: { [key: string]: string };
   annotations: { [key: string]: string };
+}
+
+export interface NodePodMeta_LabelsEntry {
+  key: string;
+  value: string;
 }
 
 export interface NodePodMeta_AnnotationsEntry {
@@ -35,23 +41,57 @@ export interface NodePodSpec {
   containers: NodePodContainer[];
   initContainers: NodePodContainer[];
   priority?: number | undefined;
+  overhead: { [key: string]: NodePodQuantity };
   ephemeralContainers: NodePodEphemeralContainer[];
 }
 
+export interface NodePodSpec_OverheadEntry {
+  key: string;
+  value: NodePodQuantity | undefined;
+}
+
 export interface NodePodContainer {
+  name: string;
   image: string;
+  resources: NodePodResources | undefined;
+  restartPolicy: string;
+}
+
+export interface NodePodResources {
+  limits: { [key: string]: NodePodQuantity };
+}
+
+export interface NodePodResources_LimitsEntry {
+  key: string;
+  value: NodePodQuantity | undefined;
+}
+
+/** k8s.io/apimachinery resource.Quantity: its canonical text. */
+export interface NodePodQuantity {
+  string: string;
 }
 
 export interface NodePodEphemeralContainer {
-  ephemeralContainerCommon: NodePodContainer | undefined;
+  ephemeralContainerCommon: NodePodImageOnly | undefined;
+}
+
+export interface NodePodImageOnly {
+  image: string;
 }
 
 export interface NodePodVolume {
+  name: string;
   volumeSource: NodePodVolumeSource | undefined;
 }
 
 export interface NodePodVolumeSource {
+  emptyDir: NodePodEmptyDir | undefined;
   image: NodePodImageVolume | undefined;
+}
+
+export interface NodePodEmptyDir {
+  medium: string;
+  sizeLimit: NodePodQuantity | undefined;
 }
 
 export interface NodePodImageVolume {
@@ -148,7 +188,15 @@ export const NodePod: MessageFns<NodePod> = {
 };
 
 function createBaseNodePodMeta(): NodePodMeta {
-  return { name: "", namespace: "", uid: "", resourceVersion: "", deletionTimestamp: undefined, annotations: {} };
+  return {
+    name: "",
+    namespace: "",
+    uid: "",
+    resourceVersion: "",
+    deletionTimestamp: undefined,
+    labels: {},
+    annotations: {},
+  };
 }
 
 export const NodePodMeta: MessageFns<NodePodMeta> = {
@@ -168,6 +216,9 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
     if (message.deletionTimestamp !== undefined) {
       Time.encode(message.deletionTimestamp, writer.uint32(74).fork()).join();
     }
+    globalThis.Object.entries(message.labels).forEach(([key, value]: [string, string]) => {
+      NodePodMeta_LabelsEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
+    });
     globalThis.Object.entries(message.annotations).forEach(([key, value]: [string, string]) => {
       NodePodMeta_AnnotationsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
     });
@@ -227,6 +278,17 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
             message.deletionTimestamp = Time.decode(reader, reader.uint32());
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            const entry11 = NodePodMeta_LabelsEntry.decode(reader, reader.uint32());
+            if (entry11.value !== undefined) {
+              message.labels[entry11.key] = entry11.value;
+            }
+            continue;
+          }
           case 12: {
             if (tag !== 98) {
               break;
@@ -262,6 +324,15 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
     message.deletionTimestamp = (object.deletionTimestamp !== undefined && object.deletionTimestamp !== null)
       ? Time.fromPartial(object.deletionTimestamp)
       : undefined;
+    message.labels = (globalThis.Object.entries(object.labels ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
     message.annotations = (globalThis.Object.entries(object.annotations ?? {}) as [string, string][]).reduce(
       (acc: { [key: string]: string }, [key, value]: [string, string]) => {
         if (value !== undefined) {
@@ -271,6 +342,73 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
       },
       {},
     );
+    return message;
+  },
+};
+
+function createBaseNodePodMeta_LabelsEntry(): NodePodMeta_LabelsEntry {
+  return { key: "", value: "" };
+}
+
+export const NodePodMeta_LabelsEntry: MessageFns<NodePodMeta_LabelsEntry> = {
+  encode(message: NodePodMeta_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodMeta_LabelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodMeta_LabelsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodMeta_LabelsEntry>): NodePodMeta_LabelsEntry {
+    return NodePodMeta_LabelsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodMeta_LabelsEntry>): NodePodMeta_LabelsEntry {
+    const message = createBaseNodePodMeta_LabelsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -343,7 +481,14 @@ export const NodePodMeta_AnnotationsEntry: MessageFns<NodePodMeta_AnnotationsEnt
 };
 
 function createBaseNodePodSpec(): NodePodSpec {
-  return { volumes: [], containers: [], initContainers: [], priority: undefined, ephemeralContainers: [] };
+  return {
+    volumes: [],
+    containers: [],
+    initContainers: [],
+    priority: undefined,
+    overhead: {},
+    ephemeralContainers: [],
+  };
 }
 
 export const NodePodSpec: MessageFns<NodePodSpec> = {
@@ -360,6 +505,9 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
     if (message.priority !== undefined) {
       writer.uint32(200).int32(message.priority);
     }
+    globalThis.Object.entries(message.overhead).forEach(([key, value]: [string, NodePodQuantity]) => {
+      NodePodSpec_OverheadEntry.encode({ key: key as any, value }, writer.uint32(258).fork()).join();
+    });
     for (const v of message.ephemeralContainers) {
       NodePodEphemeralContainer.encode(v!, writer.uint32(274).fork()).join();
     }
@@ -411,6 +559,17 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
             message.priority = reader.int32();
             continue;
           }
+          case 32: {
+            if (tag !== 258) {
+              break;
+            }
+
+            const entry32 = NodePodSpec_OverheadEntry.decode(reader, reader.uint32());
+            if (entry32.value !== undefined) {
+              message.overhead[entry32.key] = entry32.value;
+            }
+            continue;
+          }
           case 34: {
             if (tag !== 274) {
               break;
@@ -440,20 +599,107 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
     message.containers = object.containers?.map((e) => NodePodContainer.fromPartial(e)) || [];
     message.initContainers = object.initContainers?.map((e) => NodePodContainer.fromPartial(e)) || [];
     message.priority = object.priority ?? undefined;
+    message.overhead = (globalThis.Object.entries(object.overhead ?? {}) as [string, NodePodQuantity][]).reduce(
+      (acc: { [key: string]: NodePodQuantity }, [key, value]: [string, NodePodQuantity]) => {
+        if (value !== undefined) {
+          acc[key] = NodePodQuantity.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
     message.ephemeralContainers = object.ephemeralContainers?.map((e) => NodePodEphemeralContainer.fromPartial(e)) ||
       [];
     return message;
   },
 };
 
+function createBaseNodePodSpec_OverheadEntry(): NodePodSpec_OverheadEntry {
+  return { key: "", value: undefined };
+}
+
+export const NodePodSpec_OverheadEntry: MessageFns<NodePodSpec_OverheadEntry> = {
+  encode(message: NodePodSpec_OverheadEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      NodePodQuantity.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodSpec_OverheadEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodSpec_OverheadEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = NodePodQuantity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodSpec_OverheadEntry>): NodePodSpec_OverheadEntry {
+    return NodePodSpec_OverheadEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodSpec_OverheadEntry>): NodePodSpec_OverheadEntry {
+    const message = createBaseNodePodSpec_OverheadEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? NodePodQuantity.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseNodePodContainer(): NodePodContainer {
-  return { image: "" };
+  return { name: "", image: "", resources: undefined, restartPolicy: "" };
 }
 
 export const NodePodContainer: MessageFns<NodePodContainer> = {
   encode(message: NodePodContainer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
     if (message.image !== "") {
       writer.uint32(18).string(message.image);
+    }
+    if (message.resources !== undefined) {
+      NodePodResources.encode(message.resources, writer.uint32(66).fork()).join();
+    }
+    if (message.restartPolicy !== "") {
+      writer.uint32(194).string(message.restartPolicy);
     }
     return writer;
   },
@@ -468,6 +714,338 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseNodePodContainer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.image = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.resources = NodePodResources.decode(reader, reader.uint32());
+            continue;
+          }
+          case 24: {
+            if (tag !== 194) {
+              break;
+            }
+
+            message.restartPolicy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodContainer>): NodePodContainer {
+    return NodePodContainer.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodContainer>): NodePodContainer {
+    const message = createBaseNodePodContainer();
+    message.name = object.name ?? "";
+    message.image = object.image ?? "";
+    message.resources = (object.resources !== undefined && object.resources !== null)
+      ? NodePodResources.fromPartial(object.resources)
+      : undefined;
+    message.restartPolicy = object.restartPolicy ?? "";
+    return message;
+  },
+};
+
+function createBaseNodePodResources(): NodePodResources {
+  return { limits: {} };
+}
+
+export const NodePodResources: MessageFns<NodePodResources> = {
+  encode(message: NodePodResources, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    globalThis.Object.entries(message.limits).forEach(([key, value]: [string, NodePodQuantity]) => {
+      NodePodResources_LimitsEntry.encode({ key: key as any, value }, writer.uint32(10).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodResources {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodResources();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            const entry1 = NodePodResources_LimitsEntry.decode(reader, reader.uint32());
+            if (entry1.value !== undefined) {
+              message.limits[entry1.key] = entry1.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodResources>): NodePodResources {
+    return NodePodResources.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodResources>): NodePodResources {
+    const message = createBaseNodePodResources();
+    message.limits = (globalThis.Object.entries(object.limits ?? {}) as [string, NodePodQuantity][]).reduce(
+      (acc: { [key: string]: NodePodQuantity }, [key, value]: [string, NodePodQuantity]) => {
+        if (value !== undefined) {
+          acc[key] = NodePodQuantity.fromPartial(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseNodePodResources_LimitsEntry(): NodePodResources_LimitsEntry {
+  return { key: "", value: undefined };
+}
+
+export const NodePodResources_LimitsEntry: MessageFns<NodePodResources_LimitsEntry> = {
+  encode(message: NodePodResources_LimitsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== undefined) {
+      NodePodQuantity.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodResources_LimitsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodResources_LimitsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = NodePodQuantity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodResources_LimitsEntry>): NodePodResources_LimitsEntry {
+    return NodePodResources_LimitsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodResources_LimitsEntry>): NodePodResources_LimitsEntry {
+    const message = createBaseNodePodResources_LimitsEntry();
+    message.key = object.key ?? "";
+    message.value = (object.value !== undefined && object.value !== null)
+      ? NodePodQuantity.fromPartial(object.value)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodQuantity(): NodePodQuantity {
+  return { string: "" };
+}
+
+export const NodePodQuantity: MessageFns<NodePodQuantity> = {
+  encode(message: NodePodQuantity, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.string !== "") {
+      writer.uint32(10).string(message.string);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodQuantity {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodQuantity();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.string = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodQuantity>): NodePodQuantity {
+    return NodePodQuantity.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodQuantity>): NodePodQuantity {
+    const message = createBaseNodePodQuantity();
+    message.string = object.string ?? "";
+    return message;
+  },
+};
+
+function createBaseNodePodEphemeralContainer(): NodePodEphemeralContainer {
+  return { ephemeralContainerCommon: undefined };
+}
+
+export const NodePodEphemeralContainer: MessageFns<NodePodEphemeralContainer> = {
+  encode(message: NodePodEphemeralContainer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ephemeralContainerCommon !== undefined) {
+      NodePodImageOnly.encode(message.ephemeralContainerCommon, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodEphemeralContainer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodEphemeralContainer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ephemeralContainerCommon = NodePodImageOnly.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodEphemeralContainer>): NodePodEphemeralContainer {
+    return NodePodEphemeralContainer.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodEphemeralContainer>): NodePodEphemeralContainer {
+    const message = createBaseNodePodEphemeralContainer();
+    message.ephemeralContainerCommon =
+      (object.ephemeralContainerCommon !== undefined && object.ephemeralContainerCommon !== null)
+        ? NodePodImageOnly.fromPartial(object.ephemeralContainerCommon)
+        : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodImageOnly(): NodePodImageOnly {
+  return { image: "" };
+}
+
+export const NodePodImageOnly: MessageFns<NodePodImageOnly> = {
+  encode(message: NodePodImageOnly, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.image !== "") {
+      writer.uint32(18).string(message.image);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodImageOnly {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodImageOnly();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -491,80 +1069,25 @@ export const NodePodContainer: MessageFns<NodePodContainer> = {
     }
   },
 
-  create(base?: DeepPartial<NodePodContainer>): NodePodContainer {
-    return NodePodContainer.fromPartial(base ?? {});
+  create(base?: DeepPartial<NodePodImageOnly>): NodePodImageOnly {
+    return NodePodImageOnly.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<NodePodContainer>): NodePodContainer {
-    const message = createBaseNodePodContainer();
+  fromPartial(object: DeepPartial<NodePodImageOnly>): NodePodImageOnly {
+    const message = createBaseNodePodImageOnly();
     message.image = object.image ?? "";
     return message;
   },
 };
 
-function createBaseNodePodEphemeralContainer(): NodePodEphemeralContainer {
-  return { ephemeralContainerCommon: undefined };
-}
-
-export const NodePodEphemeralContainer: MessageFns<NodePodEphemeralContainer> = {
-  encode(message: NodePodEphemeralContainer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.ephemeralContainerCommon !== undefined) {
-      NodePodContainer.encode(message.ephemeralContainerCommon, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NodePodEphemeralContainer {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNodePodEphemeralContainer();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.ephemeralContainerCommon = NodePodContainer.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<NodePodEphemeralContainer>): NodePodEphemeralContainer {
-    return NodePodEphemeralContainer.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NodePodEphemeralContainer>): NodePodEphemeralContainer {
-    const message = createBaseNodePodEphemeralContainer();
-    message.ephemeralContainerCommon =
-      (object.ephemeralContainerCommon !== undefined && object.ephemeralContainerCommon !== null)
-        ? NodePodContainer.fromPartial(object.ephemeralContainerCommon)
-        : undefined;
-    return message;
-  },
-};
-
 function createBaseNodePodVolume(): NodePodVolume {
-  return { volumeSource: undefined };
+  return { name: "", volumeSource: undefined };
 }
 
 export const NodePodVolume: MessageFns<NodePodVolume> = {
   encode(message: NodePodVolume, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
     if (message.volumeSource !== undefined) {
       NodePodVolumeSource.encode(message.volumeSource, writer.uint32(18).fork()).join();
     }
@@ -584,6 +1107,14 @@ export const NodePodVolume: MessageFns<NodePodVolume> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
           case 2: {
             if (tag !== 18) {
               break;
@@ -609,6 +1140,7 @@ export const NodePodVolume: MessageFns<NodePodVolume> = {
   },
   fromPartial(object: DeepPartial<NodePodVolume>): NodePodVolume {
     const message = createBaseNodePodVolume();
+    message.name = object.name ?? "";
     message.volumeSource = (object.volumeSource !== undefined && object.volumeSource !== null)
       ? NodePodVolumeSource.fromPartial(object.volumeSource)
       : undefined;
@@ -617,11 +1149,14 @@ export const NodePodVolume: MessageFns<NodePodVolume> = {
 };
 
 function createBaseNodePodVolumeSource(): NodePodVolumeSource {
-  return { image: undefined };
+  return { emptyDir: undefined, image: undefined };
 }
 
 export const NodePodVolumeSource: MessageFns<NodePodVolumeSource> = {
   encode(message: NodePodVolumeSource, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.emptyDir !== undefined) {
+      NodePodEmptyDir.encode(message.emptyDir, writer.uint32(18).fork()).join();
+    }
     if (message.image !== undefined) {
       NodePodImageVolume.encode(message.image, writer.uint32(242).fork()).join();
     }
@@ -641,6 +1176,14 @@ export const NodePodVolumeSource: MessageFns<NodePodVolumeSource> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.emptyDir = NodePodEmptyDir.decode(reader, reader.uint32());
+            continue;
+          }
           case 30: {
             if (tag !== 242) {
               break;
@@ -666,8 +1209,80 @@ export const NodePodVolumeSource: MessageFns<NodePodVolumeSource> = {
   },
   fromPartial(object: DeepPartial<NodePodVolumeSource>): NodePodVolumeSource {
     const message = createBaseNodePodVolumeSource();
+    message.emptyDir = (object.emptyDir !== undefined && object.emptyDir !== null)
+      ? NodePodEmptyDir.fromPartial(object.emptyDir)
+      : undefined;
     message.image = (object.image !== undefined && object.image !== null)
       ? NodePodImageVolume.fromPartial(object.image)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseNodePodEmptyDir(): NodePodEmptyDir {
+  return { medium: "", sizeLimit: undefined };
+}
+
+export const NodePodEmptyDir: MessageFns<NodePodEmptyDir> = {
+  encode(message: NodePodEmptyDir, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.medium !== "") {
+      writer.uint32(10).string(message.medium);
+    }
+    if (message.sizeLimit !== undefined) {
+      NodePodQuantity.encode(message.sizeLimit, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NodePodEmptyDir {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNodePodEmptyDir();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.medium = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sizeLimit = NodePodQuantity.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<NodePodEmptyDir>): NodePodEmptyDir {
+    return NodePodEmptyDir.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<NodePodEmptyDir>): NodePodEmptyDir {
+    const message = createBaseNodePodEmptyDir();
+    message.medium = object.medium ?? "";
+    message.sizeLimit = (object.sizeLimit !== undefined && object.sizeLimit !== null)
+      ? NodePodQuantity.fromPartial(object.sizeLimit)
       : undefined;
     return message;
   },

@@ -6,10 +6,9 @@ import type {
   ContainerGcPlan,
   Given,
 } from '../../../src/agent/containergc/facts.ts';
-import { logsOfSnapshot } from '../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import type { LogEntry } from '../../../src/node/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 
@@ -73,6 +72,13 @@ export type World = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
   readonly sightings?: Readonly<Record<string, number>>;
 };
 
+const listingOf = (entries: readonly LogEntry[]): LogListing => ({
+  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+  entries,
+  directories: [],
+  complete: true,
+});
+
 /** Nothing there but what is told; `undefined` told = not known. */
 export function factsOf(world: World): ContainerGcFacts {
   return {
@@ -80,7 +86,7 @@ export function factsOf(world: World): ContainerGcFacts {
     sandboxes: [],
     pods: [],
     ...world,
-    logs: 'logs' in world && world.logs === undefined ? undefined : logsOfSnapshot(world.logs ?? []),
+    logs: 'logs' in world && world.logs === undefined ? undefined : listingOf(world.logs ?? []),
     sightings: new Map(Object.entries(world.sightings ?? {})),
   };
 }

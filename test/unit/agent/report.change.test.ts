@@ -3,7 +3,17 @@ import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import type { ReportFacts } from '../../../src/agent/report/facts.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { minutesAgo, now } from '../../builders.ts';
-import { disk, facts, governed, images, pass, passes, gib } from './report.world.ts';
+import {
+  disk,
+  evictionRequest,
+  facts,
+  governed,
+  images,
+  pass,
+  passes,
+  gib,
+  storageWarning,
+} from './report.world.ts';
 
 const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), pass('containergc')) };
 const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), pass('containergc')) };
@@ -76,6 +86,116 @@ test.each<{
 ])('$name: $expected', ({ age, next = {}, jitter = 0, expected }) => {
   const previous = planReport(facts(), undefined, new Date(minutesAgo(age)));
   const given = { now, jitter };
+  expect(isWorthWriting(previous, planReport(facts(next), previous, now), given)).toBe(expected);
+});
+
+const stored = (warned: readonly string[], asked: readonly string[] = []) => ({
+  storage: {
+    warnings: warned.map((name) => {
+      const [pod = '', percent] = name.split(' ');
+      return storageWarning(pod, { percent: Number(percent) });
+    }),
+    evictionRequests: asked.map((name) => {
+      const [pod = '', minutes = '0'] = name.split(' ');
+      return evictionRequest(pod, { observedAtMs: minutesAgo(Number(minutes)) });
+    }),
+    offenders: [],
+  },
+});
+const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i} 80`);
+
+test.each<{
+  readonly name: string;
+  readonly age: number;
+  readonly before: Partial<ReportFacts>;
+  readonly next: Partial<ReportFacts>;
+  readonly expected: boolean;
+}>([
+  { name: 'a new request', age: 0, before: stored([]), next: stored([], ['a']), expected: true },
+  { name: 'a request that is gone', age: 0, before: stored([], ['a']), next: stored([]), expected: true },
+  { name: 'another pod', age: 0, before: stored([], ['a']), next: stored([], ['b']), expected: true },
+  {
+    name: 'requests that are not known any more',
+    age: 0,
+    before: stored([], ['a']),
+    next: { storage: undefined },
+    expected: true,
+  },
+  {
+    name: 'another order',
+    age: 2,
+    before: stored([], ['a', 'b']),
+    next: stored([], ['b', 'a']),
+    expected: false,
+  },
+  {
+    name: 'a fresher figure of a request, right after a report',
+    age: 0.9,
+    before: stored([], ['a 1']),
+    next: stored([], ['a 0']),
+    expected: false,
+  },
+  {
+    name: 'a fresher figure of a request, a minute later: else it would not be believed',
+    age: 1,
+    before: stored([], ['a 1']),
+    next: stored([], ['a 0']),
+    expected: true,
+  },
+  { name: 'a new warning', age: 0, before: stored([]), next: stored(['a 80']), expected: true },
+  { name: 'a higher level', age: 0, before: stored(['a 80']), next: stored(['a 95']), expected: true },
+  {
+    name: 'a lower level, right after',
+    age: 0.5,
+    before: stored(['a 95']),
+    next: stored(['a 80']),
+    expected: false,
+  },
+  {
+    name: 'a lower level, a minute later',
+    age: 1,
+    before: stored(['a 95']),
+    next: stored(['a 80']),
+    expected: true,
+  },
+  {
+    name: 'a warning that is over, right after',
+    age: 0.5,
+    before: stored(['a 80']),
+    next: stored([]),
+    expected: false,
+  },
+  {
+    name: 'a warning that is over, a minute later',
+    age: 1,
+    before: stored(['a 80']),
+    next: stored([]),
+    expected: true,
+  },
+  {
+    name: 'figures of a warning',
+    age: 4,
+    before: stored(['a 80']),
+    next: { storage: { ...stored([]).storage, warnings: [storageWarning('a', { usedBytes: 84 })] } },
+    expected: false,
+  },
+  {
+    name: 'of more than can be listed, others are',
+    age: 0,
+    before: stored(many(40), many(40)),
+    next: stored(many(40).toReversed(), many(40).toReversed()),
+    expected: false,
+  },
+  {
+    name: 'of more than can be listed, one more',
+    age: 0,
+    before: stored([], many(40)),
+    next: stored([], many(41)),
+    expected: true,
+  },
+])('local storage: $name: $expected', ({ age, before, next, expected }) => {
+  const previous = planReport(facts(before), undefined, new Date(minutesAgo(age)));
+  const given = { now, jitter: 0 };
   expect(isWorthWriting(previous, planReport(facts(next), previous, now), given)).toBe(expected);
 });
 

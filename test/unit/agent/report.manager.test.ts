@@ -48,6 +48,7 @@ function bed(over: Partial<ReportDeps> = {}) {
     pods: () => [],
     images: () => images(),
     containers: () => containers,
+    storage: () => undefined,
     runtimeVersion: () => ({ name: 'containerd', version: 'v2', apiVersion: 'v1' }),
     runtimeTrouble: () => undefined,
     runtime: new FakeRuntime().add(sandbox('web')),

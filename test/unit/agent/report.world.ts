@@ -1,3 +1,4 @@
+import type { EvictionRequest, StorageWarning } from '../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import type {
   ContainerInventory,
@@ -9,7 +10,7 @@ import type { ContainerGcPolicy, ImageGcPolicy } from '../../../src/api/policy.t
 import { assumedKubelet, type ReportFacts, type UnitPasses } from '../../../src/agent/report/facts.ts';
 import type { MountedImageDisk } from '../../../src/node/filesystem.ts';
 import { usedPercent } from '../../../src/node/filesystem.ts';
-import { everything, now, policy } from '../../builders.ts';
+import { everything, minutesAgo, now, policy } from '../../builders.ts';
 
 export const gib = 1024 ** 3;
 
@@ -100,11 +101,32 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   passes: passes(pass('imagegc'), pass('containergc')),
   images: images(),
   containers,
+  storage: undefined,
   orphans: undefined,
   snapshots: undefined,
   imageDisk: disk(50),
   nodeDisk: undefined,
   kubelet: assumedKubelet,
   troubles: [],
+  ...over,
+});
+
+/** Of an emptyDir of 100 bytes. */
+export const storageWarning = (
+  name: string,
+  { percent = 80, usedBytes = 81 }: { readonly percent?: number; readonly usedBytes?: number } = {},
+): StorageWarning => ({
+  pod: { namespace: 'web', name, uid: `uid-${name}` },
+  excess: {
+    ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false },
+    ...{ usedBytes, limit: { bytes: 100, text: '100' } },
+  },
+  ...{ percent, growthBytesPerMinute: undefined, secondsLeft: undefined, sinceMs: minutesAgo(3) },
+});
+
+export const evictionRequest = (name: string, over: Partial<EvictionRequest> = {}): EvictionRequest => ({
+  pod: { namespace: 'web', name, uid: `uid-${name}` },
+  ...{ signal: 'ephemeralpodfs.limit', subject: undefined, observedBytes: 150, limitBytes: 100 },
+  ...{ observedAtMs: now.getTime(), gracePeriodSeconds: undefined },
   ...over,
 });

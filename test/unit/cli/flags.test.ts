@@ -10,7 +10,6 @@ import {
   stringFlag,
 } from '../../../src/cli/flag-types.ts';
 import { parseFlags, type FlagTable } from '../../../src/cli/flags.ts';
-import { nearest } from '../../../src/cli/nearest.ts';
 
 const help = 'A flag.';
 const flags = {
@@ -148,14 +147,6 @@ describe('other words', () => {
   ])('$name', ({ argv, expected }) => {
     expect(parsed(argv)).toMatchObject({ ...expected, problems: [] });
   });
-});
-
-test.each([
-  { word: 'controler', expected: 'controller' },
-  { word: 'vresion', expected: 'version' },
-  { word: 'plan', expected: undefined },
-])('nearest to $word: $expected', ({ word, expected }) => {
-  expect(nearest(word, ['controller', 'version'])).toBe(expected);
 });
 
 test('a flag that may be given several times keeps all of its values, from the environment a line each', () => {

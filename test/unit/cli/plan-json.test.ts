@@ -1,6 +1,8 @@
+import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
 import { planJson } from '../../../src/cli/plan-json.ts';
+import { planYaml } from '../../../src/cli/plan-yaml.ts';
 
 const plan = (count: number): PlanDocument => ({
   apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -19,10 +21,17 @@ const plan = (count: number): PlanDocument => ({
     ),
   ),
   summary: [],
+  totals: [],
+  policies: [],
   notes: ['"@"'],
 });
 
 test.each([0, 1, 2, 500, 501, 1200])('the pieces of %i decisions are the whole', (count) => {
   const document = plan(count);
   expect([...planJson(document)].join('')).toBe(`${JSON.stringify(document, undefined, 2)}\n`);
+});
+
+test.each([0, 1, 2, 500, 501, 1200])('… and as YAML', (count) => {
+  const document = plan(count);
+  expect(load([...planYaml(document)].join(''))).toEqual(document);
 });

@@ -72,7 +72,7 @@ test('pods are listed before what they refer to', () => {
   expect(snapshotLists[0]?.name).toBe('pods');
 });
 
-test('what is forbidden or not installed is left out with one line each', async () => {
+test('what is forbidden is left out, and a kind of ours that is not installed has no objects; one line each', async () => {
   const forbidden =
     'pods is forbidden: User "u" cannot list resource "pods" in API group "" at the cluster scope';
   const written = await write((request) => {
@@ -80,18 +80,47 @@ test('what is forbidden or not installed is left out with one line each', async 
     if (request.path.includes('gc.dustpan.dev')) throw refused(404);
     return page(request, 1);
   });
-  expect([...written.keys()]).toEqual(['nodes', 'namespaces', 'jobs', 'replicasets']);
-  expect((await readdir(root)).toSorted()).toEqual([
-    'jobs.json',
-    'namespaces.json',
-    'nodes.json',
-    'replicasets.json',
+  expect([...written.keys()]).toEqual([
+    ...['nodes', 'namespaces', 'jobs', 'replicasets', 'policies', 'nodegcreports'],
   ]);
+  expect((await readdir(root)).toSorted()).toEqual(
+    [...written.keys()].map((name) => `${name}.json`).toSorted(),
+  );
+  expect(JSON.parse(await readFile(join(root, 'policies.json'), 'utf8'))).toEqual({
+    ...{ apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: [], kindMissing: true },
+  });
   expect(warnings).toEqual([
     `cannot list pods: ${forbidden}; pods.json is left out`,
-    'cannot list gcpolicies.gc.dustpan.dev: the cluster does not have this kind; policies.json is left out',
-    'cannot list nodegcreports.gc.dustpan.dev: the cluster does not have this kind; nodegcreports.json is left out',
+    'the cluster does not have gcpolicies.gc.dustpan.dev: policies.json is empty',
+    'the cluster does not have nodegcreports.gc.dustpan.dev: nodegcreports.json is empty',
   ]);
+});
+
+test('a kind of Kubernetes itself that is not there is not known', async () => {
+  const written = await write((request) => {
+    if (request.path.endsWith('/jobs')) throw refused(404);
+    return page(request, 1);
+  });
+  expect(written.has('jobs')).toBe(false);
+  expect(warnings).toEqual([
+    'cannot list jobs.batch: the cluster does not have this kind; jobs.json is left out',
+  ]);
+});
+
+test('policies that nobody could apply are named, because the cluster has them all the same', async () => {
+  const policies = [
+    { metadata: { name: 'good', uid: '1' }, spec: {} },
+    { metadata: { name: 'no-such-mode', uid: '2' }, spec: { mode: 'Delete' } },
+    { metadata: { name: 'newer', uid: '3' }, spec: { secrets: {} } },
+  ];
+  await write((request) =>
+    request.path.endsWith('/gcpolicies')
+      ? JSON.stringify({ kind: 'GCPolicyList', metadata: { resourceVersion: '1' }, items: policies })
+      : page(request, 0),
+  );
+  const list = JSON.parse(await readFile(join(root, 'policies.json'), 'utf8')) as object;
+  expect(list).toMatchObject({ kind: 'List', storedInvalid: ['no-such-mode', 'newer'] });
+  expect(list).toHaveProperty('items.length', 3);
 });
 
 test('a list that may not be read to its end is left out, not cut', async () => {

@@ -57,7 +57,7 @@ async function taken(
 }
 
 const pod = (uid: string, over: object = {}): object => ({
-  metadata: { uid },
+  metadata: { uid, name: uid },
   spec: { nodeName: 'node-1' },
   ...over,
 });
@@ -73,13 +73,15 @@ test('all of a node', async () => {
             { path: '/p/a/main/0.log', bytes: 5, mtimeMs },
             { path: '/c/a.log', bytes: 0, mtimeMs: at, target: '/p/a/main/0.log' },
           ],
-          directories: ['/p/a'],
+          directories: ['/p/a', '/p/empty'],
           complete: true,
         }),
     },
   });
   expect(Object.keys(files).toSorted()).toEqual(
-    ['containers', 'imagefs', 'images', 'logs', 'sandboxes', 'state', 'stats'].map((name) => `${name}.json`),
+    ['containers', 'imagefs', 'images', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'].map(
+      (name) => `${name}.json`,
+    ),
   );
   expect(files['logs.json']).toEqual([
     { path: '/var/log/pods/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
@@ -90,6 +92,10 @@ test('all of a node', async () => {
       target: '/var/log/pods/a/main/0.log',
     },
   ]);
+  expect(files['loglisting.json']).toEqual({
+    complete: true,
+    directories: ['/var/log/pods/a', '/var/log/pods/empty'],
+  });
   expect(files['stats.json']).toEqual({
     node: {
       nodeName: 'node-1',
@@ -116,12 +122,12 @@ test.each([
       },
     },
     missing: ['logs.json'],
-    warning: 'node node-1: there are more logs than could be listed; logs.json is left out',
+    warning: 'node node-1: not all logs could be listed; logs.json is left out',
   },
   {
     name: 'logs that cannot be read',
     over: { logs: { list: () => Promise.reject(new Error('listing logs', { cause: new Error('EACCES') })) } },
-    missing: ['logs.json'],
+    missing: ['logs.json', 'loglisting.json'],
     warning: 'node node-1: listing logs: EACCES; logs.json is left out',
   },
   {
@@ -146,7 +152,7 @@ test.each([
   },
 ])('$name: left out, the rest is there', async ({ over, missing, warning }) => {
   const { files } = await taken(over);
-  expect(Object.keys(files)).toHaveLength(7 - missing.length);
+  expect(Object.keys(files)).toHaveLength(8 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
   expect(warnings).toEqual(warning === undefined ? [] : [warning]);
 });
@@ -180,7 +186,9 @@ test.each([
   {
     name: 'of a static pod whose mirror is known',
     pods: [
-      pod('other', { metadata: { uid: 'other', annotations: { 'kubernetes.io/config.hash': 'uid-web' } } }),
+      pod('other', {
+        metadata: { uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.hash': 'uid-web' } },
+      }),
     ],
     arePodsKnown: true,
     asked: false,
@@ -188,6 +196,12 @@ test.each([
   {
     name: 'of a pod of another node',
     pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
+    arePodsKnown: true,
+    asked: true,
+  },
+  {
+    name: 'of a pod that has finished',
+    pods: [pod('uid-web', { status: { phase: 'Succeeded' } })],
     arePodsKnown: true,
     asked: true,
   },

@@ -57,10 +57,14 @@ test('what does not fit below the trouble is left out', async () => {
     write,
   });
   const reports = Array.from({ length: 40 }, (_, i) => report(`node-${i}`, { reportTime: minutesAgo(i) }));
-  await screen.draw({ policies: [], reports, notes: ['a watch does not work'] }, now);
+  const note = `a watch does not work: ${'reason '.repeat(12)}`;
+  await screen.draw({ policies: [], reports, notes: [note.trim()] }, now);
   const lines = (written[0] ?? '').split('\n').slice(0, -1);
   expect(lines).toHaveLength(9);
   expect(lines[0]).toContain('! a watch does not work');
-  expect(lines[1]).toContain('! Node node-16, node-17, node-18 and 21 more: Stale');
+  expect(
+    Math.max(...lines.map((line) => line.replaceAll(/\u001b\[[0-9;]*[A-Z]/g, '').length)),
+  ).toBeLessThanOrEqual(80);
+  expect(lines[2]).toContain('! Node node-16, node-17, node-18 and 21 more: Stale');
   expect(lines.at(-1)).toMatch(/^… \d+ more lines/);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ageText, statusTable } from '../../../src/cli/status-table.ts';
+import { ageText } from '../../../src/cli/age-text.ts';
+import { statusTable } from '../../../src/cli/status-table.ts';
 import { statusView } from '../../../src/cli/status-view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './status.fixtures.ts';
 
@@ -35,8 +36,8 @@ test('looks like this', () => {
     'pods: 12 due, 1204 deleted',
     'nodes: 1.5 GiB can be freed, 512.0 MiB were freed',
     '',
-    'POLICY    MODE     DUE  DELETED  NODES  CAN FREE      FREED  PASS',
-    'default   Enforce   12     1204    1/1   1.5 GiB  512.0 MiB    1m',
+    'POLICY    MODE     DUE  DELETED  NODES  CAN FREE      FREED  CHANGED',
+    'default   Enforce   12     1204    1/1   1.5 GiB  512.0 MiB       1m',
     '',
     'NODE      POLICY   DISK  CAN FREE      FREED  PASS  REPORT',
     'node-1    default  81 %   1.5 GiB  512.0 MiB    4m      1m',
@@ -109,6 +110,31 @@ test.each([
   },
 ])('$name is said', ({ view, line }) => {
   expect(statusTable(view, options)).toContain(line);
+});
+
+test.each([
+  { name: 'by Enforce is just due', modes: ['Enforce', 'Enforce'], says: 'pods: 6 due, 2 deleted' },
+  {
+    name: 'by DryRun is not touched',
+    modes: ['DryRun', 'DryRun'],
+    says: 'pods: 6 due, none to be touched (DryRun); 2 deleted',
+  },
+  {
+    name: 'by both is told apart',
+    modes: ['Enforce', 'DryRun'],
+    says: 'pods: 6 due, 3 of them not to be touched (DryRun); 2 deleted',
+  },
+])('what is due $name', ({ modes, says }) => {
+  const policies = modes.map((mode, i) =>
+    policy(`p-${i}`, { spec: { mode }, pods: { due: 3, deletedTotal: 1 } }),
+  );
+  expect(statusTable(statusView(policies, [report('n')], now), options)).toContain(says);
+});
+
+test('where no node reports nothing is said of bytes', () => {
+  const lines = statusTable(statusView([somePolicy], [], now), options);
+  expect(lines).toContain('1 policy, no node reports');
+  expect(lines.filter((line) => line.startsWith('nodes:'))).toEqual([]);
 });
 
 test('of very many nodes those in trouble and those with most to free are listed', () => {

@@ -39,6 +39,15 @@ describe('trouble', () => {
       expected: ['GCPolicy a: NotObserved'],
     },
     {
+      name: 'one created two minutes ago that no controller has looked at, not one created just now',
+      policies: [
+        { metadata: { name: 'old', creationTimestamp: minutesAgo(2) }, spec: {} },
+        { metadata: { name: 'new', creationTimestamp: minutesAgo(0.5) }, spec: {} },
+      ],
+      reports: [],
+      expected: ['GCPolicy old: NotObserved'],
+    },
+    {
       name: 'a policy whose last change was not seen',
       policies: [policy('a', { observedGeneration: 1 })],
       reports: [],
@@ -173,14 +182,39 @@ test('nodes in trouble come first, then those with the most to free, then by nam
 test('totals come from the reports, and from the policies where there are none to read', () => {
   const nodes = { desired: 5, upToDate: 5, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
   const policies = [
-    policy('a', { pods: { due: 3, deletedTotal: 10 }, nodes }),
+    policy('a', { spec: { mode: 'Enforce' }, pods: { due: 3, deletedTotal: 10 }, nodes }),
     policy('b', { pods: { due: 1 } }),
   ];
   const reports = [report('n', { logs: { removableBytes: mib }, units: [unit('imagegc', 1, 2 * mib)] })];
-  const pods = { policies: 2, podsDue: 4, podsDeleted: 10 };
+  const pods = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10 };
   const view = statusView(policies, reports, now);
   expect(view.totals).toEqual({ ...pods, nodes: 1, reclaimableBytes: mib, reclaimedBytes: 2 * mib });
   const blind = statusView(policies, undefined, now);
   expect(blind.totals).toEqual({ ...pods, nodes: 5, reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib });
   expect(blind.nodes).toBeNull();
+});
+
+test.each([
+  {
+    name: 'the reports of its own nodes, logs and all',
+    reports: [
+      report('mine', { logs: { removableBytes: mib }, units: [unit('containergc', 1, 2 * mib)] }),
+      report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
+    ],
+    bytes: { reclaimableBytes: mib, reclaimedBytes: 2 * mib },
+  },
+  {
+    name: 'its own status where the reports cannot be read',
+    reports: undefined,
+    bytes: { reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib },
+  },
+])('what a policy can free comes from $name', ({ reports, bytes }) => {
+  const nodes = { desired: 1, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
+  expect(statusView([policy('default', { nodes })], reports, now).policies).toMatchObject([bytes]);
+});
+
+test('a policy that says nothing about nodes has nothing to free, not 0', () => {
+  expect(statusView([policy('pods-only')], [], now).policies).toMatchObject([
+    { reclaimableBytes: null, reclaimedBytes: null },
+  ]);
 });

@@ -61,6 +61,6 @@ test('the reckoning has a line for each group, and another for each other fate',
   expect(fatesOf([used, log, old], findings(asExpected))).toEqual([
     ['images', '2', 'kept', '1', 'InUse'],
     ['', '', 'removed', '1', 'Age'],
-    ['logs', '1', 'removed', '1', ''],
+    ['logs', '1', 'removed', '1', 'with their containers'],
   ]);
 });

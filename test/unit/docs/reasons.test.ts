@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
+import { evictionSignals } from '../../../src/api/local-storage.ts';
 import { containerMeanings, imageMeanings } from '../../../src/api/node-reason-meanings.ts';
 import { podMeanings } from '../../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
+  evictionKeepReasons,
   imageKeepReasons,
   imageRemoveReasons,
   nodeKeepReasons,
   podDeleteReasons,
   podKeepReasons,
+  storageKeepReasons,
 } from '../../../src/api/reasons.ts';
+import { evictionMeanings, storageMeanings } from '../../../src/api/storage-reason-meanings.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
@@ -33,6 +37,12 @@ const units = [
       stays: [...containerKeepReasons, ...nodeKeepReasons],
     },
     meanings: containerMeanings,
+  },
+  {
+    heading: 'Pods on their nodes (localstorage)',
+    ...{ verdict: 'Evict', goes: evictionSignals },
+    stays: [...new Set([...storageKeepReasons, ...nodeKeepReasons])],
+    meanings: storageMeanings,
   },
 ];
 
@@ -61,6 +71,12 @@ describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) =
       expect(line).toBe(`| \`${reason}\` | ${meaning.sentence} | ${meaning.change} |`);
     },
   );
+});
+
+test.each(evictionKeepReasons)('%s is among the reasons why the controller does not evict', (reason) => {
+  const { sentence, change } = evictionMeanings[reason];
+  expect(firstCells(page, 'Not evicted, because')).toEqual([...evictionKeepReasons]);
+  expect(page).toContain(`| \`${reason}\` | ${sentence} | ${change} |\n`);
 });
 
 test.each(Object.entries({ ...podWords, ...imageWords }))(

@@ -13,6 +13,7 @@ const metadata = {
   uid: 'u1',
   resourceVersion: '7',
   deletionTimestamp: '2026-01-03T00:00:30Z',
+  labels: { app: 'web', 'gc.dustpan.dev/keep': 'true' },
   annotations: { 'kubernetes.io/config.hash': 'h1', 'kubernetes.io/config.source': 'file', other: 'x' },
 };
 
@@ -20,11 +21,28 @@ const json = {
   metadata,
   spec: {
     priority: 1000,
-    initContainers: [{ name: 'i', image: 'init:1' }],
-    containers: [{ name: 'c', image: 'main:1' }, { name: 'd', image: 'main:1' }, { name: 'e' }],
+    initContainers: [
+      { name: 'i', image: 'init:1', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+      { name: 's', restartPolicy: 'Always', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+    ],
+    containers: [
+      {
+        name: 'c',
+        image: 'main:1',
+        resources: {
+          limits: { cpu: '1', 'ephemeral-storage': '100Mi' },
+          requests: { 'ephemeral-storage': '1Mi' },
+        },
+      },
+      { name: 'd', image: 'main:1', resources: { limits: { 'ephemeral-storage': '0' } } },
+      { name: 'e', resources: { limits: { memory: '1Gi' } } },
+    ],
+    overhead: { cpu: '1m', 'ephemeral-storage': '1500m' },
     ephemeralContainers: [{ name: 'debug', image: 'debug:1', targetContainerName: 'c' }],
     volumes: [
       { name: 'data', emptyDir: {} },
+      { name: 'scratch', emptyDir: { sizeLimit: '1536Mi' } },
+      { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
       { name: 'model', image: { reference: 'model:1' } },
     ],
   },
@@ -41,7 +59,25 @@ const facts = {
   configHash: 'h1',
   configSource: 'file',
   priority: 1000,
+  keepMarked: true,
   images: ['main:1', 'init:1', 'debug:1', 'model:1'],
+  storage: {
+    emptyDirs: [
+      { name: 'data', isMemory: false, limit: undefined },
+      { name: 'scratch', isMemory: false, limit: { bytes: 1536 * 1024 ** 2, text: '1536Mi' } },
+      { name: 'shm', isMemory: true, limit: { bytes: 64 * 1024 ** 2, text: '64Mi' } },
+    ],
+    containers: [
+      { name: 'c', limit: { bytes: 100 * 1024 ** 2, text: '100Mi' } },
+      { name: 'd', limit: { bytes: 0, text: '0' } },
+      { name: 'e', limit: undefined },
+    ],
+    initContainers: [
+      { name: 'i', restartable: false, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
+      { name: 's', restartable: true, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
+    ],
+    overheadBytes: 2,
+  },
 };
 
 /** As k8s.io/api numbers its fields, written by hand: a wrong number in our proto must not go unseen. */
@@ -50,7 +86,11 @@ function protobuf(): Buffer {
     const bytes = Buffer.from(content);
     return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
   };
-  const container = (image: string): Buffer => Buffer.concat([field(1, 'name'), field(2, image)]);
+  const quantity = (number: number, name: string, text: string): Buffer =>
+    field(number, Buffer.concat([field(1, name), field(2, field(1, text))]));
+  const limit = (text: string): Buffer => field(8, quantity(1, 'ephemeral-storage', text));
+  const container = (name: string, ...fields: readonly Buffer[]): Buffer =>
+    Buffer.concat([field(1, name), ...fields]);
   const time = Buffer.concat([varint(8), varint(Date.parse('2026-01-03T00:00:30Z') / 1000)]);
   const annotations = Object.entries(metadata.annotations).map(([key, value]) =>
     field(12, Buffer.concat([field(1, key), field(2, value)])),
@@ -61,14 +101,28 @@ function protobuf(): Buffer {
     field(5, 'u1'),
     field(6, '7'),
     field(9, time),
+    ...[field(11, Buffer.concat([field(1, 'app'), field(2, 'web')]))],
+    ...[field(11, Buffer.concat([field(1, 'gc.dustpan.dev/keep'), field(2, 'true')]))],
     ...annotations,
   ];
-  const volume = (source: Buffer): Buffer => field(1, Buffer.concat([field(1, 'v'), field(2, source)]));
+  const volume = (name: string, source: Buffer): Buffer =>
+    field(1, Buffer.concat([field(1, name), field(2, source)]));
+  const emptyDir = (...fields: readonly Buffer[]): Buffer => field(2, Buffer.concat(fields));
+  const limits = Buffer.concat([quantity(1, 'cpu', '1'), quantity(1, 'ephemeral-storage', '100Mi')]);
+  const requests = quantity(2, 'ephemeral-storage', '1Mi');
   const spec = [
-    ...[volume(field(2, '')), volume(field(30, field(1, 'model:1')))],
-    ...[field(2, container('main:1')), field(2, container('main:1')), field(2, field(1, 'e'))],
-    ...[field(3, 'Always'), field(10, 'node-1'), field(20, container('init:1'))],
-    ...[varint(25 << 3), varint(1000), field(34, field(1, container('debug:1')))],
+    volume('data', emptyDir()),
+    volume('scratch', emptyDir(field(2, field(1, '1536Mi')))),
+    volume('shm', emptyDir(field(1, 'Memory'), field(2, field(1, '64Mi')))),
+    volume('model', field(30, field(1, 'model:1'))),
+    field(2, container('c', field(2, 'main:1'), field(8, Buffer.concat([limits, requests])))),
+    field(2, container('d', field(2, 'main:1'), limit('0'))),
+    field(2, container('e', field(8, quantity(1, 'memory', '1Gi')))),
+    ...[field(3, 'Always'), field(10, 'node-1')],
+    field(20, container('i', field(2, 'init:1'), limit('10Mi'))),
+    field(20, container('s', limit('10Mi'), field(24, 'Always'))),
+    ...[varint(25 << 3), varint(1000), quantity(32, 'cpu', '1m'), quantity(32, 'ephemeral-storage', '1500m')],
+    field(34, field(1, container('debug', field(2, 'debug:1')))),
   ];
   return Buffer.concat([
     field(1, Buffer.concat(meta)),
@@ -97,6 +151,8 @@ describe('a pod of the node', () => {
     const expected = {
       ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
       ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, priority: undefined },
+      keepMarked: false,
+      storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
     };
     expect(codec.fromJson(bare)).toEqual(expected);
     expect(codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial(bare)).finish()))).toEqual(
@@ -109,6 +165,28 @@ describe('a pod of the node', () => {
     expect(codec.fromProtobuf(protobuf(), new Map([['u1', known]]))).toBe(known);
     const older = { ...known, resourceVersion: '6' };
     expect(codec.fromProtobuf(protobuf(), new Map([['u1', older]]))).not.toBe(older);
+  });
+
+  test.each([
+    { name: 'a limit that is no quantity', limit: 'much', expected: undefined },
+    { name: 'a limit that a person wrote as a number', limit: 1024, expected: { bytes: 1024, text: '1024' } },
+    { name: 'a null', limit: null, expected: undefined },
+  ])('in JSON with $name', ({ limit, expected }) => {
+    const pod = codec.fromJson({
+      metadata,
+      spec: {
+        containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': limit } } }],
+        volumes: [{ name: 'none', emptyDir: null }],
+      },
+    });
+    expect(pod.storage.containers).toEqual([{ name: 'c', limit: expected }]);
+    expect(pod.storage.emptyDirs).toEqual([]);
+  });
+
+  test('shares what pods have in common', () => {
+    const [one, other] = [codec.fromJson(json), codec.fromJson(json)].map(({ storage }) => storage);
+    expect(one?.containers[0]?.limit).toBe(other?.containers[0]?.limit);
+    expect(one?.containers[2]).toBe(other?.containers[2]);
   });
 
   test('without identity is refused', () => {

@@ -151,7 +151,7 @@ const reported = {
 const silent = {
   ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
   ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
-  ...{ storageWarnings: 0, evictionRequests: 0 },
+  ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
 };
 
 test.each([
@@ -161,7 +161,7 @@ test.each([
     expected: {
       ...{ reportedAtMs: Date.parse('2026-01-01T00:00:00Z'), policyUid: 'p1', policyGeneration: 3 },
       ...{ degraded: true, keepListAtRisk: false, imagesRemovable: 2, imageBytesRemovable: 200 },
-      ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
+      ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7, requests: [] },
     },
   },
   { name: 'one without a status', report: { metadata: reported.metadata }, expected: silent },

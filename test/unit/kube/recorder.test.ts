@@ -33,6 +33,15 @@ test('the first occurrence is a whole Event without a series', async () => {
   expect(sent).toEqual(['create']);
 });
 
+test('another occasion is an Event of its own, and is not written', async () => {
+  const { recorder, server, sent } = recording();
+  for (const occasion of ['80', '95', '95']) recorder.record({ ...webEvent(), occasion });
+  await settled();
+  expect(sent).toEqual(['create', 'create']);
+  expect(server.events).toHaveLength(2);
+  expect(JSON.stringify(server.events)).not.toContain('occasion');
+});
+
 test('the second occurrence patches the series and nothing else, later ones cost no request', async () => {
   const { recorder, server, clock } = recording();
   recorder.record(webEvent());

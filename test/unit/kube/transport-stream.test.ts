@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { bed, get, never } from './transport-bed.ts';
 import { refuse, statusJson } from './transport-fault-server.ts';
@@ -47,6 +48,70 @@ describe('a stream', () => {
       },
     ]);
     await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
+  });
+
+  describe('that may be compressed', () => {
+    const compressed = { ...get, compressed: true };
+    const text = 'many pods, much alike; '.repeat(10_000);
+    const zipped = gzipSync(text);
+    const gzip = { 'content-encoding': 'gzip' };
+
+    test('is handed on as what it stands for', async () => {
+      const { transport, server } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          response.write(zipped.subarray(0, 100));
+          setImmediate(() => response.end(zipped.subarray(100)));
+        },
+      ]);
+      expect(await collect(transport.stream(compressed, never))).toBe(text);
+      expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip']);
+    });
+
+    test('may as well come uncompressed', async () => {
+      const { transport } = await bed([(response) => response.end(text)]);
+      expect(await collect(transport.stream(compressed, never))).toBe(text);
+    });
+
+    test.each([
+      { name: 'its end is missing', body: zipped.subarray(0, -10) },
+      { name: 'it is no gzip', body: Buffer.from('nothing of the kind') },
+    ])('throws when $name', async ({ body }) => {
+      const { transport, url } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          response.end(body);
+        },
+      ]);
+      const stream = transport.stream(compressed, never);
+      await expect(collect(stream)).rejects.toThrow(`cannot reach the API server ${url}`);
+    });
+
+    test('throws what the server refuses with, compressed or not', async () => {
+      const no = gzipSync(statusJson('too old', 'Expired'));
+      const { transport } = await bed([refuse(410, no, gzip)]);
+      await expect(collect(transport.stream(compressed, never))).rejects.toMatchObject({
+        status: 410,
+        reason: 'Expired',
+      });
+    });
+
+    test('throws when the connection breaks in the middle', async () => {
+      const { transport, url } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          response.write(zipped.subarray(0, 100), () => response.socket?.destroy());
+        },
+      ]);
+      const stream = transport.stream(compressed, never);
+      await expect(collect(stream)).rejects.toThrow(`cannot reach the API server ${url}`);
+    });
+  });
+
+  test('asks for no compression otherwise: a watch must not wait for its end', async () => {
+    const { transport, server } = await bed([(response) => response.end('one')]);
+    await collect(transport.stream(get, never));
+    expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the reason of an abort', async () => {

@@ -1,0 +1,95 @@
+import {
+  fullness,
+  usageOfPod,
+  type EvictionRequest,
+  type PodStorageUsage,
+  type StorageInventory,
+  type StoragePod,
+  type StorageUsage,
+  type StorageWarning,
+} from '../../api/local-storage.ts';
+import type { Offender } from '../../api/node-pass.ts';
+import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
+import type { StorageReason } from '../../api/reasons.ts';
+import type { LocalStoragePlan, PodEviction } from './facts.ts';
+
+/** What a pass followed. */
+export interface StorageRule {
+  readonly policy: Policy;
+  readonly storage: LocalStoragePolicy;
+}
+
+export interface Decided {
+  readonly rule: StorageRule;
+  readonly pods: readonly StoragePod[];
+  readonly usage: StorageUsage | undefined;
+  readonly plan: LocalStoragePlan;
+  readonly warnings: readonly StorageWarning[];
+}
+
+/** What the report of the node says of local storage; requests only in mode Enforce. */
+export function inventoryOf({ rule, pods, usage, plan, warnings }: Decided): StorageInventory {
+  const evictions = rule.policy.mode === 'Enforce' ? plan.evictions.toSorted(byExcess) : [];
+  return {
+    warnings,
+    evictionRequests: evictions.flatMap((eviction) => requestOf(eviction, usage, rule.storage)),
+    offenders: offendersOf(pods, usage, plan),
+  };
+}
+
+function requestOf(
+  { pod, excess }: PodEviction,
+  usage: StorageUsage | undefined,
+  { gracePeriodSeconds }: LocalStoragePolicy,
+): EvictionRequest[] {
+  const observedAtMs = excess.measuredAtMs ?? usage?.atMs;
+  if (observedAtMs === undefined) return [];
+  return [
+    {
+      pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+      signal: excess.signal,
+      subject: excess.subject,
+      observedBytes: excess.usedBytes,
+      limitBytes: excess.limit.bytes,
+      observedAtMs,
+      gracePeriodSeconds,
+    },
+  ];
+}
+
+/** The most excessive first; equals in a fixed order. */
+function byExcess(a: PodEviction, b: PodEviction): number {
+  const [left, right] = [a, b].map(({ excess }) => fullness(excess.usedBytes, excess.limit.bytes));
+  if (left === undefined || right === undefined || left === right) return a.pod.uid < b.pod.uid ? -1 : 1;
+  return right - left;
+}
+
+const offendersShown = 10;
+
+function offendersOf(
+  pods: readonly StoragePod[],
+  usage: StorageUsage | undefined,
+  { evictions, kept }: LocalStoragePlan,
+): Offender[] {
+  const reasons = new Map<string, StorageReason>();
+  for (const { pod, reason } of [...evictions, ...kept]) reasons.set(pod.uid, reason);
+  return pods
+    .flatMap((pod) => offenderOf(pod, usageOfPod(usage, pod), reasons.get(pod.uid)))
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, offendersShown);
+}
+
+/** The pod, or the volume that makes up most of what it uses. */
+function offenderOf(
+  { namespace, name, uid, storage }: StoragePod,
+  used: PodStorageUsage | undefined,
+  reason: string | undefined,
+): Offender[] {
+  const bytes = used?.total?.bytes ?? 0;
+  if (used === undefined || bytes === 0) return [];
+  const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
+  const volume = onDisk.find((one) => 2 * (used.volumes.get(one.name)?.bytes ?? 0) > bytes);
+  if (volume === undefined) return [{ kind: 'Pod', id: uid, name, namespace, bytes, reason }];
+  const volumeBytes = used.volumes.get(volume.name)?.bytes ?? 0;
+  return [{ kind: 'Volume', id: uid, name: `${name}/${volume.name}`, namespace, bytes: volumeBytes, reason }];
+}

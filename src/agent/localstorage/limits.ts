@@ -1,0 +1,91 @@
+import type { PodStorageSpec, StorageLimit } from '../../api/local-storage.ts';
+import { limitOfBytes } from '../../api/local-storage-messages.ts';
+import type { DefaultLimits } from '../../api/policy.ts';
+import { quantityText } from '../../runtime/quantity-text.ts';
+import type { BindingLimit } from './facts.ts';
+
+/** The limits that bind one pod. */
+export interface PodLimits {
+  /** In the order of the spec. */
+  readonly emptyDirs: readonly (BindingLimit & { readonly name: string })[];
+  readonly pod: BindingLimit | undefined;
+  /** By name; ordinary containers alone, as upstream. */
+  readonly containers: ReadonlyMap<string, BindingLimit>;
+}
+
+/** The limits of a pod as upstream has them (upstream.md 4.2), and the policy's where it declares none. */
+export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimits {
+  const emptyDir = defaultLimit(defaults.emptyDirBytes);
+  const container = defaultLimit(defaults.containerBytes);
+  const total = declaredTotal(spec);
+  return {
+    emptyDirs: spec.emptyDirs.flatMap(({ name, limit }) => {
+      const binding = bindingLimit(limit, emptyDir);
+      return binding === undefined ? [] : [{ name, ...binding }];
+    }),
+    // Of the pod alone a declared 0 is a limit.
+    pod: total === undefined ? defaultLimit(defaults.podBytes) : { limit: total, isDefault: false },
+    containers: new Map(
+      spec.containers.flatMap(({ name, limit }) => {
+        const binding = bindingLimit(limit, container);
+        return binding === undefined ? [] : [[name, binding] as const];
+      }),
+    ),
+  };
+}
+
+/** Whether any limit binds the pod. */
+export const hasLimits = ({ emptyDirs, pod, containers }: PodLimits): boolean =>
+  emptyDirs.length > 0 || pod !== undefined || containers.size > 0;
+
+/** Who declares 0 asks for no limit, and gets no default either. */
+function bindingLimit(
+  declared: StorageLimit | undefined,
+  byDefault: BindingLimit | undefined,
+): BindingLimit | undefined {
+  if (declared === undefined) return byDefault;
+  return declared.bytes > 0 ? { limit: declared, isDefault: false } : undefined;
+}
+
+/** A default of 0 would evict everything: it is none. */
+const defaultLimit = (bytes: number | undefined): BindingLimit | undefined =>
+  bytes === undefined || bytes <= 0 ? undefined : { limit: limitOfBytes(bytes), isDefault: true };
+
+/**
+ * The limit of the whole pod; undefined = no container declares any. What is not declared counts as 0. Restartable init containers run beside
+ * the others, so they add up; an ordinary one runs alone but for the restartable ones before it, so the largest of those counts.
+ */
+function declaredTotal({
+  containers,
+  initContainers,
+  overheadBytes = 0,
+}: PodStorageSpec): StorageLimit | undefined {
+  let total = containers.map(({ limit }) => limit).reduce(plus, undefined);
+  let restartable: StorageLimit | undefined;
+  let starting: StorageLimit | undefined;
+  for (const { limit, restartable: isRestartable } of initContainers) {
+    if (isRestartable) {
+      total = plus(total, limit);
+      restartable = plus(restartable, limit);
+    }
+    starting = larger(starting, isRestartable ? restartable : plus(limit, restartable));
+  }
+  total = larger(total, starting);
+  // A limit of 0 gets no overhead.
+  return total === undefined || total.bytes === 0 ? total : added(total, overheadBytes);
+}
+
+function plus(a: StorageLimit | undefined, b: StorageLimit | undefined): StorageLimit | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.bytes === 0 ? b : added(a, b.bytes);
+}
+
+const larger = (a: StorageLimit | undefined, b: StorageLimit | undefined): StorageLimit | undefined =>
+  a === undefined || (b !== undefined && b.bytes > a.bytes) ? b : a;
+
+/** A sum is told in the form of its first part, as upstream does. */
+function added(limit: StorageLimit, bytes: number): StorageLimit {
+  if (bytes === 0) return limit;
+  const sum = limit.bytes + bytes;
+  return { bytes: sum, text: quantityText(sum, limit.text.endsWith('i') ? 'binary' : 'decimal') };
+}

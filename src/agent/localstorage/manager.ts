@@ -1,0 +1,212 @@
+import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { NodePassReport } from '../../api/node-pass.ts';
+import type { LocalStoragePolicy } from '../../api/policy.ts';
+import type { Recorder } from '../../kube/recorder.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isCritical } from '../../api/critical-pod.ts';
+import { localStorageHigh } from './events.ts';
+import type { PodEviction } from './facts.ts';
+import { observeStorage, type StorageHistory } from './history.ts';
+import { inventoryOf, type Decided, type StorageRule } from './inventory.ts';
+import {
+  clearPlan,
+  showPlan,
+  showPods,
+  type LocalStorageMetrics,
+  type PodStorageMetrics,
+} from './metrics.ts';
+import { planLocalStorage } from './plan.ts';
+
+/** Tells how much the pods of this node use. */
+export interface UsageSource {
+  /** Rejects when it cannot be read. */
+  usage(signal: AbortSignal): Promise<StorageUsage>;
+  /** Gives up threads and connections; a later look makes new ones. */
+  close(): void | Promise<void>;
+}
+
+export interface LocalStorageDeps {
+  readonly governance: () => NodeGovernance;
+  /** The pods bound to the node; undefined while they are not known for sure. */
+  readonly pods: () => readonly StoragePod[] | undefined;
+  readonly sources: Readonly<Record<LocalStoragePolicy['usageSource'], UsageSource>>;
+  readonly recorder: Recorder;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly metrics: LocalStorageMetrics;
+  /** undefined = no series for each pod. */
+  readonly podMetrics?: PodStorageMetrics | undefined;
+  readonly log: Logger;
+  /** At the end of each pass, but for those that a policy does not ask for; undefined = nothing is known of local storage. */
+  readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
+}
+
+/** Figures that are older decide nothing: nobody knows what is there now. The kubelet's are one to two minutes old. */
+const staleAfterMs = 5 * 60_000;
+/** A look is good for so long when the next ones fail; the kubelet restarts within it. */
+const lookLastsMs = 2 * 60_000;
+
+/** Warns about pods that come near their limits of local storage, and asks for the eviction of those beyond; it evicts none itself. */
+export class LocalStorageManager {
+  readonly #deps: LocalStorageDeps;
+  #history: StorageHistory = new Map();
+  #usage: StorageUsage | undefined;
+  #source: UsageSource | undefined;
+  /** What was to be evicted in the last pass, by UID, signal and mode. */
+  #requested: ReadonlySet<string> = new Set();
+  /** What the last pass told; a node that never had the rule is told nothing about. */
+  #state: 'off' | 'unknown' | 'working' = 'off';
+
+  constructor(deps: LocalStorageDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass: observe, plan, tell. Rejects, after its report, when what pods use could not be read. */
+  async collect(signal: AbortSignal): Promise<void> {
+    const governance = this.#deps.governance();
+    const rule = ruleOf(governance);
+    if (rule === undefined) {
+      await this.#standDown(isUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      return;
+    }
+    this.#state = 'working';
+    if (this.#deps.pods() === undefined) {
+      this.#tellNothing('the pods of the node are not known');
+      return;
+    }
+    const error = await this.#look(rule, signal);
+    this.#decide(rule, error);
+    if (error !== undefined) throw error;
+  }
+
+  /** Without a rule nothing is read or kept; that is told once. */
+  async #standDown(undecided: string | undefined): Promise<void> {
+    const state = undecided === undefined ? 'off' : 'unknown';
+    if (state === 'off') {
+      this.#history = new Map();
+      this.#usage = undefined;
+      this.#requested = new Set();
+      await this.#use(undefined);
+    }
+    if (this.#state === 'off' || this.#state === state) return;
+    this.#state = state;
+    this.#tellNothing(undecided);
+  }
+
+  #tellNothing(undecided: string | undefined): void {
+    clearPlan(this.#deps.metrics);
+    this.#deps.podMetrics?.used.reset();
+    this.#tell({ result: undecided === undefined ? 'Idle' : 'Unknown', message: undecided }, undefined);
+  }
+
+  /** Takes over what was read; what could not be read it returns. */
+  async #look({ storage }: StorageRule, signal: AbortSignal): Promise<Error | undefined> {
+    const source = this.#deps.sources[storage.usageSource];
+    try {
+      await this.#use(source);
+      this.#usage = await source.usage(signal);
+      return undefined;
+    } catch (cause) {
+      signal.throwIfAborted();
+      this.#deps.metrics.errors.inc();
+      return new Error('reading what pods use', { cause });
+    }
+  }
+
+  /** A source that is asked no more is closed. */
+  async #use(source: UsageSource | undefined): Promise<void> {
+    const before = this.#source;
+    this.#source = source;
+    if (before !== source) await before?.close();
+  }
+
+  #decide(rule: StorageRule, error: Error | undefined): void {
+    const { metrics, podMetrics, clock, log } = this.#deps;
+    const now = clock.now();
+    // They come last: a pod that was deleted meanwhile is asked for no more.
+    const pods = this.#deps.pods() ?? [];
+    const usage = this.#lastingUsage(now);
+    const plan = planLocalStorage({ pods, usage }, { policy: rule.storage, now, staleAfterMs });
+    const { history, warnings, raised } = observeStorage(this.#history, {
+      plan,
+      pods,
+      policy: rule.storage,
+      now,
+    });
+    this.#history = history;
+    const shown = { plan, pods, usage, mode: rule.policy.mode, now };
+    showPlan(metrics, shown);
+    if (podMetrics !== undefined) showPods(podMetrics, shown);
+    log.debug({ due: plan.evictions.length, warnings: warnings.length }, 'planned pass');
+    const decided = { rule, pods, usage, plan, warnings };
+    this.#warn(decided, raised);
+    this.#request(decided);
+    const result = plan.evictions.length > 0 ? 'Succeeded' : 'Idle';
+    this.#tell(
+      error === undefined ? { result, message: undefined } : { result: 'Failed', message: errorLine(error) },
+      usage === undefined ? undefined : inventoryOf(decided),
+    );
+  }
+
+  /** The last one that could be read, while it may still be believed. */
+  #lastingUsage(now: Date): StorageUsage | undefined {
+    if (this.#usage === undefined) return undefined;
+    return Math.abs(now.getTime() - this.#usage.atMs) <= lookLastsMs ? this.#usage : undefined;
+  }
+
+  #warn({ rule, pods }: Decided, raised: Decided['warnings']): void {
+    const { recorder, metrics, log } = this.#deps;
+    const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
+    const { evictAtPercent } = rule.storage;
+    for (const warning of raised) {
+      const { pod, excess, percent } = warning;
+      const evicts = rule.policy.mode === 'Enforce' && !critical.has(pod.uid);
+      const event = localStorageHigh(warning, { evictAtPercent, evicts });
+      recorder.record(event);
+      metrics.raised.inc({ eviction_signal: excess.signal });
+      log.info({ pod, signal: excess.signal, percent, note: event.note }, 'local storage is high');
+    }
+  }
+
+  /** The report asks for them; here each is told once. */
+  #request({ rule: { policy }, plan }: Decided): void {
+    const { metrics, log } = this.#deps;
+    const before = this.#requested;
+    const keyOf = ({ pod, reason }: PodEviction): string => `${pod.uid}/${reason}/${policy.mode}`;
+    this.#requested = new Set(plan.evictions.map(keyOf));
+    for (const eviction of plan.evictions) {
+      if (before.has(keyOf(eviction))) continue;
+      const { pod, reason, excess } = eviction;
+      metrics.requested.inc({ eviction_signal: reason, mode: policy.mode });
+      const { namespace, name, uid } = pod;
+      log.info(
+        {
+          ...{ pod: { namespace, name, uid }, reason, subject: excess.subject, policy: policy.name },
+          ...{ usedBytes: excess.usedBytes, limitBytes: excess.limit.bytes },
+        },
+        policy.mode === 'Enforce' ? 'asking for an eviction' : 'would ask for an eviction',
+      );
+    }
+  }
+
+  #tell(
+    { result, message }: Pick<NodePassReport, 'result' | 'message'>,
+    inventory: StorageInventory | undefined,
+  ): void {
+    const { clock, onPass } = this.#deps;
+    // It removes nothing, so no removal fails.
+    const none = { removed: 0, freedBytes: 0, errors: 0 };
+    onPass({ unit: 'localstorage', at: clock.now(), result, ...none, message }, inventory);
+  }
+}
+
+function ruleOf(governance: NodeGovernance): StorageRule | undefined {
+  if (governance.kind === 'keep') return undefined;
+  const { policy, nodes } = governance;
+  return nodes.localStorageEviction && { policy, storage: nodes.localStorageEviction };
+}
+
+const isUnknown = (governance: NodeGovernance): boolean =>
+  governance.kind === 'keep' && governance.reason === 'NodeUnknown';

@@ -1,0 +1,138 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { evictionSignals, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import type { Policy } from '../../api/policy.ts';
+import { nodeKeepReasons, storageKeepReasons } from '../../api/reasons.ts';
+import type { LocalStoragePlan } from './facts.ts';
+import { usageKinds, usedBytes } from './usage-kinds.ts';
+
+export type LocalStorageMetrics = ReturnType<typeof localStorageMetrics>;
+export type PodStorageMetrics = ReturnType<typeof podStorageMetrics>;
+
+const keepReasons = new Set([...storageKeepReasons, ...nodeKeepReasons]);
+const modes = ['DryRun', 'Enforce'] as const;
+
+/** The metrics of localstorage, counted from 0; a handful of series for a node, however many pods it has. */
+export function localStorageMetrics(registry: Registry) {
+  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  for (const signal of evictionSignals) {
+    metrics.raised.inc({ eviction_signal: signal }, 0);
+    for (const mode of modes) metrics.requested.inc({ eviction_signal: signal, mode }, 0);
+  }
+  clearPlan(metrics);
+  return metrics;
+}
+
+/** One series for each pod: only for who asks for it. */
+export function podStorageMetrics(registry: Registry) {
+  return {
+    used: new Gauge({
+      name: 'dustpan_pod_local_storage_used_bytes',
+      help: '[ALPHA] Local storage that a pod uses, of the 256 pods of the node that use most; only with --local-storage-pod-metrics.',
+      labelNames: ['namespace', 'pod'],
+      registers: [registry],
+    }),
+  };
+}
+
+function actMetrics(registers: [Registry]) {
+  return {
+    requested: new Counter({
+      name: 'dustpan_local_storage_eviction_requests_total',
+      help: '[ALPHA] Pods found to exceed what the policy evicts at, by the limit and the mode of the policy; in mode DryRun nothing is asked for.',
+      labelNames: ['eviction_signal', 'mode'],
+      registers,
+    }),
+    raised: new Counter({
+      name: 'dustpan_local_storage_warnings_total',
+      help: '[ALPHA] Events LocalStorageHigh, by the limit.',
+      labelNames: ['eviction_signal'],
+      registers,
+    }),
+    errors: new Counter({
+      name: 'dustpan_local_storage_usage_errors_total',
+      help: '[ALPHA] Passes that could not read what pods use.',
+      registers,
+    }),
+  };
+}
+
+function planMetrics(registers: [Registry]) {
+  return {
+    due: new Gauge({
+      name: 'dustpan_local_storage_due_pods',
+      help: '[ALPHA] Pods that exceed what the policy evicts at, by the first limit that they exceed and the mode of the policy.',
+      labelNames: ['eviction_signal', 'mode'],
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'dustpan_local_storage_kept_pods',
+      help: '[ALPHA] Pods that the last plan does not evict, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    warned: new Gauge({
+      name: 'dustpan_local_storage_warned_limits',
+      help: '[ALPHA] Limits of which more is used than the lowest level of warnAtPercent, by kind of limit.',
+      labelNames: ['eviction_signal'],
+      registers,
+    }),
+    usedBytes: new Gauge({
+      name: 'dustpan_local_storage_used_bytes',
+      help: '[ALPHA] What all pods of the node use: writable layers, logs and emptyDirs; total is what counts for the limits of pods.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    usageAge: new Gauge({
+      name: 'dustpan_local_storage_usage_age_seconds',
+      help: '[ALPHA] Age of the oldest figure that the last plan compared with a limit.',
+      registers,
+    }),
+  };
+}
+
+type PlanMetrics = ReturnType<typeof planMetrics>;
+
+/** What one plan was made from. */
+export interface Shown {
+  readonly plan: LocalStoragePlan;
+  readonly pods: readonly StoragePod[];
+  readonly usage: StorageUsage | undefined;
+  readonly mode: Policy['mode'];
+  readonly now: Date;
+}
+
+/** Shows that there is no plan: no rule, or nothing could be seen. */
+export function clearPlan({ due, kept, warned, usedBytes: used, usageAge }: PlanMetrics): void {
+  for (const signal of evictionSignals) {
+    warned.set({ eviction_signal: signal }, 0);
+    for (const mode of modes) due.set({ eviction_signal: signal, mode }, 0);
+  }
+  for (const reason of keepReasons) kept.set({ reason }, 0);
+  for (const kind of usageKinds) used.set({ kind }, 0);
+  usageAge.set(0);
+}
+
+/** Shows one plan. */
+export function showPlan(metrics: PlanMetrics, { plan, pods, usage, mode, now }: Shown): void {
+  clearPlan(metrics);
+  for (const { reason } of plan.evictions) metrics.due.inc({ eviction_signal: reason, mode });
+  for (const { reason } of plan.kept) metrics.kept.inc({ reason });
+  for (const { reading } of plan.warnings) metrics.warned.inc({ eviction_signal: reading.signal });
+  const used = usedBytes(pods, usage);
+  for (const kind of usageKinds) metrics.usedBytes.set({ kind }, used[kind]);
+  const times = plan.readings.map(({ reading }) => reading.measuredAtMs ?? usage?.atMs ?? now.getTime());
+  metrics.usageAge.set(Math.max(0, ...times.map((atMs) => (now.getTime() - atMs) / 1000)));
+}
+
+const mostPods = 256;
+
+/** Shows what each pod uses, of so many pods at most. */
+export function showPods({ used }: PodStorageMetrics, { pods, usage }: Pick<Shown, 'pods' | 'usage'>): void {
+  used.reset();
+  const known = pods.flatMap((pod) => {
+    const bytes = usageOfPod(usage, pod)?.total?.bytes;
+    return bytes === undefined ? [] : [{ pod, bytes }];
+  });
+  for (const { pod, bytes } of known.toSorted((a, b) => b.bytes - a.bytes).slice(0, mostPods))
+    used.set({ namespace: pod.namespace, pod: pod.name }, bytes);
+}

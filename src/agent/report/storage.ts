@@ -1,0 +1,74 @@
+import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
+import type {
+  NodeGCReportStatus,
+  NodeGCReportStatusEvictionRequest,
+  NodeGCReportStatusStorageWarning,
+} from '../../api/nodegcreport.gen.ts';
+import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
+
+/** What a report says of local storage: the pods nearest to a limit, and those to be evicted. */
+export function storageOf({
+  warnings,
+  evictionRequests,
+}: StorageInventory): Pick<
+  NodeGCReportStatus,
+  'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
+> {
+  return {
+    storageWarningCount: count(warnings.length),
+    storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
+    evictionRequestCount: count(evictionRequests.length),
+    evictionRequests: evictionRequests.slice(0, bounds.storageEntries).map(requestOf),
+  };
+}
+
+function warningOf({
+  pod,
+  excess,
+  percent: level,
+  sinceMs,
+}: StorageWarning): NodeGCReportStatusStorageWarning {
+  return {
+    ...limitOf(pod, excess),
+    observedBytes: bytes(excess.usedBytes),
+    limitBytes: bytes(excess.limit.bytes),
+    percent: percent(level),
+    since: timeText(sinceMs),
+  };
+}
+
+function requestOf(request: EvictionRequest): NodeGCReportStatusEvictionRequest {
+  const { observedBytes, limitBytes, observedAtMs, gracePeriodSeconds } = request;
+  return {
+    ...limitOf(request.pod, request),
+    observedBytes: bytes(observedBytes),
+    limitBytes: bytes(limitBytes),
+    observedTime: timeText(observedAtMs),
+    ...(gracePeriodSeconds !== undefined && {
+      gracePeriodSeconds: Math.min(count(gracePeriodSeconds), bounds.gracePeriodSeconds),
+    }),
+  };
+}
+
+function limitOf(
+  { namespace, name, uid }: EvictionRequest['pod'],
+  { signal, subject }: Pick<EvictionRequest, 'signal' | 'subject'>,
+): Pick<NodeGCReportStatusEvictionRequest, 'pod' | 'signal' | 'subject'> {
+  return {
+    pod: {
+      namespace: cut(namespace, bounds.namespace),
+      name: cut(name, bounds.podName),
+      uid: cut(uid, bounds.podUid),
+    },
+    signal,
+    ...(subject !== undefined && { subject: cut(subject, bounds.subject) }),
+  };
+}
+
+/** The kubelet's clock is the node's; a time that is none must not cost the whole report. */
+function timeText(atMs: number): string {
+  return rfc3339(new Date(Math.abs(atMs) <= longestMs ? atMs : 0));
+}
+
+/** The last moment that four digits of a year can tell. */
+const longestMs = Date.UTC(9999, 11, 31);

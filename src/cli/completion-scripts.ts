@@ -1,0 +1,91 @@
+/** bash 3.2 or newer, without the package bash-completion. */
+const bash = `# bash completion for dustpan: the program itself says what fits.
+_dustpan() {
+  local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= directive= words i piece asked said line
+  words=() COMPREPLY=()
+  rest=\${rest#*"\${COMP_WORDS[0]}"}
+  # bash breaks words at = and :, which are parts of ours; what stands together belongs together.
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    if ((n < 0)) || [[ $rest == [[:space:]]* ]]; then
+      n=$((n + 1))
+      words[n]=
+    fi
+    rest=\${rest#"\${rest%%[![:space:]]*}"}
+    piece=\${COMP_WORDS[i]}
+    if ((i == COMP_CWORD)); then piece=$rest; fi
+    words[n]+=$piece
+    rest=\${rest#"$piece"}
+  done
+  printf -v asked ' %q' "\${words[@]}"
+  said=$(eval "\${COMP_WORDS[0]} __complete$asked" 2>/dev/null) || return 0
+  # Where = does not break words, the flag is part of what is replaced.
+  if [[ \${COMP_WORDS[COMP_CWORD]} == -*=* ]]; then before=\${words[n]%%=*}=; fi
+  while IFS= read -r line; do
+    case $line in
+      :*) directive=\${line#:} ;;
+      *) COMPREPLY+=("$before\${line%%$'\\t'*}") ;;
+    esac
+  done <<<"$said"
+  case $directive in
+    4) compopt +o default 2>/dev/null ;;
+    16) compopt +o default -o dirnames 2>/dev/null ;;
+  esac
+  return 0
+}
+complete -o default -F _dustpan dustpan
+`;
+
+const zsh = `#compdef dustpan
+# zsh completion for dustpan: the program itself says what fits.
+_dustpan() {
+  local said line word directive
+  local -a candidates
+  said=$(eval "\${words[1]} __complete \${(j: :)\${(@qq)words[2,CURRENT-1]}} \${(qq)PREFIX}" 2>/dev/null) || return 1
+  for line in "\${(@f)said}"; do
+    word=\${line%%$'\\t'*}
+    case $line in
+      :*) directive=\${line#:} ;;
+      *$'\\t'*) candidates+=("\${word//:/\\\\:}:\${line#*$'\\t'}") ;;
+      *) candidates+=("\${word//:/\\\\:}") ;;
+    esac
+  done
+  if [[ $PREFIX == -*=* ]]; then compset -P '*='; fi
+  case $directive in
+    0) _files ;;
+    16) _files -/ ;;
+    *) _describe dustpan candidates ;;
+  esac
+}
+if [[ \${funcstack[1]} == _dustpan ]]; then _dustpan "$@"; else compdef _dustpan dustpan; fi
+`;
+
+const fish = `# fish completion for dustpan: the program itself says what fits.
+function __dustpan_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l said (dustpan __complete $words[2..-1] "$current" 2>/dev/null)
+    or return
+    # fish replaces the whole word, so the flag comes before its value.
+    set -l before (string match -r -- '^-[^=]*=' "$current")
+    set -l value (string replace -r -- '^-[^=]*=' '' "$current")
+    switch "$said[-1]"
+        case ':0'
+            set said (__fish_complete_path "$value")
+        case ':16'
+            set said (__fish_complete_directories "$value")
+        case '*'
+            set -e said[-1]
+    end
+    for line in $said
+        printf '%s\\n' "$before$line"
+    end
+end
+complete -c dustpan -f -a '(__dustpan_complete)'
+`;
+
+/** By shell: what makes it ask `dustpan __complete` (completion.ts). */
+export const completionScripts: ReadonlyMap<string, string> = new Map([
+  ['bash', bash],
+  ['zsh', zsh],
+  ['fish', fish],
+]);

@@ -1,0 +1,54 @@
+import { evictionSignals, type EvictionRequest, type EvictionSignal } from '../api/local-storage.ts';
+import { parseRfc3339 } from '../runtime/rfc3339.ts';
+import { asList, asObject, asText } from './decode-json.ts';
+
+/** As in crds/: what is beyond was not written by an agent of ours. */
+const most = { requests: 32, nameLength: 253, uidLength: 128 };
+
+const none: readonly EvictionRequest[] = Object.freeze([]);
+
+/** The requests of a report that can be read whole, the same array as `before` when they say the same. */
+export function evictionRequestsOf(
+  json: unknown,
+  before: readonly EvictionRequest[] | undefined,
+): readonly EvictionRequest[] {
+  const requests = asList(json)
+    .slice(0, most.requests)
+    .flatMap((item) => requestOf(asObject(item)) ?? []);
+  if (requests.length === 0) return none;
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(requests) ? before : requests;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** undefined when any part is missing or nonsense: then nobody is evicted for it. */
+function requestOf(json: JsonObject): EvictionRequest | undefined {
+  const signal = signalOf(json['signal']);
+  const pod = podOf(asObject(json['pod']));
+  const observedAtMs = parseRfc3339(asText(json['observedTime']));
+  const [observedBytes, limitBytes] = [countOf(json['observedBytes']), countOf(json['limitBytes'])];
+  if (signal === undefined || pod === undefined || observedAtMs === undefined) return undefined;
+  if (observedBytes === undefined || limitBytes === undefined) return undefined;
+  const subject = asText(json['subject']).slice(0, most.nameLength);
+  return {
+    ...{ pod, signal, observedBytes, limitBytes, observedAtMs },
+    subject: subject === '' ? undefined : subject,
+    gracePeriodSeconds: countOf(json['gracePeriodSeconds']),
+  };
+}
+
+const signalOf = (value: unknown): EvictionSignal | undefined => evictionSignals.find((one) => one === value);
+
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+function podOf(json: JsonObject): EvictionRequest['pod'] | undefined {
+  const pod = { namespace: asText(json['namespace']), name: asText(json['name']), uid: asText(json['uid']) };
+  const isWhole =
+    isText(pod.namespace, most.nameLength) &&
+    isText(pod.name, most.nameLength) &&
+    isText(pod.uid, most.uidLength);
+  return isWhole ? pod : undefined;
+}
+
+const isText = (text: string, maxLength: number): boolean => text !== '' && text.length <= maxLength;

@@ -1,0 +1,86 @@
+const [quote, backslash] = [0x22, 0x5c];
+const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+/** Of the list that is the field `pods` of the whole. */
+const podsDepth = 2;
+/** Looked at to tell which list begins: its name, with room for indentation. */
+const nameBytes = 64;
+
+/**
+ * Takes a stats summary apart while it arrives: each pod is parsed and handed on by itself, as a megabyte held whole, and as many
+ * megabytes of objects, would leave a heap that is not given back. Throws SyntaxError for what is no JSON.
+ */
+export class SummaryScanner {
+  readonly #onPod: (pod: unknown) => void;
+  /** All but the pods. */
+  #envelope: Buffer[] = [];
+  /** The pod that is not complete. */
+  #held: Buffer[] = [];
+  #depth = 0;
+  #inPods = false;
+  #inString = false;
+  #isEscaped = false;
+
+  constructor(onPod: (pod: unknown) => void) {
+    this.#onPod = onPod;
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at] ?? 0;
+      if (this.#isText(byte)) continue;
+      if (byte === openBrace || byte === openBracket) from = this.#open(chunk, from, at);
+      else if (byte === closeBrace || byte === closeBracket) from = this.#close(chunk, from, at);
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  /** The summary without its pods, once all of it was pushed. */
+  finish(): unknown {
+    if (this.#depth > 0) throw new SyntaxError('it is cut off');
+    return JSON.parse(Buffer.concat(this.#envelope).toString());
+  }
+
+  get #isInPod(): boolean {
+    return this.#inPods && this.#depth > podsDepth;
+  }
+
+  /** What is left of a chunk, as a copy: else the whole of it would be held. Between the pods are only commas, and the list is to be empty. */
+  #keep(rest: Buffer): void {
+    if (this.#isInPod) this.#held.push(Buffer.from(rest));
+    else if (!this.#inPods) this.#envelope.push(Buffer.from(rest));
+  }
+
+  /** True in a string, and at its ends. */
+  #isText(byte: number): boolean {
+    if (!this.#inString) {
+      this.#inString = byte === quote;
+      return this.#inString;
+    }
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) this.#isEscaped = true;
+    else if (byte === quote) this.#inString = false;
+    return true;
+  }
+
+  #open(chunk: Buffer, from: number, at: number): number {
+    this.#depth += 1;
+    if (this.#inPods) return this.#depth === podsDepth + 1 ? at : from;
+    if (this.#depth !== podsDepth || chunk[at] !== openBracket) return from;
+    this.#keep(chunk.subarray(from, at + 1));
+    const end = Buffer.concat(this.#envelope).subarray(-nameBytes).toString('latin1');
+    this.#inPods = /"pods"\s*:\s*\[$/.test(end);
+    return at + 1;
+  }
+
+  #close(chunk: Buffer, from: number, at: number): number {
+    this.#depth -= 1;
+    if (this.#depth < podsDepth) this.#inPods = false;
+    if (!this.#inPods || this.#depth !== podsDepth) return from;
+    const last = chunk.subarray(from, at + 1);
+    const pod = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last]);
+    this.#held = [];
+    this.#onPod(JSON.parse(pod.toString()));
+    return at + 1;
+  }
+}

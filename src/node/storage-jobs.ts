@@ -1,0 +1,74 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { measure, type WalkBounds, type Walked } from './storage-walk.ts';
+
+/** What is to be measured. `each`: everything right below a directory by itself; `mount`: a volume that has a file system of its own. */
+export interface StorageJob {
+  readonly key: string;
+  readonly path: string;
+  readonly kind: 'whole' | 'each' | 'mount';
+}
+
+/** What a thread that walks says of one job. */
+export interface StorageJobResult {
+  readonly key: string;
+  readonly walked: Walked;
+  /** Of kind `each`: by the name of the directory; files stand under the empty name. */
+  readonly parts: readonly (readonly [name: string, bytes: number])[];
+  /** Unix milliseconds when it was measured. */
+  readonly atMs: number;
+  readonly tookMs: number;
+}
+
+/** Messages to the thread and from it. */
+export interface StorageRound {
+  readonly jobs: readonly StorageJob[];
+}
+export interface StorageProgress {
+  readonly results: readonly StorageJobResult[];
+  /** The round is over. */
+  readonly isDone: boolean;
+}
+
+/** Does one job; never throws. */
+export function doJob(
+  { path, kind }: StorageJob,
+  bounds: WalkBounds,
+): Pick<StorageJobResult, 'walked' | 'parts'> {
+  if (kind === 'each') return eachBelow(path, bounds);
+  if (kind === 'mount' && !isMount(path)) return { walked: notMounted, parts: [] };
+  return { walked: measure(path, bounds), parts: [] };
+}
+
+const notMounted: Walked = {
+  kind: 'unknown',
+  problem: 'it is not mounted here (a pod needs mountPropagation: HostToContainer for that)',
+};
+
+/** What is missing is no trouble: `measure` says that. */
+function isMount(path: string): boolean {
+  try {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats?.dev !== lstatSync(dirname(path)).dev;
+  } catch {
+    return true;
+  }
+}
+
+function eachBelow(path: string, bounds: WalkBounds): Pick<StorageJobResult, 'walked' | 'parts'> {
+  const parts = new Map<string, number>();
+  try {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const walked = measure(join(path, entry.name), bounds);
+      if (walked.kind === 'unknown') return { walked, parts: [] };
+      if (walked.kind === 'missing') continue;
+      const name = entry.isDirectory() ? entry.name : '';
+      parts.set(name, (parts.get(name) ?? 0) + walked.bytes);
+    }
+  } catch {
+    // `measure` tells a directory that is not there from one that may not be read.
+    return { walked: measure(path, bounds), parts: [] };
+  }
+  const bytes = [...parts.values()].reduce((sum, one) => sum + one, 0);
+  return { walked: { kind: 'measured', bytes }, parts: [...parts] };
+}

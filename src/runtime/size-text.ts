@@ -1,0 +1,9 @@
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Bytes for a sentence, with three digits, in the binary units of kubectl: `1.50 GiB`. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10));
+  const value = bytes / 1024 ** power;
+  const digits = Math.abs(value) >= 1000 ? 4 : 3;
+  return `${power === 0 ? Math.round(value) : value.toPrecision(digits)} ${units[power] ?? ''}`;
+}

@@ -1,0 +1,39 @@
+import type { LogEntry, LogListing } from '../node/logs.ts';
+import type { Field } from './field.ts';
+
+export interface LogFiles {
+  /** `logs.json`: files and links. */
+  readonly logs: Field | undefined;
+  /** `loglisting.json`, which only a snapshot of ours has (docs/adr/0011): the directories, and whether that is all. */
+  readonly listing: Field | undefined;
+}
+
+/** The logs as they were listed on the node; without `loglisting.json` all that there are, and directories by their files alone. undefined = not known. */
+export function logListingOf({ logs, listing }: LogFiles): LogListing | undefined {
+  const entries = logs ?? presentOf(listing?.at('entries'));
+  if (entries === undefined) return undefined;
+  return {
+    roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+    entries: entries.list().map(logEntryOf),
+    directories: (listing?.at('directories').list() ?? []).map(absolute),
+    complete: listing === undefined || listing.at('complete').boolean(),
+  };
+}
+
+const presentOf = (field: Field | undefined): Field | undefined =>
+  field === undefined || field.isAbsent ? undefined : field;
+
+function logEntryOf(one: Field): LogEntry {
+  const target = one.at('target');
+  return {
+    path: absolute(one.at('path')),
+    bytes: one.at('bytes').count(),
+    mtimeMs: one.at('mtime').timeMs(),
+    ...(!target.isAbsent && { target: target.name() }),
+  };
+}
+
+function absolute(path: Field): string {
+  if (!path.name().startsWith('/')) throw path.mustBe('an absolute path');
+  return path.text();
+}

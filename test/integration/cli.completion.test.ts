@@ -1,0 +1,176 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build, type Built } from './built.ts';
+
+let built: Built;
+/** A PATH's directory with the program by its names, and a directory to complete names in. */
+let bin: string;
+let work: string;
+
+beforeAll(() => {
+  built = build();
+  bin = mkdtempSync(join(tmpdir(), 'dustpan-bin-'));
+  work = mkdtempSync(join(tmpdir(), 'dustpan-work-'));
+  for (const name of ['dustpan', 'kubectl_complete-dustpan']) symlinkSync(built.main, join(bin, name));
+  mkdirSync(join(work, 'snap'));
+  writeFileSync(join(work, 'sandbox.yaml'), '');
+}, 60_000);
+
+afterAll(() => {
+  built.remove();
+  for (const place of [bin, work]) rmSync(place, { recursive: true, force: true });
+});
+
+function run(command: string, args: readonly string[]): string {
+  const PATH = [bin, process.env['PATH']].join(delimiter);
+  const env = { PATH, HOME: work, TERM: 'dumb', LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] };
+  const { stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', env, cwd: work });
+  if (error !== undefined) throw error;
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
+
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
+
+for (const shell of ['zsh', 'fish'].filter((one) => !isInstalled(one)))
+  process.stderr.write(`skipped: completion in ${shell}, which is not installed\n`);
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What Tab is offered at the end of a line whose words bash has broken up so. */
+function inBash(line: string, words: readonly string[]): readonly string[] {
+  const script = [
+    // Outside of a completion there is nothing that compopt could change.
+    'compopt() { echo "compopt $*"; }',
+    'source <(dustpan completion bash)',
+    'complete -p dustpan | grep -q -- "-F _dustpan" || echo "not registered"',
+    `COMP_LINE=${quoted(line)} COMP_POINT=${line.length} COMP_CWORD=${words.length - 1}`,
+    `COMP_WORDS=(${words.map(quoted).join(' ')})`,
+    '_dustpan',
+    'printf "%s\\n" "${COMPREPLY[@]}"',
+  ];
+  return linesOf(run('bash', ['--norc', '-c', script.join('\n')]));
+}
+
+const noFiles = 'compopt +o default';
+
+describe('in bash', () => {
+  test.each([
+    { line: 'dustpan pl', words: ['dustpan', 'pl'], offered: [noFiles, 'plan'] },
+    { line: 'dustpan plan --ke', words: ['dustpan', 'plan', '--ke'], offered: [noFiles, '--kept'] },
+    {
+      line: 'dustpan plan -o ',
+      words: ['dustpan', 'plan', '-o', ''],
+      offered: [noFiles, 'table', 'json', 'yaml'],
+    },
+    {
+      line: 'dustpan plan --output=',
+      words: ['dustpan', 'plan', '--output', '='],
+      offered: [noFiles, 'table', 'json', 'yaml'],
+    },
+    {
+      line: 'dustpan plan --output=j',
+      words: ['dustpan', 'plan', '--output', '=', 'j'],
+      offered: [noFiles, 'json'],
+    },
+    {
+      name: '= does not break words',
+      line: 'dustpan plan --output=j',
+      words: ['dustpan', 'plan', '--output=j'],
+      offered: [noFiles, '--output=json'],
+    },
+    {
+      name: 'colons in a word before',
+      line: 'dustpan plan --now=2026-01-01T00:00:00Z --ke',
+      words: ['dustpan', 'plan', '--now', '=', '2026-01-01T00', ':', '00', ':', '00Z', '--ke'],
+      offered: [noFiles, '--kept'],
+    },
+    {
+      name: 'an empty value before',
+      line: 'dustpan plan --output= --ke',
+      words: ['dustpan', 'plan', '--output', '=', '--ke'],
+      offered: [noFiles, '--kept'],
+    },
+    {
+      name: 'nothing of a line is run',
+      line: "dustpan plan --policy='$(touch oops) b' --ke",
+      words: ['dustpan', 'plan', '--policy', '=', "'$(touch oops) b'", '--ke'],
+      offered: [noFiles, '--kept'],
+    },
+    {
+      name: 'directories are left to bash',
+      line: 'dustpan snapshot s',
+      words: ['dustpan', 'snapshot', 's'],
+      offered: ['compopt +o default -o dirnames'],
+    },
+    {
+      name: 'files are left to bash',
+      line: 'dustpan plan --policy ',
+      words: ['dustpan', 'plan', '--policy', ''],
+      offered: [],
+    },
+  ])('$line $name', ({ line, words, offered }) => {
+    expect(inBash(line, words)).toEqual(offered);
+    expect(existsSync(join(work, 'oops'))).toBe(false);
+  });
+});
+
+/** In zsh: its own functions only say what they were asked for. */
+function inZsh(words: readonly string[]): readonly string[] {
+  const script = [
+    'compdef() { :; }',
+    '_files() { echo "files $*"; }',
+    '_describe() { printf "%s\n" "${(@P)2}"; }',
+    'compset() { echo "compset $*"; }',
+    'source <(dustpan completion zsh)',
+    `words=(${words.map(quoted).join(' ')}) CURRENT=${words.length} PREFIX=${quoted(words.at(-1) ?? '')}`,
+    '_dustpan',
+  ];
+  return linesOf(run('zsh', ['-f', '-c', script.join('\n')]));
+}
+
+/** In fish, which can be asked what it would offer. */
+const inFish = (line: string): readonly string[] =>
+  linesOf(
+    run('fish', ['--no-config', '-c', `dustpan completion fish | source; complete -C ${quoted(line)}`]),
+  );
+
+describe.skipIf(!isInstalled('zsh'))('in zsh (skipped where it is not installed)', () => {
+  test.each([
+    {
+      words: ['dustpan', 'co'],
+      offered: ['controller:collects garbage pods as the GCPolicies say', /^completion:/],
+    },
+    { words: ['dustpan', 'plan', '-o', ''], offered: ['table', 'json', 'yaml'] },
+    { words: ['dustpan', 'plan', '--output=j'], offered: ['compset -P *=', 'json'] },
+    { words: ['dustpan', 'snapshot', 's'], offered: ['files -/'] },
+    { words: ['dustpan', 'plan', '--policy', ''], offered: ['files '] },
+  ])('$words', ({ words, offered }) => {
+    const lines = inZsh(words);
+    expect(lines).toHaveLength(offered.length);
+    for (const [i, one] of offered.entries())
+      expect(lines[i]).toEqual(typeof one === 'string' ? one : expect.stringMatching(one));
+  });
+});
+
+describe.skipIf(!isInstalled('fish'))('in fish (skipped where it is not installed)', () => {
+  test.each([
+    { line: 'dustpan pl', offered: ['plan\tshows what would be removed, and why'] },
+    { line: 'dustpan plan -o ', offered: ['json', 'table', 'yaml'] },
+    { line: 'dustpan plan --output=j', offered: ['--output=json'] },
+    { line: 'dustpan snapshot s', offered: ['snap/\tDirectory'] },
+    { line: 'dustpan plan --policy s', offered: ['sandbox.yaml', 'snap/'] },
+    { line: 'dustpan plan --policy=sa', offered: ['--policy=sandbox.yaml'] },
+  ])('$line', ({ line, offered }) => {
+    expect(inFish(line).toSorted()).toEqual(offered);
+  });
+});
+
+test('kubectl is given the same by kubectl_complete-dustpan', () => {
+  expect(run(join(bin, 'kubectl_complete-dustpan'), ['plan', '-o', 'j'])).toBe('json\n:4\n');
+});

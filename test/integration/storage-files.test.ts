@@ -1,0 +1,237 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { StoragePod } from '../../src/api/local-storage.ts';
+import { FileUsage, type FileUsageOptions } from '../../src/node/storage-source.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { RecordingLogger } from '../fakes/recording-logger.ts';
+import { container, FakeRuntime } from '../fakes/runtime.ts';
+import { buildStorageWorker, type BuiltWorker } from './storage-worker.built.ts';
+
+const never = new AbortController().signal;
+const mebi = 1024 * 1024;
+let built: BuiltWorker;
+let folder: string;
+let runtime: FakeRuntime;
+let log: RecordingLogger;
+let pods: readonly StoragePod[] | undefined;
+let source: FileUsage;
+const capacities = new Map<string, number>();
+
+const kubelet = (...names: readonly string[]): string => join(folder, 'kubelet', ...names);
+const logs = (...names: readonly string[]): string => join(folder, 'logs', ...names);
+const volume = (uid: string, name: string): string =>
+  kubelet('pods', uid, 'volumes', 'kubernetes.io~empty-dir', name);
+const write = (path: string, bytes: number): void => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, Buffer.alloc(bytes, 1));
+};
+const du = (path: string): number =>
+  Number(execFileSync('du', ['-s', '-x', '--block-size=1', path], { encoding: 'utf8' }).split('\t')[0]);
+
+const podOf = (name: string, over: Partial<StoragePod> = {}): StoragePod => ({
+  ...{ uid: `uid-${name}`, name, namespace: 'default', phase: 'Running', deletionAtMs: undefined },
+  ...{ configHash: undefined, configSource: undefined, priority: undefined, keepMarked: false, images: [] },
+  storage: {
+    emptyDirs: [{ name: 'data', isMemory: false, limit: undefined }],
+    containers: [{ name: 'main', limit: undefined }],
+    ...{ initContainers: [], overheadBytes: undefined },
+  },
+  ...over,
+});
+
+const open = (more: Partial<FileUsageOptions> = {}): FileUsage =>
+  new FileUsage({
+    ...{ runtime, log, clock: systemClock, workerFile: built.workerFile },
+    roots: { kubelet: kubelet(), podLogs: logs() },
+    pods: () => pods,
+    statFs: (path) =>
+      Promise.resolve({
+        ...{ capacityBytes: capacities.get(path) ?? 100, availableBytes: 1 },
+        ...{ inodes: undefined, inodesFree: undefined },
+      }),
+    ...more,
+  });
+
+beforeAll(async () => {
+  built = await buildStorageWorker();
+});
+afterAll(() => {
+  built.remove();
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dustpan-storage-'));
+  runtime = new FakeRuntime();
+  runtime.filesystems = { images: [{ mountpoint: '/images', usedBytes: 1, inodesUsed: 1 }], containers: [] };
+  log = new RecordingLogger();
+  capacities.clear();
+  pods = [podOf('web')];
+  runtime.add(container('c1', { pod: 'web' }), container('c0', { pod: 'web', state: 'Exited' }));
+  const stats = { writableLayerInodes: 1 };
+  runtime.stats = ['c1', 'c0'].map((id, i) => ({
+    ...{ id, ...stats, writableLayerBytes: 1000 + i },
+    labels: { 'io.kubernetes.pod.uid': 'uid-web', 'io.kubernetes.container.name': 'main' },
+  }));
+  write(join(volume('uid-web', 'data'), 'x'), mebi);
+  write(kubelet('pods', 'uid-web', 'etc-hosts'), 200);
+  write(kubelet('pods', 'uid-web', 'volumes', 'kubernetes.io~configmap', 'conf', 'key'), 300);
+  write(kubelet('pods', 'uid-web', 'volumes', 'kubernetes.io~secret', 'ignored', 'key'), 5 * mebi);
+  write(logs('default_web_uid-web', 'main', '0.log'), 20_000);
+  write(logs('default_web_uid-web', 'ended', '0.log'), 5 * mebi);
+  source = open();
+});
+afterEach(async () => {
+  await source.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('a pod', () => {
+  test('uses its emptyDirs, layers, logs, configMaps and etc-hosts; of containers only those that run count', async () => {
+    const usage = await source.usage(never);
+    const pod = usage.pods.get('uid-web');
+    const data = du(volume('uid-web', 'data'));
+    const mainLogs = du(logs('default_web_uid-web', 'main'));
+    expect(pod?.volumes.get('data')?.bytes).toBe(data);
+    expect(pod?.containers.map(({ name, layer, logs: log }) => [name, layer?.bytes, log?.bytes])).toEqual([
+      ['main', 1000, mainLogs],
+    ]);
+    const conf = du(kubelet('pods', 'uid-web', 'volumes', 'kubernetes.io~configmap', 'conf'));
+    const hosts = du(kubelet('pods', 'uid-web', 'etc-hosts'));
+    expect(pod?.total?.bytes).toBe(data + mainLogs + 1000 + conf + hosts);
+    expect(pod?.total?.atMs).toBeGreaterThan(usage.atMs - 10_000);
+  });
+
+  test('is measured anew in each look', async () => {
+    const before = (await source.usage(never)).pods.get('uid-web')?.volumes.get('data');
+    write(join(volume('uid-web', 'data'), 'y'), mebi);
+    await expect
+      .poll(async () => (await source.usage(never)).pods.get('uid-web')?.volumes.get('data')?.bytes)
+      .toBe((before?.bytes ?? 0) + mebi);
+  });
+
+  test('that is finished is not walked', async () => {
+    pods = [podOf('web', { phase: 'Succeeded' })];
+    expect((await source.usage(never)).pods.size).toBe(0);
+  });
+
+  test('that is static goes by the UID that the kubelet has', async () => {
+    pods = [podOf('web', { uid: 'mirror', configHash: 'uid-web' })];
+    expect((await source.usage(never)).pods.get('uid-web')?.volumes.size).toBe(1);
+  });
+
+  test.each([
+    { name: 'a hash', over: { configHash: '../../../etc' } },
+    { name: 'a name', over: { name: '../x' } },
+  ])('whose $name would lead out is not walked', async ({ over }) => {
+    pods = [podOf('web', over)];
+    expect((await source.usage(never)).pods.size).toBe(0);
+  });
+
+  test('that nothing is there of yet uses nothing', async () => {
+    pods = [podOf('new')];
+    const pod = (await source.usage(never)).pods.get('uid-new');
+    expect(pod?.total?.bytes).toBe(0);
+    expect(pod?.volumes.size).toBe(0);
+  });
+
+  test('without pods nothing is measured', async () => {
+    pods = undefined;
+    expect((await source.usage(never)).pods.size).toBe(0);
+  });
+});
+
+test('a volume that cannot be measured is unknown, and so is the total; said once, and again when it comes back', async () => {
+  const [web] = pods ?? [];
+  const memory = { name: 'shm', isMemory: true, limit: undefined };
+  mkdirSync(volume('uid-web', 'shm'));
+  const spec = podOf('web').storage;
+  const tooDeep = Array.from({ length: 150 }, () => 'd');
+  mkdirSync(join(volume('uid-web', 'data'), ...tooDeep), { recursive: true });
+  pods = [{ ...podOf('web'), storage: { ...spec, emptyDirs: [...spec.emptyDirs, memory] } }];
+  for (let i = 0; i < 3; i += 1) {
+    const pod = (await source.usage(never)).pods.get('uid-web');
+    expect(pod?.volumes.size).toBe(0);
+    expect(pod?.total).toBeUndefined();
+    expect(pod?.containers[0]?.layer?.bytes).toBe(1000);
+  }
+  expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
+    ['warn', 'local storage that cannot be measured counts as unknown'],
+  ]);
+  expect(log.lines[0]?.fields).toMatchObject({ count: 2 });
+  rmSync(join(volume('uid-web', 'data'), 'd'), { recursive: true });
+  pods = web === undefined ? [] : [web];
+  await expect.poll(async () => (await source.usage(never)).pods.get('uid-web')?.total).toBeDefined();
+  expect(log.lines).toHaveLength(1);
+  mkdirSync(join(volume('uid-web', 'data'), ...tooDeep), { recursive: true });
+  await expect.poll(async () => (await source.usage(never)).pods.get('uid-web')?.total).toBeUndefined();
+  expect(log.lines).toHaveLength(2);
+});
+
+test.each([
+  { name: 'the same', images: 100, expected: false },
+  { name: 'another', images: 50, expected: true },
+])('images on $name file system: dedicated $expected', async ({ images, expected }) => {
+  capacities.set('/images', images);
+  expect((await source.usage(never)).dedicatedImageFs).toBe(expected);
+});
+
+test('a large volume is walked at its pace in the background; the rest is there, and the loop is free', async () => {
+  const data = volume('uid-web', 'data');
+  for (let i = 0; i < 12_000; i += 1) writeFileSync(join(data, String(i)), '');
+  pods = [podOf('web'), podOf('small')];
+  write(join(volume('uid-small', 'data'), 'x'), mebi);
+  source = open({ patienceMs: 100 });
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 10);
+  const first = await source.usage(never);
+  expect(first.pods.get('uid-web')?.volumes.size).toBe(0);
+  await expect
+    .poll(async () => (await source.usage(never)).pods.get('uid-web')?.volumes.get('data')?.bytes)
+    .toBe(du(data));
+  clearInterval(timer);
+  expect((await source.usage(never)).pods.get('uid-small')?.total?.bytes).toBeGreaterThan(mebi);
+  expect(longestMs).toBeLessThan(400);
+});
+
+describe('the thread', () => {
+  test('ends with the source, in the middle of a walk, and comes back when it is needed', async () => {
+    for (let i = 0; i < 5000; i += 1) writeFileSync(join(volume('uid-web', 'data'), String(i)), '');
+    source = open({ patienceMs: 1 });
+    await source.usage(never);
+    await source.close();
+    source = open();
+    expect((await source.usage(never)).pods.get('uid-web')?.total).toBeDefined();
+    await source.close();
+    expect((await source.usage(never)).pods.get('uid-web')?.total).toBeDefined();
+  });
+
+  test('that dies fails the look, and the next one starts another', async () => {
+    const broken = join(folder, 'broken.mjs');
+    writeFileSync(
+      broken,
+      'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { throw new Error("no"); });',
+    );
+    source = open({ workerFile: pathToFileURL(broken) });
+    await expect(source.usage(never)).rejects.toThrow('walking local storage');
+    await expect(source.usage(never)).rejects.toThrow('walking local storage');
+  });
+
+  test('a runtime that does not answer fails the look', async () => {
+    runtime.fail('containerStats');
+    await expect(source.usage(never)).rejects.toThrow('containerStats: refused by the test');
+  });
+
+  test('a stop ends the wait', async () => {
+    const stop = new AbortController();
+    const looking = source.usage(stop.signal);
+    stop.abort(new Error('stopping'));
+    await expect(looking).rejects.toThrow('stopping');
+  });
+});

@@ -1,0 +1,136 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import { policy as policyOf, scene as fill } from './controller.scene.ts';
+import { dustpan, policy, Scene } from './plan.bed.ts';
+
+let api: Sandbox;
+let scene: Scene;
+let cri: CriSandbox | undefined;
+
+beforeEach(async () => {
+  scene = new Scene();
+  api = await startSandbox();
+  fill(api, 3);
+});
+afterEach(async () => {
+  cri?.stop();
+  cri = undefined;
+  await api.stop();
+  scene.remove();
+});
+
+const why = (...args: string[]) => dustpan(['why', ...args, `--kubeconfig=${api.kubeconfigFile}`]);
+
+test('explains a pod of the cluster, and touches nothing', async () => {
+  api.store.apply(policyOf('Enforce', { terminated: { threshold: 2 } }));
+  const { code, stdout } = await why('pod', 'default/p0000');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Pod default\/p0000 \(node node-1\) goes: Terminated\n/);
+  expect(stdout).toContain('GCPolicy default (Enforce)');
+  expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+});
+
+test('an orphan waits, and its containers may still run', async () => {
+  api.store.apply(policyOf('Enforce', { orphaned: {}, safety: { maxOrphanedNodesPercent: 100 } }));
+  api.store.apply({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
+    spec: { nodeName: 'node-9', containers: [{ name: 'c', image: 'i' }] },
+    status: { phase: 'Running' },
+  });
+  const { stdout } = await why('pod', 'default/lost');
+  expect(stdout).toMatch(/stays: Quarantined/);
+  expect(stdout).toMatch(/Field {6}pods\.orphaned\.quarantine=40s/);
+  expect(stdout).toMatch(/in 40s, if nothing else changes/);
+  expect(stdout).toMatch(/Beware {5}Its containers may still be running/);
+});
+
+test('a name alone is looked for in the namespace of the context, else in default', async () => {
+  api.store.apply(policyOf('Enforce', { terminated: {} }));
+  expect((await why('pod', 'p0001')).stdout).toMatch(/^Pod default\/p0001 /);
+  const kubeconfig = JSON.parse(readFileSync(api.kubeconfigFile, 'utf8')) as {
+    contexts: { context: Record<string, string> }[];
+  };
+  for (const { context } of kubeconfig.contexts) context['namespace'] = 'batch';
+  scene.write('kubeconfig', kubeconfig);
+  const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${scene.path('kubeconfig')}`]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'dustpan: there is no pod batch/p0001, or not any more; there is default/p0001\n',
+  });
+});
+
+const collected = (name: string, note: string) => ({
+  ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name, namespace: 'default' } },
+  ...{
+    eventTime: '2026-01-15T12:00:00.000000Z',
+    reason: 'PodCollected',
+    action: 'Collect',
+    type: 'Normal',
+    note,
+  },
+  ...{ reportingController: 'gc.dustpan.dev/controller', reportingInstance: 'c' },
+  regarding: { apiVersion: 'batch/v1', kind: 'Job', name: 'report', namespace: 'default', uid: 'u' },
+});
+
+test.each([
+  {
+    note: 'Deleted 2 pods (Terminated, policy default): report-a, report-b',
+    says: /^dustpan: pod default\/report-b is gone: dustpan deleted it at 2026-01-15T12:00:00[^ ]* \(Deleted 2 pods \(Terminated, policy default\): report-a, report-b\)\n$/,
+  },
+  {
+    note: 'Deleted 7 pods (Terminated, policy default): report-c and 6 more',
+    says: /^dustpan: there is no pod default\/report-b, or not any more; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too[^\n]*\n$/,
+  },
+  {
+    note: 'Deleted 1 pod (Terminated, policy default): report-c',
+    says: /^dustpan: there is no pod default\/report-b, or not any more\n$/,
+  },
+])('of a pod that is gone, the Events tell: $note', async ({ note, says }) => {
+  api.store.apply(collected('e1', note));
+  const { code, stderr } = await why('pod', 'default/report-b');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(says);
+});
+
+test.each(['image', 'container'])('an %s is seen on its node only', async (kind) => {
+  const { code, stdout, stderr } = await why(kind, 'abcd');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    `dustpan: ${kind}s are seen on their node only: run there dustpan why ${kind} abcd --node-name=NODE --cri-socket=/run/containerd/containerd.sock, or give a snapshot taken there with --snapshot\n`,
+  );
+  expect(api.requests).toEqual([]);
+});
+
+test('on the node, images and containers are explained', async () => {
+  for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(scene.path(name));
+  cri = await startCriSandbox({
+    socket: scene.path('cri.sock'),
+    logs: { pods: scene.path('pods'), containers: scene.path('containers') },
+    mountpoint: scene.path('images'),
+  });
+  scene.write(
+    'policy.json',
+    policy('mine', { mode: 'Enforce', nodes: { imageGC: {}, containerGC: { maxPerPodContainer: 0 } } }),
+  );
+  const { containers } = cri.runtime.runPod({
+    name: 'web',
+    containers: [{ name: 'main', image: 'registry.example.com/app:v1' }],
+  });
+  const id = containers[0]?.id ?? '';
+  cri.runtime.exit(id);
+  const node = [
+    `--policy=${scene.path('policy.json')}`,
+    '--node-name=node-1',
+    `--cri-socket=${scene.path('cri.sock')}`,
+    ...[`--state-dir=${scene.path('state')}`, `--pod-logs-dir=${scene.path('pods')}`],
+    `--container-logs-dir=${scene.path('containers')}`,
+  ];
+  const dead = await why('container', `containerd://${id}`, ...node);
+  expect(dead.stdout).toContain('goes: DeadContainer');
+  const image = await why('image', 'registry.example.com/app:v1', ...node);
+  expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+    /stays: InUse Why Container main of pod [^ ]*web \(dead\) was made from it\./,
+  );
+});

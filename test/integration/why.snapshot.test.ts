@@ -1,0 +1,196 @@
+import { load } from 'js-yaml';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ExplanationDocument } from '../../src/cli/why-explain.ts';
+import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+
+let scene: Scene;
+
+beforeEach(() => {
+  scene = new Scene();
+});
+afterEach(() => {
+  scene.remove();
+});
+
+const use = (example: string): void => {
+  scene.remove();
+  scene = new Scene(example);
+};
+const why = (...args: string[]) => dustpan(['why', ...scene.args, ...args]);
+
+async function explained(...args: string[]): Promise<ExplanationDocument> {
+  const { code, stdout, stderr } = await why(...args, '-o', 'json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as ExplanationDocument;
+}
+
+test('the table names verdict, reason, figures, policy, field, time and what would change it', async () => {
+  use('terminated-over-threshold');
+  const { code, stdout, stderr } = await why('pod', 'batch/report-1');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe(
+    [
+      'Pod batch/report-1 (node node-1) goes: Terminated',
+      '  Why        Of the pods of this policy, 5 have finished and 2 may stay; this',
+      '             one is 2nd to go.',
+      '  Policy     GCPolicy default (Enforce)',
+      '  Field      pods.terminated.threshold=2',
+      '  When       Now, in the next pass.',
+      '  Kept by    A higher pods.terminated.threshold. The label gc.dustpan.dev/keep:',
+      '             "true" on the pod, its namespace or its node keeps it.',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('JSON and YAML say the same, with every field of a decision', async () => {
+  use('image-disk-full');
+  const document = await explained('image', 'registry.example.com/app:v1');
+  expect(document).toMatchObject({
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
+    object: { kind: 'Image', text: 'registry.example.com/app:v1', node: null },
+    explanations: [
+      {
+        ...{
+          unit: 'imagegc',
+          verdict: 'Keep',
+          reason: 'InUse',
+          policy: 'nodes',
+          mode: 'Enforce',
+          order: null,
+        },
+        ...{ field: null, eligibleAt: null, caution: null },
+        heldBy: [{ container: { id: 'c1', name: 'main', state: 'Running' }, pod: 'web/app' }],
+      },
+    ],
+  });
+  const { stdout } = await why('image', 'registry.example.com/app:v1', '-o', 'yaml');
+  expect(load(stdout)).toEqual(document);
+});
+
+test.each([
+  { example: 'terminated-over-threshold', kind: 'Pod' },
+  { example: 'node-vanished', kind: 'Pod' },
+  { example: 'image-disk-full', kind: 'Image' },
+  { example: 'dead-containers', kind: 'Container' },
+])('of each $kind of $example it says what the plan says', async ({ example, kind }) => {
+  use(example);
+  const { decisions } = await planned([...scene.args, '--kept']);
+  const own = decisions.filter(({ object }) => object.kind === kind);
+  expect(own.length).toBeGreaterThan(0);
+  for (const decision of own) {
+    const { object, verdict, reason, order, eligibleAt, field } = decision;
+    const name = object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? '');
+    const { explanations } = await explained(kind.toLowerCase(), name);
+    // The sentence may say more: where a pod stands in line.
+    expect(explanations).toMatchObject([{ object, verdict, reason, order, eligibleAt, field }]);
+  }
+});
+
+test('an image on several nodes has an answer for each, and --node picks one', async () => {
+  use('image-disk-full');
+  const nodes = {
+    kind: 'List',
+    items: ['node-1', 'node-2'].map((name) => ({ kind: 'Node', metadata: { name, uid: name } })),
+  };
+  scene.write('snapshot/nodes.json', nodes);
+  scene.write('snapshot/nodes/node-2/images.json', {
+    images: [{ id: `sha256:${'d'.repeat(64)}`, repoTags: ['docker.io/library/nginx:1.27'], size: '5' }],
+  });
+  const both = await explained('image', 'nginx:1.27');
+  expect(both.explanations.map(({ object, reason }) => [object.node, reason])).toEqual([
+    ['node-1', 'Space'],
+    ['node-2', 'ContainersUnknown'],
+  ]);
+  const { stdout } = await why('image', 'nginx:1.27', '--node=node-2');
+  expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 stays/);
+  expect(stdout).not.toContain('node-1');
+});
+
+test('a policy that is only tried is named, and that nothing is touched', async () => {
+  use('terminated-over-threshold');
+  scene.write('policy.json', policy('tried', { pods: { terminated: { threshold: 1 } } }));
+  const { stdout } = await why('pod', 'batch/report-1');
+  expect(stdout).toContain('would go: Terminated');
+  expect(stdout).toContain('GCPolicy tried (DryRun: nothing is touched)');
+});
+
+test('an image that nothing is known about is told with what is missing', async () => {
+  use('image-disk-full');
+  scene.drop('snapshot/nodes/node-1/state.json');
+  const { stdout } = await why('image', 'nginx:1.27');
+  expect(stdout).toMatch(/\n! Node node-1: when its images were used is not known/);
+});
+
+describe('what is not there is one line and exit code 1', () => {
+  test.each([
+    {
+      args: ['pod', 'batch/report-9'],
+      says: 'there is no pod batch/report-9, or not any more; did you mean batch/report-1?',
+    },
+    {
+      args: ['pod', 'report-1'],
+      says: 'there is no pod default/report-1, or not any more; there is batch/report-1',
+    },
+    {
+      args: ['image', 'nginx'],
+      says: 'no node was looked into: a snapshot has what is on a node when it was taken there, with --cri-socket',
+    },
+  ])('$args', async ({ args, says }) => {
+    use('terminated-over-threshold');
+    expect(await why(...args)).toEqual({ code: 1, stdout: '', stderr: `dustpan: ${says}\n` });
+  });
+
+  test('without pods.json', async () => {
+    use('terminated-over-threshold');
+    scene.drop('snapshot/pods.json');
+    const { code, stderr } = await why('pod', 'batch/report-1');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'dustpan: pods are not known: the snapshot has no pods.json\n',
+    });
+  });
+});
+
+describe('bad usage is one line and exit code 2', () => {
+  test.each([
+    { args: [], says: /why: pod\|image\|container is missing/ },
+    { args: ['pod'], says: /why: NAME is missing/ },
+    { args: ['pods', 'a/b'], says: /"pods" is none of pod, image, container, did you mean pod\?/ },
+    { args: ['pod', 'a/b/c'], says: /^dustpan: why: pod: must be NAMESPACE\/NAME, is "a\/b\/c"$/m },
+    { args: ['pod', '/b'], says: /must be NAMESPACE\/NAME, is "\/b"/ },
+    { args: ['pod', 'A b'], says: /must be NAMESPACE\/NAME, is "A b"/ },
+    { args: ['pod', ''], says: /must be NAMESPACE\/NAME, is ""/ },
+    { args: ['pod', 'a', 'b'], says: /unexpected argument "b"/ },
+    { args: ['pod', 'a/b', '--node=n'], says: /--node is for images and containers/ },
+    { args: ['pod', 'a/b', '--kept'], says: /unknown flag --kept/ },
+    { args: ['image', ''], says: /image: must be a reference or an id, is ""/ },
+    { args: ['image', 'a b'], says: /image: must be a reference or an id, is "a b"/ },
+    {
+      args: ['container', 'abc'],
+      says: /container: must be at least 4 characters of an id, or a path, is "abc"/,
+    },
+    {
+      args: ['container', 'crash'],
+      says: /"crash" is the beginning of 4: crash-0 \(container main on node-1\), /,
+    },
+    { args: ['pod', 'a/b', '--now=noon'], says: /--now: "noon" is not an RFC 3339 time/ },
+    {
+      args: ['pod', 'a/b', '--cri-socket=/x', '--node-name=n'],
+      says: /why: --cri-socket and --snapshot exclude each other/,
+    },
+  ])('$args', async ({ args, says }) => {
+    use('dead-containers');
+    const { code, stdout, stderr } = await why(...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+  });
+
+  test('a snapshot that cannot be read', async () => {
+    use('dead-containers');
+    scene.write('snapshot/pods.json', '{');
+    const { code, stdout, stderr } = await why('pod', 'a/b');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^dustpan: [^\n]*pods\.json: [^\n]*\n$/);
+  });
+});

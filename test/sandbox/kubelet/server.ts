@@ -1,0 +1,139 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { certify, type ServingCertificate } from './certificate.ts';
+import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
+
+/** What happens to a request instead of its answer; `cut`: half of it, and the connection ends. */
+export type KubeletFault =
+  | { readonly kind: 'status'; readonly status: number; readonly text?: string }
+  | { readonly kind: 'hang' | 'cut' | 'reset' }
+  | { readonly kind: 'body'; readonly text: string };
+
+export interface KubeletSandbox {
+  /** `https://127.0.0.1:PORT`. */
+  readonly endpoint: string;
+  readonly certificate: ServingCertificate;
+  /** May be set at any time. */
+  pods: readonly SummaryPod[];
+  node: SummaryNode;
+  /** When the figures were measured; default: at each request. */
+  measuredAt: string | undefined;
+  /** What tokens may do: 'stats' has get on nodes/stats, 'nothing' is known. Others are not known. */
+  readonly tokens: Map<string, 'stats' | 'nothing'>;
+  /** Of the next requests, in order. */
+  readonly faults: KubeletFault[];
+  /** `METHOD path` of each request that was let in or not. */
+  readonly requests: string[];
+  /** How many connections there have been. */
+  readonly connections: number;
+  /** From now on, for new connections: the others are closed. */
+  present(certificate: ServingCertificate): void;
+  /** As a kubelet that was started again. */
+  dropConnections(): void;
+  stop(): Promise<void>;
+}
+
+export interface KubeletSandboxOptions {
+  readonly nodeName?: string;
+  /** Default: as a kubelet signs for itself, for the node's name alone. */
+  readonly certificate?: ServingCertificate;
+  /** That may get nodes/stats. */
+  readonly token?: string;
+}
+
+/** Serves a kubelet's Summary API over TLS, with the refusals a real one has for who may not ask. */
+export async function startKubeletSandbox(options: KubeletSandboxOptions = {}): Promise<KubeletSandbox> {
+  const sandbox = new Sandbox(options);
+  await sandbox.listen();
+  return sandbox;
+}
+
+class Sandbox implements KubeletSandbox {
+  readonly tokens: Map<string, 'stats' | 'nothing'>;
+  readonly faults: KubeletFault[] = [];
+  readonly requests: string[] = [];
+  readonly #server: Server;
+  pods: readonly SummaryPod[] = [];
+  node: SummaryNode;
+  measuredAt: string | undefined;
+  certificate: ServingCertificate;
+  connections = 0;
+
+  constructor({ nodeName = 'node-1', certificate, token = 'allowed' }: KubeletSandboxOptions) {
+    this.node = { name: nodeName, nodeFsBytes: 100e9, imageFsBytes: 100e9 };
+    this.tokens = new Map([[token, 'stats']]);
+    this.certificate = certificate ?? certify([`DNS:${nodeName}`]);
+    const { chain: cert, key } = this.certificate;
+    this.#server = createServer({ cert, key }, (request, response) => {
+      this.#answer(request, response);
+    });
+    this.#server.on('connection', () => (this.connections += 1));
+  }
+
+  get endpoint(): string {
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  present(certificate: ServingCertificate): void {
+    this.certificate = certificate;
+    this.#server.setSecureContext({ cert: certificate.chain, key: certificate.key });
+    this.dropConnections();
+  }
+
+  dropConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  async stop(): Promise<void> {
+    this.dropConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method = '', url = '', headers } = request;
+    this.requests.push(`${method} ${url}`);
+    const fault = this.faults.shift();
+    if (fault !== undefined) {
+      this.#fail(fault, response);
+      return;
+    }
+    const right = this.tokens.get((headers.authorization ?? '').replace(/^Bearer /, ''));
+    if (right === undefined) response.writeHead(401).end('Unauthorized');
+    else if (right === 'nothing') response.writeHead(403).end(forbidden);
+    else if (url !== '/stats/summary') response.writeHead(404).end('404 page not found\n');
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(this.#summary());
+  }
+
+  #fail(fault: KubeletFault, response: ServerResponse): void {
+    switch (fault.kind) {
+      case 'status':
+        response.writeHead(fault.status).end(fault.text ?? '');
+        return;
+      case 'body':
+        response.writeHead(200).end(fault.text);
+        return;
+      case 'cut':
+        response.writeHead(200, { 'content-length': '100000' }).write(this.#summary().slice(0, 100), () => {
+          response.destroy();
+        });
+        return;
+      case 'reset':
+        response.destroy();
+        return;
+      case 'hang':
+    }
+  }
+
+  /** Indented, as a kubelet's is. */
+  #summary(): string {
+    const time = this.measuredAt ?? new Date().toISOString();
+    return JSON.stringify(summaryOf(this.node, this.pods, time), undefined, 1);
+  }
+}
+
+const forbidden = 'Forbidden (user=sandbox, verb=get, resource=nodes, subresource(s)=[stats])';

@@ -1,0 +1,103 @@
+import { Registry } from 'prom-client';
+import type { StorageInventory, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { NodePassReport } from '../../../src/api/node-pass.ts';
+import {
+  LocalStorageManager,
+  type LocalStorageDeps,
+  type UsageSource,
+} from '../../../src/agent/localstorage/manager.ts';
+import { localStorageMetrics, podStorageMetrics } from '../../../src/agent/localstorage/metrics.ts';
+import type { EventSpec } from '../../../src/kube/recorder.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import {
+  container,
+  emptyDir,
+  governedBy,
+  storagePod,
+  storagePolicy,
+  usage,
+  type Used,
+} from './localstorage.world.ts';
+
+export const never = new AbortController().signal;
+export const off: NodeGovernance = governedBy(undefined);
+export const unknown: NodeGovernance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
+
+/** A node whose pods a test fills and empties. */
+export class Node {
+  readonly clock = new FakeClock();
+  readonly log = new RecordingLogger();
+  readonly registry = new Registry();
+  readonly events: EventSpec[] = [];
+  readonly passes: NodePassReport[] = [];
+  governance: NodeGovernance = governedBy(storagePolicy());
+  pods: readonly StoragePod[] | undefined = [
+    storagePod('scratch', { emptyDirs: [emptyDir('tmp', '100Mi')] }),
+    storagePod('logger', { containers: [container('main', '200Mi')] }),
+  ];
+  used: Readonly<Record<string, Used>> = {};
+  isDown = false;
+  reads: string[] = [];
+  closed: string[] = [];
+  inventory: StorageInventory | undefined;
+  readonly podMetrics = podStorageMetrics(this.registry);
+  readonly manager: LocalStorageManager;
+
+  constructor(over: Partial<LocalStorageDeps> = {}) {
+    this.manager = new LocalStorageManager({
+      governance: () => this.governance,
+      pods: () => this.pods,
+      sources: { Kubelet: this.#source('Kubelet'), Filesystem: this.#source('Filesystem') },
+      recorder: { record: (event) => this.events.push(event) },
+      clock: this.clock,
+      metrics: localStorageMetrics(this.registry),
+      log: this.log,
+      onPass: (pass, inventory) => {
+        this.passes.push(pass);
+        this.inventory = inventory;
+      },
+      ...over,
+    });
+  }
+
+  #source(name: string): UsageSource {
+    return {
+      usage: () => this.#read(name),
+      close: () => {
+        this.closed.push(name);
+      },
+    };
+  }
+
+  #read(source: string): Promise<StorageUsage> {
+    this.reads.push(source);
+    if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
+    const atMs = this.clock.now().getTime();
+    const measured = Object.entries(this.used).map(([name, used]) => [name, { atMs, ...used }] as const);
+    return Promise.resolve(usage(Object.fromEntries(measured), { atMs }));
+  }
+
+  /** One pass, ten seconds after the last. */
+  async pass(used: Readonly<Record<string, Used>> = this.used): Promise<void> {
+    this.used = used;
+    this.clock.advance(10_000);
+    await this.manager.collect(never);
+  }
+
+  get requests(): string[] {
+    return (this.inventory?.evictionRequests ?? []).map(({ pod, signal }) => `${pod.name} ${signal}`);
+  }
+
+  get last(): NodePassReport | undefined {
+    return this.passes.at(-1);
+  }
+
+  /** What the log said at level info. */
+  get told(): string[] {
+    return this.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message);
+  }
+}
+
+export const full = { scratch: { volumes: { tmp: 130 }, total: 140 }, logger: { total: 50 } };

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
+import type { Given, LocalStorageFacts } from '../../../src/agent/localstorage/facts.ts';
+import { limitsOf } from '../../../src/agent/localstorage/limits.ts';
+import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
+import { minutesAgo, now } from '../../builders.ts';
+import {
+  container,
+  emptyDir,
+  init,
+  mib,
+  sidecar,
+  spec,
+  storagePod,
+  storagePolicy,
+} from './localstorage.world.ts';
+
+/** MiB around the limits, so that about as many are over as under. */
+const size = fc.integer({ min: 0, max: 12 });
+const optionalSize = fc.option(size, { nil: undefined });
+const quantity = fc.option(
+  size.map((mebibytes) => (mebibytes === 0 ? '0' : `${mebibytes}Mi`)),
+  { nil: undefined },
+);
+const names = ['a', 'b'] as const;
+
+const storage = fc.record({
+  emptyDirs: fc
+    .tuple(quantity, quantity, fc.boolean())
+    .map(([a, b, isMemory]) => [emptyDir('a', a, isMemory), emptyDir('b', b)]),
+  containers: fc.tuple(quantity, quantity).map(([a, b]) => [container('a', a), container('b', b)]),
+  initContainers: fc
+    .array(fc.tuple(fc.boolean(), quantity), { maxLength: 3 })
+    .map((list) => list.map(([stays, text], i) => (stays ? sidecar : init)(`i${i}`, text))),
+  overheadBytes: fc.option(
+    size.map((mebibytes) => mebibytes * mib),
+    { nil: undefined },
+  ),
+});
+
+const kind = fc.record({
+  phase: fc.constantFrom('Running', 'Running', 'Running', 'Pending', 'Failed', 'Succeeded'),
+  isGoing: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  keepMarked: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  priority: fc.constantFrom(undefined, 0, 1_999_999_999, 2_000_000_000, 2_000_001_000),
+  configSource: fc.constantFrom(undefined, undefined, 'api', 'file', 'http'),
+  configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
+});
+
+const figures = fc.record({
+  total: optionalSize,
+  volumes: fc.tuple(optionalSize, optionalSize),
+  layers: fc.tuple(optionalSize, optionalSize),
+});
+type Figures = typeof figures extends fc.Arbitrary<infer T> ? T : never;
+
+const figure = (mebibytes: number | undefined) =>
+  mebibytes === undefined ? undefined : { bytes: mebibytes * mib, atMs: now.getTime() };
+
+function usageOf({ total, volumes, layers }: Figures): PodStorageUsage {
+  return {
+    total: figure(total),
+    volumes: new Map(
+      names.flatMap((name, i) => {
+        const used = figure(volumes[i]);
+        return used === undefined ? [] : [[name, used] as const];
+      }),
+    ),
+    containers: names.map((name, i) => ({ name, layer: figure(layers[i]), logs: figure(1) })),
+  };
+}
+
+const world: fc.Arbitrary<
+  LocalStorageFacts & { readonly pods: readonly StoragePod[]; readonly usage: StorageUsage }
+> = fc
+  .tuple(
+    fc.array(fc.tuple(storage, kind, fc.option(figures, { nil: undefined })), { maxLength: 12 }),
+    fc.boolean(),
+  )
+  .map(([list, dedicatedImageFs]) => ({
+    pods: list.map(([declared, { isGoing, ...over }], i) =>
+      storagePod(`p${i}`, spec(declared), { ...over, deletionAtMs: isGoing ? minutesAgo(1) : undefined }),
+    ),
+    usage: {
+      atMs: now.getTime(),
+      dedicatedImageFs,
+      pods: new Map(
+        list.flatMap(([, , used], i) => (used === undefined ? [] : [[`uid-p${i}`, usageOf(used)] as const])),
+      ),
+    },
+  }));
+
+const given: fc.Arbitrary<Given> = fc
+  .record({
+    evictAtPercent: fc.integer({ min: 1, max: 100 }),
+    emptyDirBytes: fc.constantFrom(undefined, 0, 5 * mib),
+    podBytes: fc.constantFrom(undefined, 0, 20 * mib),
+    containerBytes: fc.constantFrom(undefined, 0, 5 * mib),
+  })
+  .map(({ evictAtPercent, ...defaultLimits }) => ({
+    policy: storagePolicy({ evictAtPercent, defaultLimits }),
+    now,
+  }));
+
+test('who must not be evicted is not', () => {
+  fc.assert(
+    fc.property(world, given, (facts, how) => {
+      for (const { pod } of planLocalStorage(facts, how).evictions) {
+        expect(pod.keepMarked).toBe(false);
+        expect(pod.deletionAtMs).toBeUndefined();
+        expect(['Running', 'Pending']).toContain(pod.phase);
+        expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
+        expect(pod.configHash).toBeUndefined();
+        expect([undefined, 'api']).toContain(pod.configSource);
+        expect(facts.usage.pods.has(pod.uid)).toBe(true);
+      }
+    }),
+  );
+});
+
+test('an eviction has a limit that binds the pod, and more than the part of it that evicts is used', () => {
+  fc.assert(
+    fc.property(world, given, (facts, how) => {
+      for (const { pod, excess } of planLocalStorage(facts, how).evictions) {
+        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
+        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
+        const own = {
+          'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
+          'ephemeralpodfs.limit': total?.limit,
+          'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
+        }[excess.signal];
+        expect(excess.limit).toEqual(own);
+      }
+    }),
+  );
+});
+
+test('every pod has one verdict, in the order in which the pods are listed', () => {
+  fc.assert(
+    fc.property(world, given, (facts, how) => {
+      const { evictions, kept } = planLocalStorage(facts, how);
+      const order = facts.pods.map(({ uid }) => uid);
+      for (const list of [evictions, kept])
+        expect(list.map(({ pod }) => pod.uid)).toEqual(
+          order.filter((uid) => list.some(({ pod }) => pod.uid === uid)),
+        );
+      expect([...evictions, ...kept].map(({ pod }) => pod.uid).sort()).toEqual(order.toSorted());
+    }),
+  );
+});
+
+test('pods in another order get the same verdicts', () => {
+  const lines = (facts: LocalStorageFacts, how: Given): string[] => {
+    const { evictions, kept } = planLocalStorage(facts, how);
+    return [...evictions, ...kept]
+      .map(({ pod, verdict, reason }) => `${pod.uid} ${verdict} ${reason}`)
+      .sort();
+  };
+  const shuffled = world.chain((facts) =>
+    fc
+      .shuffledSubarray([...facts.pods], { minLength: facts.pods.length })
+      .map((pods) => ({ facts, other: { ...facts, pods } })),
+  );
+  fc.assert(
+    fc.property(shuffled, given, ({ facts, other }, how) => {
+      expect(lines(other, how)).toEqual(lines(facts, how));
+    }),
+  );
+});
+
+test('a lower evictAtPercent never spares a pod that a higher one evicts', () => {
+  fc.assert(
+    fc.property(world, given, (facts, how) => {
+      const evicted = (evictAtPercent: number): string[] =>
+        planLocalStorage(facts, { ...how, policy: { ...how.policy, evictAtPercent } }).evictions.map(
+          ({ pod }) => pod.uid,
+        );
+      expect(evicted(50)).toEqual(expect.arrayContaining(evicted(100)));
+    }),
+  );
+});

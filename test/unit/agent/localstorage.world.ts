@@ -1,0 +1,155 @@
+import type {
+  ContainerStorageUsage,
+  DeclaredContainer,
+  DeclaredEmptyDir,
+  DeclaredInitContainer,
+  PodStorageSpec,
+  PodStorageUsage,
+  StorageFigure,
+  StorageLimit,
+  StoragePod,
+  StorageUsage,
+} from '../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
+import type { LocalStoragePlan } from '../../../src/agent/localstorage/facts.ts';
+import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
+import { parseQuantity } from '../../../src/runtime/quantity.ts';
+import { everything, now, policy } from '../../builders.ts';
+
+export const mib = 1024 ** 2;
+
+/** A quantity as the API server has stored it. */
+export const limit = (text: string): StorageLimit => ({ bytes: parseQuantity(text) ?? Number.NaN, text });
+
+export const emptyDir = (name: string, sizeLimit?: string, isMemory = false): DeclaredEmptyDir => ({
+  ...{ name, isMemory },
+  limit: sizeLimit === undefined ? undefined : limit(sizeLimit),
+});
+
+export const container = (name: string, ephemeral?: string): DeclaredContainer => ({
+  name,
+  limit: ephemeral === undefined ? undefined : limit(ephemeral),
+});
+
+export const init = (name: string, ephemeral?: string): DeclaredInitContainer => ({
+  ...container(name, ephemeral),
+  restartable: false,
+});
+
+export const sidecar = (name: string, ephemeral?: string): DeclaredInitContainer => ({
+  ...container(name, ephemeral),
+  restartable: true,
+});
+
+export const spec = (over: Partial<PodStorageSpec> = {}): PodStorageSpec => ({
+  ...{ emptyDirs: [], containers: [container('main')], initContainers: [], overheadBytes: undefined },
+  ...over,
+});
+
+/** A running pod of no importance. */
+export const storagePod = (
+  name: string,
+  storage: Partial<PodStorageSpec> = {},
+  over: Partial<StoragePod> = {},
+): StoragePod => ({
+  ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running' },
+  ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, images: [] },
+  ...{ priority: 0, keepMarked: false, storage: spec(storage) },
+  ...over,
+});
+
+const figure = (bytes: number, atMs: number | undefined = now.getTime()): StorageFigure => ({ bytes, atMs });
+
+export interface Used {
+  /** All in MiB. */
+  readonly total?: number;
+  readonly volumes?: Readonly<Record<string, number>>;
+  readonly containers?: Readonly<Record<string, { readonly layer?: number; readonly logs?: number }>>;
+  readonly atMs?: number;
+}
+
+export function podUsage({ total, volumes = {}, containers = {}, atMs }: Used): PodStorageUsage {
+  const of = (size: number | undefined): StorageFigure | undefined =>
+    size === undefined ? undefined : figure(size * mib, atMs);
+  return {
+    total: of(total),
+    volumes: new Map(Object.entries(volumes).map(([name, size]) => [name, figure(size * mib, atMs)])),
+    containers: Object.entries(containers).map(([name, { layer, logs }]): ContainerStorageUsage => ({
+      name,
+      layer: of(layer),
+      logs: of(logs),
+    })),
+  };
+}
+
+/** By the names of the pods. */
+export const usage = (
+  pods: Readonly<Record<string, Used>>,
+  over: Partial<StorageUsage> = {},
+): StorageUsage => ({
+  atMs: now.getTime(),
+  dedicatedImageFs: false,
+  pods: new Map(Object.entries(pods).map(([name, used]) => [`uid-${name}`, podUsage(used)])),
+  ...over,
+});
+
+const noDefaults = { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined };
+
+export const storagePolicy = (
+  over: Partial<Omit<LocalStoragePolicy, 'defaultLimits'>> & {
+    readonly defaultLimits?: Partial<LocalStoragePolicy['defaultLimits']>;
+  } = {},
+): LocalStoragePolicy => ({
+  ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
+  ...{ gracePeriodSeconds: undefined, usageSource: 'Kubelet' },
+  ...over,
+  defaultLimits: { ...noDefaults, ...over.defaultLimits },
+});
+
+export const governedBy = (
+  storage: LocalStoragePolicy | undefined,
+  mode: Policy['mode'] = 'Enforce',
+): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
+  const nodes = {
+    nodeSelector: everything,
+    imageGC: undefined,
+    containerGC: undefined,
+    localStorageEviction: storage,
+  };
+  return { kind: 'governed', policy: policy({ pods: undefined, nodes, mode }), nodes };
+};
+
+/** Every verdict in one line, evictions first. */
+export const verdicts = ({ evictions, kept }: LocalStoragePlan): string[] => [
+  ...evictions.map(({ pod, reason, excess }) =>
+    ['Evict', pod.name, reason, excess.subject].filter((word) => word !== undefined).join(' '),
+  ),
+  ...kept.map(({ pod, reason }) => `Keep ${pod.name} ${reason}`),
+];
+
+/** One pod, `p`; state only what matters. */
+export interface PlanRow {
+  readonly storage?: Partial<PodStorageSpec>;
+  readonly pod?: Partial<StoragePod>;
+  /** undefined = the statistics do not have the pod. */
+  readonly used?: Used | undefined;
+  readonly stats?: Partial<StorageUsage>;
+  readonly policy?: Parameters<typeof storagePolicy>[0];
+  readonly staleAfterMs?: number;
+}
+
+export const planOf = ({ storage, pod, used, stats, policy, staleAfterMs }: PlanRow): LocalStoragePlan =>
+  planLocalStorage(
+    {
+      pods: [storagePod('p', storage, pod)],
+      usage: usage(used === undefined ? {} : { p: used }, stats),
+    },
+    { policy: storagePolicy(policy), now, staleAfterMs },
+  );
+
+export const scratch = { emptyDirs: [emptyDir('tmp', '100Mi')] };
+export const limited = { containers: [container('main', '100Mi')] };
+export const overVolume = { volumes: { tmp: 130 }, total: 150 };
+/** Both the pod and its one container. */
+export const overPod = { total: 150, containers: { main: { layer: 50, logs: 100 } } };

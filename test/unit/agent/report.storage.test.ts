@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import type { StorageInventory } from '../../../src/api/local-storage.ts';
+import type { NodePassReport } from '../../../src/api/node-pass.ts';
+import { schemaChecker } from '../../../src/api/schema-check.ts';
+import { planReport } from '../../../src/agent/report/plan.ts';
+import { now } from '../../builders.ts';
+import { nodeGcReportCrd } from '../api/crd.ts';
+import { governedBy, storagePolicy } from './localstorage.world.ts';
+import { evictionRequest, facts, pass, passes, storageWarning } from './report.world.ts';
+
+const nothing: StorageInventory = { warnings: [], evictionRequests: [], offenders: [] };
+const planned = (storage: StorageInventory | undefined) => planReport(facts({ storage }), undefined, now);
+
+const checkCrd = schemaChecker(nodeGcReportCrd);
+const expectStorable = (status: object): void => {
+  const report = {
+    ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'n' } },
+    status,
+  };
+  expect(checkCrd(report)).toEqual({ object: report, problems: [] });
+};
+
+test('tells of warnings and requests all that is known', () => {
+  const status = planned({
+    ...nothing,
+    warnings: [storageWarning('a')],
+    evictionRequests: [
+      evictionRequest('b', { gracePeriodSeconds: 7, subject: 'main' }),
+      evictionRequest('c'),
+    ],
+  });
+  expectStorable(status);
+  expect(status.storageWarnings).toEqual([
+    {
+      pod: { namespace: 'web', name: 'a', uid: 'uid-a' },
+      ...{ signal: 'emptydirfs.limit', subject: 'tmp', observedBytes: 81, limitBytes: 100 },
+      ...{ percent: 80, since: '2026-01-15T11:57:00Z' },
+    },
+  ]);
+  const asked = {
+    ...{ signal: 'ephemeralpodfs.limit', observedBytes: 150, limitBytes: 100 },
+    observedTime: '2026-01-15T12:00:00Z',
+  };
+  expect(status.evictionRequests).toEqual([
+    { pod: { namespace: 'web', name: 'b', uid: 'uid-b' }, ...asked, subject: 'main', gracePeriodSeconds: 7 },
+    { pod: { namespace: 'web', name: 'c', uid: 'uid-c' }, ...asked },
+  ]);
+});
+
+test('of many it lists the first 32, and counts all', () => {
+  const names = Array.from({ length: 40 }, (_, i) => `p${i}`);
+  const status = planned({
+    ...nothing,
+    warnings: names.map((name) => storageWarning(name)),
+    evictionRequests: names.map((name) => evictionRequest(name)),
+  });
+  expectStorable(status);
+  expect([status.storageWarningCount, status.evictionRequestCount]).toEqual([40, 40]);
+  expect(status.storageWarnings?.map(({ pod }) => pod.name)).toEqual(names.slice(0, 32));
+  expect(status.evictionRequests?.map(({ pod }) => pod.name)).toEqual(names.slice(0, 32));
+});
+
+test('nothing is 0; what is not known is absent', () => {
+  expect(planned(nothing)).toMatchObject({
+    storageWarningCount: 0,
+    storageWarnings: [],
+    evictionRequestCount: 0,
+  });
+  expect(planned(undefined)).not.toHaveProperty('storageWarningCount');
+  expect(planned(undefined)).not.toHaveProperty('evictionRequests');
+});
+
+test('stays within the bounds of the schema', () => {
+  const long = 'x'.repeat(5_000);
+  const pod = { namespace: long, name: long, uid: long };
+  const status = planned({
+    ...nothing,
+    warnings: [{ ...storageWarning('a', { percent: 400, usedBytes: -1 }), pod, sinceMs: Number.NaN }],
+    evictionRequests: [
+      evictionRequest('b', {
+        pod,
+        subject: long,
+        observedBytes: 1e300,
+        observedAtMs: 1e300,
+        gracePeriodSeconds: 1e9,
+      }),
+    ],
+  });
+  expectStorable(status);
+  expect(status.storageWarnings?.[0]).toMatchObject({ percent: 100, observedBytes: 0 });
+});
+
+test('its pods and volumes are among the ten largest', () => {
+  const offender = {
+    kind: 'Volume',
+    id: 'u',
+    name: 'a/tmp',
+    namespace: 'web',
+    bytes: 9,
+    reason: 'NoLimit',
+  } as const;
+  const status = planned({ ...nothing, offenders: [offender] });
+  expectStorable(status);
+  expect(status.largestOffenders).toEqual([offender]);
+});
+
+describe('a policy that asks for it waits for its passes', () => {
+  const claim = (...made: readonly NodePassReport[]): string | undefined => {
+    const status = planReport(
+      facts({ governance: governedBy(storagePolicy()), passes: passes(...made) }),
+      undefined,
+      now,
+    );
+    expectStorable(status);
+    return status.conditions?.find(({ type }) => type === 'Degraded')?.message;
+  };
+
+  test.each([
+    { made: [pass('imagegc'), pass('containergc')], message: 'No pass yet: localstorage' },
+    { made: [pass('localstorage')], message: 'The last passes did what they planned' },
+    {
+      made: [pass('localstorage', { result: 'Failed', message: 'reading what pods use: 401' })],
+      message: 'localstorage failed: reading what pods use: 401',
+    },
+  ])('$message', ({ made, message }) => {
+    expect(claim(...made)).toBe(message);
+  });
+});

@@ -1,0 +1,263 @@
+import { expect, test } from 'vitest';
+import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
+import {
+  containerKeepReasons,
+  containerRemoveReasons,
+  nodeKeepReasons,
+  type Reason,
+} from '../../../src/api/reasons.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
+import type { NodePart } from '../../../src/snapshot/world.ts';
+import { container, sandbox } from '../../fakes/runtime.ts';
+import { node } from '../../builders.ts';
+import { attempts, dead, down, link, log, logsRule, rule, staticSource } from '../agent/containergc.world.ts';
+import { ask, boundPod, broken, checkAnswer, nodesPolicy, worldOf, type Told } from './why.scene.ts';
+
+interface Row {
+  readonly reason: Reason;
+  readonly asked: string;
+  readonly rule?: Partial<ContainerGcPolicy>;
+  readonly part: Partial<NodePart>;
+  readonly world?: Told;
+  readonly assumeElapsed?: boolean;
+  readonly policy?: string | null;
+  readonly field: string | null;
+  readonly why: string;
+}
+
+const governed = (over: Partial<ContainerGcPolicy> = {}): Told => ({
+  policies: [nodesPolicy({ containerGC: rule(over) })],
+});
+const logsOf = (...entries: readonly LogEntry[]): LogListing => ({
+  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+  ...{ entries, directories: [], complete: true },
+});
+const pods = [boundPod('pod')];
+const uid = '11111111-2222-3333-4444-555555555555';
+const goneLogs = `default_gone_${uid}`;
+const podLogs = 'default_pod_uid-pod';
+const rotated = (day: string): LogEntry => log(`${podLogs}/main/0.log.202601${day}-000000`);
+
+const rows: readonly Row[] = [
+  {
+    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
+    part: { containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC',
+    why: 'It is not running, and pod default/pod is gone.',
+  },
+  {
+    ...{ reason: 'DeadContainer', asked: 'dead0' },
+    part: { pods, containers: attempts(3, {}, 'dead') },
+    field: 'nodes.containerGC.maxPerPodContainer=1',
+    why: 'It is the oldest of the 3 dead attempts of container main of pod default/pod, and one may stay.',
+  },
+  {
+    ...{ reason: 'DeadContainer', asked: 'dead1', rule: { maxPerPodContainer: 1 } },
+    part: { pods, containers: attempts(3, {}, 'dead') },
+    field: 'nodes.containerGC.maxPerPodContainer=1',
+    why: 'It is one of the 3 dead attempts, and not among the newest, of container main of pod default/pod, and one may stay.',
+  },
+  {
+    ...{ reason: 'DeadContainer', asked: 'dead0', rule: { maxPerPodContainer: 0 } },
+    part: { pods, containers: attempts(1, {}, 'dead') },
+    field: 'nodes.containerGC.maxPerPodContainer=0',
+    why: 'It is the only dead attempt of container main of pod default/pod, and none may stay.',
+  },
+  {
+    ...{ reason: 'DeadContainer', asked: 'dead-a', rule: { maxContainers: 1 } },
+    part: { pods, containers: [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })] },
+    field: 'nodes.containerGC.maxContainers=1',
+    why: 'Of the 2 dead containers on the node one may stay, and it is among the oldest.',
+  },
+  {
+    ...{ reason: 'Sandbox', asked: 'pod-sandbox', assumeElapsed: true },
+    part: { sandboxes: [down('pod', 60)] },
+    field: 'nodes.containerGC.sandboxes=true',
+    why: 'It is not ready and without containers, and pod default/pod is gone.',
+  },
+  {
+    ...{ reason: 'Sandbox', asked: 'older' },
+    part: { pods, sandboxes: [down('pod', 60, { id: 'older' }), down('pod', 10, { state: 'Ready' })] },
+    field: 'nodes.containerGC.sandboxes=true',
+    why: 'It is not ready and without containers, and pod default/pod has a newer one.',
+  },
+  {
+    ...{ reason: 'OrphanedLogs', asked: `/var/log/pods/${goneLogs}/main/0.log`, assumeElapsed: true },
+    part: { logs: logsOf(log(`${goneLogs}/main/0.log`)) },
+    field: 'nodes.containerGC.logs.orphanedDirectories=true',
+    why: 'It holds logs of pod default/gone, which is gone, and no container of it is left.',
+  },
+  {
+    ...{ reason: 'BrokenLink', asked: '/var/log/containers/a_b_c-0123456789.log' },
+    part: { logs: logsOf(link('a_b_c-0123456789.log', 'x_y_z/main/0.log')) },
+    field: 'nodes.containerGC.logs.brokenLinks=true',
+    why: 'It leads to a log that does not exist.',
+  },
+  {
+    ...{ reason: 'RotatedLog', asked: rotated('01').path },
+    rule: { logs: logsRule({ maxRotatedPerContainer: 1, maxBytesPerPod: 5000 }) },
+    part: { pods, logs: logsOf(rotated('01'), rotated('02')) },
+    field: 'nodes.containerGC.logs.maxRotatedPerContainer=1, nodes.containerGC.logs.maxBytesPerPod=5000',
+    why: 'There are more rotated logs than may stay, and it is among the oldest.',
+  },
+  {
+    ...{ reason: 'Running', asked: 'alive' },
+    part: { pods, containers: [container('alive')] },
+    field: null,
+    why: 'It is running.',
+  },
+  {
+    ...{ reason: 'Running', asked: 'pod-sandbox' },
+    part: { pods, sandboxes: [sandbox('pod')] },
+    field: null,
+    why: 'It is ready.',
+  },
+  {
+    ...{ reason: 'NotKubelets', asked: 'foreign' },
+    part: { containers: [dead('foreign', 60, { labels: {} })] },
+    field: null,
+    why: 'The kubelet did not make it: it carries none of its labels or names.',
+  },
+  {
+    ...{ reason: 'StaticPod', asked: 'dead-1' },
+    part: { containers: [dead('dead-1', 60)], sandboxes: [down('pod', 60, { annotations: staticSource })] },
+    field: null,
+    why: 'It belongs to pod default/pod, a static one, which is the business of the kubelet alone.',
+  },
+  {
+    ...{ reason: 'UnknownState', asked: 'lost' },
+    part: { pods, containers: [dead('lost', 60, { state: 'Unknown' })] },
+    field: null,
+    why: 'The runtime cannot tell its state, and pod default/pod is not known to be gone.',
+  },
+  {
+    ...{ reason: 'TooYoung', asked: 'dead-1', rule: { minimumAgeMs: 7_200_000 } },
+    part: { pods, containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC.minimumAge=2h',
+    why: 'It was created at 2026-01-15T11:00:00Z, and stays for 2h at least.',
+  },
+  {
+    ...{ reason: 'TooYoung', asked: 'dead-1' },
+    part: { pods, containers: [dead('dead-1', 1, { state: 'Created' })] },
+    field: null,
+    why: 'It was created at 2026-01-15T11:59:00Z, and stays for 2m at least, for it may be about to start.',
+  },
+  {
+    ...{ reason: 'NewestAttempt', asked: 'dead-1' },
+    part: { pods, containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC.maxPerPodContainer=1',
+    why: 'It is the newest dead attempt of container main of pod default/pod, whose log somebody may want to read.',
+  },
+  {
+    ...{ reason: 'NewestSandbox', asked: 'pod-sandbox' },
+    part: { pods, sandboxes: [down('pod', 60)] },
+    field: null,
+    why: 'It is the newest sandbox of pod default/pod, which still exists.',
+  },
+  {
+    ...{ reason: 'UnderLimit', asked: 'dead0', rule: { maxPerPodContainer: 2, maxContainers: 9 } },
+    part: { pods, containers: attempts(2, {}, 'dead') },
+    field: 'nodes.containerGC.maxPerPodContainer=2, nodes.containerGC.maxContainers=9',
+    why: 'It is the oldest of the 2 dead attempts of container main of pod default/pod, and 2 may stay.',
+  },
+  {
+    ...{ reason: 'UnderLimit', asked: 'dead0', rule: { maxPerPodContainer: undefined } },
+    part: { pods, containers: attempts(2, {}, 'dead') },
+    field: 'nodes.containerGC.maxPerPodContainer=-1, nodes.containerGC.maxContainers=-1',
+    why: 'It is the oldest of the 2 dead attempts of container main of pod default/pod, and any number may stay.',
+  },
+  {
+    ...{ reason: 'UnderLimit', asked: rotated('02').path },
+    rule: { logs: logsRule({ maxRotatedPerContainer: 1, orphanedDirectories: false }) },
+    part: { pods, logs: logsOf(rotated('01'), rotated('02')) },
+    field: 'nodes.containerGC.logs.maxRotatedPerContainer=1',
+    why: 'The rotated logs beside it are within the limits.',
+  },
+  {
+    ...{ reason: 'InUse', asked: 'pod-sandbox' },
+    part: { pods, containers: [dead('dead-1', 60)], sandboxes: [down('pod', 60)] },
+    field: null,
+    why: 'A container that stays belongs to it.',
+  },
+  {
+    ...{ reason: 'InUse', asked: `/var/log/pods/${podLogs}` },
+    part: { pods, logs: logsOf(log(`${podLogs}/main/0.log`)) },
+    field: null,
+    why: 'It holds the logs of pod default/pod, which exists or has a container that stays.',
+  },
+  {
+    ...{ reason: 'Quarantined', asked: 'dead-1' },
+    part: { containers: [dead('dead-1', 60)] },
+    field: null,
+    why: 'It looks as if pod default/pod is gone, but that was seen only once, here just now.',
+  },
+  {
+    ...{ reason: 'PodsUnknown', asked: `/var/log/pods/${podLogs}` },
+    part: { pods: undefined, logs: logsOf(log(`${podLogs}/main/0.log`)) },
+    field: null,
+    why: 'The pods of the node are not known, and so none is gone.',
+  },
+  {
+    ...{ reason: 'ContainersUnknown', asked: 'dead-1' },
+    part: { pods, containers: [dead('dead-1', 60)], sandboxes: undefined },
+    field: null,
+    why: 'The containers or the sandboxes of the node are not known.',
+  },
+  {
+    ...{ reason: 'NoPolicy', asked: 'dead-1', world: { policies: [] } },
+    part: { containers: [dead('dead-1', 60)] },
+    policy: null,
+    field: null,
+    why: 'No GCPolicy says anything about this node.',
+  },
+  {
+    ...{ reason: 'InvalidPolicy', asked: 'dead-1', world: { policies: [broken] } },
+    part: { containers: [dead('dead-1', 60)] },
+    policy: 'broken',
+    field: 'spec.pods.terminated.treshold',
+    why: 'GCPolicy broken may govern this node but cannot be followed, so nothing is touched: spec.pods.terminated.treshold: is not a known field.',
+  },
+  {
+    ...{ reason: 'KeepMarked', asked: 'dead-1' },
+    world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
+    part: { containers: [dead('dead-1', 60)] },
+    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    why: 'The label gc.dustpan.dev/keep is "true" on node node-1.',
+  },
+  {
+    ...{ reason: 'NodeUnknown', asked: 'dead-1', world: { ...governed(), nodes: undefined } },
+    part: { containers: [dead('dead-1', 60)] },
+    policy: null,
+    field: null,
+    why: 'The node or the policies are not known.',
+  },
+  {
+    ...{ reason: 'RuleOff', asked: 'dead-1', world: { policies: [nodesPolicy({})] } },
+    part: { containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC is not set',
+    why: 'The policy of the node has no rule for containers.',
+  },
+  {
+    ...{ reason: 'RuleOff', asked: 'pod-sandbox', rule: { sandboxes: false } },
+    part: { sandboxes: [down('pod', 60)] },
+    field: 'nodes.containerGC.sandboxes=false',
+    why: 'The policy of the node has no rule for sandboxes.',
+  },
+];
+
+test.each(rows)('$reason: $why', ({ reason, asked: text, part, assumeElapsed = false, ...row }) => {
+  const world = worldOf({ ...(row.world ?? governed(row.rule)), part });
+  const answer = ask({ question: { kind: 'container', text, node: undefined }, world, assumeElapsed });
+  expect(answer.explanation).toMatchObject({
+    ...{ unit: 'containergc', reason, field: row.field, detail: row.why },
+    policy: row.policy === undefined ? 'nodes' : row.policy,
+  });
+  checkAnswer(answer);
+});
+
+test('every reason that a plan of containers can give is in the table', () => {
+  const all = [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons];
+  // The clock of a plan does not jump.
+  const possible = all.filter((one) => one !== 'ClockUnsure');
+  expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
+});

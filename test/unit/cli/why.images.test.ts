@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'vitest';
+import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import {
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  type Reason,
+} from '../../../src/api/reasons.ts';
+import { findTarget } from '../../../src/cli/why-target.ts';
+import type { RuntimeImage } from '../../../src/cri/runtime.ts';
+import type { NodePart } from '../../../src/snapshot/world.ts';
+import { container, image } from '../../fakes/runtime.ts';
+import { minutesAgo, node } from '../../builders.ts';
+import { imageRule, usedMinutesAgo } from '../agent/imagegc.bed.ts';
+import { ask, boundPod, broken, checkAnswer, flat, nodesPolicy, worldOf, type Told } from './why.scene.ts';
+
+interface Row {
+  readonly reason: Reason;
+  readonly rule?: Partial<ImageGcPolicy>;
+  readonly part?: Partial<NodePart>;
+  readonly world?: Told;
+  readonly policy?: string | null;
+  readonly field: string | null;
+  readonly why: string;
+}
+
+/** The image `x` is a day old and was used an hour ago; of the disk 90 % are used, 1000 bytes are wanted. */
+const partOf = (
+  over: Partial<NodePart> = {},
+  used: Record<string, number | undefined> = { x: 60 },
+): NodePart => ({
+  ...{ name: 'node-1', pods: [], containers: [], sandboxes: [], mounted: [], logs: undefined },
+  images: [image('x')],
+  disk: { capacityBytes: 10_000, availableBytes: 1000 },
+  state: {
+    images: new Map(
+      Object.entries(used).map(([name, minutes]) => [`sha256:${name}`, usedMinutesAgo(minutes)]),
+    ),
+    removed: [],
+  },
+  ...over,
+});
+
+const both = { images: [image('x'), image('y')] };
+const governed = (rule: Partial<ImageGcPolicy> = {}, part: Partial<NodePart> = {}): Told => ({
+  policies: [nodesPolicy({ imageGC: imageRule(rule) })],
+  part,
+});
+
+const rows: readonly Row[] = [
+  {
+    reason: 'Age',
+    rule: { maximumAgeMs: 1_800_000 },
+    field: 'nodes.imageGC.maximumAge=30m',
+    why: 'It was last used at 2026-01-15T11:00:00Z, longer ago than the 30m that an unused image may stay.',
+  },
+  {
+    reason: 'Space',
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80',
+    why: 'The image file system is 90 % full, so 1000 B must go to come down to 80 %; this one, last used at 2026-01-15T11:00:00Z, is 1st to go.',
+  },
+  {
+    reason: 'InUse',
+    part: partOf({ containers: [container('c', { pod: 'web', imageId: 'sha256:x', state: 'Exited' })] }),
+    field: null,
+    why: 'Container main of pod default/web (dead) was made from it.',
+  },
+  {
+    reason: 'InUse',
+    part: partOf({ mounted: ['sha256:x'] }),
+    field: null,
+    why: 'A container has mounted it.',
+  },
+  {
+    reason: 'BoundPod',
+    part: partOf({ pods: [boundPod('web', ['x'])] }),
+    field: null,
+    why: 'Pod default/web, bound to this node, names it as x.',
+  },
+  {
+    reason: 'Pinned',
+    part: partOf({ images: [image('x', { pinned: true })] }),
+    field: 'pinned=true',
+    why: 'The runtime has pinned it.',
+  },
+  {
+    reason: 'Pinned',
+    part: partOf({ images: [image('x', { tags: ['registry.k8s.io/pause:3.10'] })] }),
+    field: null,
+    why: 'By its name it is the image of the sandboxes, without which no pod can start.',
+  },
+  {
+    reason: 'KeepListed',
+    rule: { keep: ['a', 'x:*'] },
+    field: 'nodes.imageGC.keep[1]=x:*',
+    why: 'The keep list of the policy has "x:*", which names it.',
+  },
+  {
+    reason: 'TooYoung',
+    rule: { minimumAgeMs: 90_000_000 },
+    field: 'nodes.imageGC.minimumAge=25h',
+    why: 'It was first seen at 2026-01-14T12:00:00Z, and stays for 25h at least.',
+  },
+  {
+    reason: 'TooYoung',
+    rule: { minimumAgeMs: 50_400_000 },
+    part: partOf({
+      state: {
+        images: new Map([['sha256:x', usedMinutesAgo(60)]]),
+        removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
+      },
+    }),
+    field: 'nodes.imageGC.minimumAge=14h, nodes.imageGC.repullBackoff=true',
+    why: 'It was first seen at 2026-01-14T12:00:00Z, and stays for 28h at least, twice as long as others, for it was pulled again soon after a removal.',
+  },
+  {
+    reason: 'UsedRecently',
+    part: partOf({}, { x: 0 }),
+    field: null,
+    why: 'It was in use at the very moment of this plan.',
+  },
+  {
+    reason: 'BelowThreshold',
+    part: partOf({ disk: { capacityBytes: 10_000, availableBytes: 5000 } }),
+    field: 'nodes.imageGC.highThresholdPercent=85',
+    why: 'It may go, but the image file system is only 50 % full, and images go from 85 % on.',
+  },
+  {
+    reason: 'BelowThreshold',
+    rule: { highThresholdPercent: 100 },
+    field: 'nodes.imageGC.highThresholdPercent=100',
+    why: 'It may go, but with a threshold of 100 % no image goes for space.',
+  },
+  {
+    reason: 'TargetMet',
+    part: partOf(both, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.lowThresholdPercent=80',
+    why: 'It may go, but those before it free the 1000 B it takes to come down to 80 %.',
+  },
+  {
+    reason: 'TargetMet',
+    rule: { maximumAgeMs: 4_800_000 },
+    part: partOf(both, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.lowThresholdPercent=80',
+    why: 'It may go, but what goes by age is enough to come down to 80 %.',
+  },
+  {
+    reason: 'PacingLimit',
+    rule: { maximumAgeMs: 1_800_000, maxImagesPerPass: 1 },
+    part: partOf(both, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.maxImagesPerPass=1',
+    why: 'It may go, but a pass removes no more than 1 of the images, and others come first.',
+  },
+  {
+    reason: 'PodsUnknown',
+    part: partOf({ pods: undefined }),
+    field: null,
+    why: 'The pods of the node are not known, and one may need it.',
+  },
+  {
+    reason: 'ContainersUnknown',
+    part: partOf({ containers: undefined }),
+    field: null,
+    why: 'The containers of the node, or their images, are not known, and one may use it.',
+  },
+  {
+    reason: 'DiskUnknown',
+    part: partOf({ disk: undefined }),
+    field: null,
+    why: 'How full the image file system is, is not known.',
+  },
+  {
+    reason: 'NoPolicy',
+    world: { policies: [] },
+    policy: null,
+    field: null,
+    why: 'No GCPolicy says anything about this node.',
+  },
+  {
+    reason: 'InvalidPolicy',
+    world: { policies: [broken] },
+    policy: 'broken',
+    field: 'spec.pods.terminated.treshold',
+    why: 'GCPolicy broken may govern this node but cannot be followed, so nothing is touched: spec.pods.terminated.treshold: is not a known field.',
+  },
+  {
+    reason: 'KeepMarked',
+    world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
+    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    why: 'The label gc.dustpan.dev/keep is "true" on node node-1.',
+  },
+  {
+    reason: 'NodeUnknown',
+    world: { ...governed(), nodes: undefined },
+    policy: null,
+    field: null,
+    why: 'The node or the policies are not known.',
+  },
+  {
+    reason: 'RuleOff',
+    world: { policies: [nodesPolicy({})] },
+    field: 'nodes.imageGC is not set',
+    why: 'The policy of the node has no rule for images.',
+  },
+];
+
+const asking = (text: string, world: Told) =>
+  ({ question: { kind: 'image', text, node: undefined }, world: worldOf(world) }) as const;
+
+test.each(rows)('$reason: $why', ({ reason, rule, part = partOf(), ...row }) => {
+  const name = part.images?.[0]?.tags[0] ?? '';
+  const answer = ask(asking(name, { ...(row.world ?? governed(rule)), part }));
+  expect(answer.explanation).toMatchObject({
+    ...{ unit: 'imagegc', reason, field: row.field, detail: row.why },
+    policy: row.policy === undefined ? 'nodes' : row.policy,
+  });
+  checkAnswer(answer);
+});
+
+test('every reason that a plan of images can give is in the table', () => {
+  // The clock of a plan does not jump.
+  const possible = [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].filter(
+    (one) => one !== 'ClockUnsure',
+  );
+  expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
+});
+
+test('the answer names all that holds it', () => {
+  const containers = [
+    container('a', { pod: 'web', imageId: 'sha256:x' }),
+    container('b', { pod: 'api', imageId: 'sha256:x', state: 'Exited' }),
+    container('c', { pod: 'db', imageId: 'sha256:y' }),
+  ];
+  const pods = [boundPod('web', ['x']), boundPod('next', ['docker.io/library/x:latest'])];
+  const { explanation, table } = ask(
+    asking('x', { ...governed(), part: partOf({ ...both, containers, pods }) }),
+  );
+  expect(explanation.heldBy).toEqual([
+    { container: { id: 'a', name: 'main', state: 'Running' }, pod: 'default/web' },
+    { container: { id: 'b', name: 'main', state: 'Exited' }, pod: 'default/api' },
+    { container: null, pod: 'default/next' },
+  ]);
+  expect(flat(table)).toContain(
+    'Held by container main of pod default/web (Running), container main of pod default/api (Exited), pod default/next (names it)',
+  );
+});
+
+describe('the image of a question', () => {
+  const digest = `sha256:${'d'.repeat(64)}`;
+  const images: readonly RuntimeImage[] = [
+    image('cafe0123456789', { tags: ['docker.io/library/nginx:latest', 'docker.io/library/nginx:1.27'] }),
+    image('cafe9876543210', {
+      tags: ['registry.example.com/app:v1'],
+      digests: [`registry.example.com/app@${digest}`],
+    }),
+    image('beef0000000000', { tags: [], digests: [] }),
+  ];
+  const world = worldOf({ ...governed(), part: { images } });
+  const answerTo = (text: string, nodeName?: string): string => {
+    const target = findTarget({ kind: 'image', text, node: nodeName }, world);
+    if (target.kind !== 'found') return target.message;
+    const found = images.filter(({ id }) => target.asked({ kind: 'Image', id, node: 'node-1' }));
+    return found.map(({ id }) => id).join();
+  };
+
+  test.each([
+    { text: 'nginx', is: 'sha256:cafe0123456789' },
+    { text: 'nginx:1.27', is: 'sha256:cafe0123456789' },
+    { text: 'docker.io/nginx', is: 'sha256:cafe0123456789' },
+    { text: `registry.example.com/app@${digest}`, is: 'sha256:cafe9876543210' },
+    { text: digest, is: 'sha256:cafe9876543210' },
+    { text: 'beef', is: 'sha256:beef0000000000' },
+    { text: 'sha256:beef', is: 'sha256:beef0000000000' },
+    { text: 'cafe9', is: 'sha256:cafe9876543210' },
+    {
+      text: 'cafe',
+      is: '"cafe" is the beginning of 2: cafe01234567 (docker.io/library/nginx:latest), cafe98765432 (registry.example.com/app:v1)',
+    },
+    { text: 'bee', is: 'there is no image bee on node-1' },
+    {
+      text: 'registry.example.com/app:v2',
+      is: 'there is no image registry.example.com/app:v2 on node-1; did you mean registry.example.com/app:v1?',
+    },
+    { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not looked into, only node-1' },
+  ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
+    expect(answerTo(text, nodeName)).toBe(is);
+  });
+});

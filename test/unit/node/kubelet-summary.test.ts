@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SummaryScanner } from '../../../src/node/kubelet-scanner.ts';
+import { storageUsageOf } from '../../../src/node/kubelet-summary.ts';
+
+const time = '2026-01-15T12:00:00Z';
+const atMs = Date.parse(time);
+
+describe('a stats summary', () => {
+  const pod = {
+    podRef: { name: 'web', namespace: 'shop', uid: 'u1' },
+    containers: [
+      { name: 'main', rootfs: { time, usedBytes: 10 }, logs: { time, usedBytes: 20 } },
+      { name: 'new', startTime: time },
+    ],
+    volume: [
+      { name: 'data', time, usedBytes: 30 },
+      { name: 'claim', time, usedBytes: 1e12, pvcRef: { name: 'c', namespace: 'shop' } },
+      { name: 'unmeasured', time },
+    ],
+    'ephemeral-storage': { time, usedBytes: 60 },
+  };
+
+  test('is read down to local storage', () => {
+    const usage = storageUsageOf({ node: {}, pods: [pod] }, 7);
+    expect(usage.atMs).toBe(7);
+    expect(usage.pods.get('u1')).toEqual({
+      total: { bytes: 60, atMs },
+      volumes: new Map([['data', { bytes: 30, atMs }]]),
+      containers: [
+        { name: 'main', layer: { bytes: 10, atMs }, logs: { bytes: 20, atMs } },
+        { name: 'new', layer: undefined, logs: undefined },
+      ],
+    });
+  });
+
+  test.each([
+    { name: 'of equal capacity', fs: 100, imageFs: 100, expected: false },
+    { name: 'of different capacity', fs: 100, imageFs: 50, expected: true },
+    { name: 'not told', fs: undefined, imageFs: undefined, expected: true },
+    { name: 'told of the node alone', fs: 100, imageFs: undefined, expected: true },
+  ])('file systems $name: dedicated $expected', ({ fs, imageFs, expected }) => {
+    const node = { fs: { capacityBytes: fs }, runtime: { imageFs: { capacityBytes: imageFs } } };
+    expect(storageUsageOf({ node }, 0).dedicatedImageFs).toBe(expected);
+  });
+
+  test.each([
+    { name: 'null', summary: null },
+    { name: 'a text', summary: 'x' },
+    { name: 'a list', summary: [] },
+    { name: 'pods that are no list', summary: { pods: { a: 1 } } },
+    {
+      name: 'pods without identity',
+      summary: { pods: [null, 3, {}, { podRef: { uid: 3 } }, { podRef: { uid: '' } }] },
+    },
+  ])('that is $name tells of no pod', ({ summary }) => {
+    expect(storageUsageOf(summary, 0).pods.size).toBe(0);
+  });
+
+  test.each([
+    { name: 'negative', usedBytes: -1 },
+    { name: 'a text', usedBytes: '10' },
+    { name: 'missing', usedBytes: undefined },
+    { name: 'null', usedBytes: null },
+  ])('a figure that is $name was not told', ({ usedBytes }) => {
+    const usage = storageUsageOf(
+      {
+        pods: [
+          {
+            podRef: { uid: 'u' },
+            'ephemeral-storage': { time, usedBytes },
+            volume: [{ name: 'v', usedBytes }],
+          },
+        ],
+      },
+      0,
+    ).pods.get('u');
+    expect(usage?.total).toBeUndefined();
+    expect(usage?.volumes.size).toBe(0);
+  });
+
+  test.each([
+    { name: 'none', time: undefined },
+    { name: "Go's zero", time: '0001-01-01T00:00:00Z' },
+    { name: 'null', time: null },
+    { name: 'no time', time: 'yesterday' },
+  ])('a figure whose time is $name has none', ({ time: measured }) => {
+    const pods = [{ podRef: { uid: 'u' }, 'ephemeral-storage': { time: measured, usedBytes: 1 } }];
+    expect(storageUsageOf({ pods }, 0).pods.get('u')?.total).toEqual({ bytes: 1, atMs: undefined });
+  });
+});
+
+describe('taken apart while it arrives', () => {
+  const scan = (
+    text: string,
+    cuts: readonly number[],
+  ): { readonly pods: unknown[]; readonly rest: unknown } => {
+    const bytes = Buffer.from(text);
+    const pods: unknown[] = [];
+    const scanner = new SummaryScanner((pod) => pods.push(pod));
+    const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b);
+    let from = 0;
+    for (const end of ends) {
+      scanner.push(bytes.subarray(from, end));
+      from = end;
+    }
+    return { pods, rest: scanner.finish() };
+  };
+
+  test('gives what parsing it whole gives, however it is cut', () => {
+    const text = fc.string({ unit: 'grapheme' });
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const pods = fc.array(fc.dictionary(text, value), { maxLength: 4 });
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          text.filter((key) => key !== 'pods' && key !== '__proto__'),
+          value,
+        ),
+        pods,
+        fc.record({
+          indent: fc.nat(3),
+          isFirst: fc.boolean(),
+          cuts: fc.array(fc.nat(5000), { maxLength: 12 }),
+        }),
+        (others, list, { indent, isFirst, cuts }) => {
+          const summary = isFirst ? { pods: list, ...others } : { ...others, pods: list };
+          const written = JSON.stringify(summary, undefined, indent);
+          const read = scan(written, cuts);
+          expect(JSON.stringify(read.pods)).toBe(JSON.stringify(list));
+          expect(JSON.stringify(read.rest)).toBe(JSON.stringify({ ...summary, pods: [] }));
+        },
+      ),
+    );
+  });
+
+  test('a field of that name deeper down is not the list', () => {
+    const { pods, rest } = scan('{"node":{"pods":[{"a":1}]},"pods":[{"b":2}]}', []);
+    expect(pods).toEqual([{ b: 2 }]);
+    expect(rest).toEqual({ node: { pods: [{ a: 1 }] }, pods: [] });
+  });
+
+  test.each(['', '{', '{"pods":[', '{"pods":[{"a":1}', '{"pods":[{"a":1}]', 'null}', '{"a":"'])(
+    'what is cut off or none is refused: %s',
+    (text) => {
+      expect(() => scan(text, [])).toThrow(SyntaxError);
+    },
+  );
+});

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import {
+  containerKeepReasons,
+  containerRemoveReasons,
+  nodeKeepReasons,
+  type ContainerKeepReason,
+  type ContainerRemoveReason,
+} from '../../../src/api/reasons.ts';
+import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
+import type { NodePart } from '../../../src/snapshot/world.ts';
+import { node } from '../../builders.ts';
+import { container, sandbox } from '../../fakes/runtime.ts';
+import { dead, down, link, log, logsRule, planOf, rule, staticSource } from '../agent/containergc.world.ts';
+import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+
+type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
+/** Of a clock that jumped between two passes only the agent knows: no snapshot tells it. */
+type AgentReason = 'ClockUnsure';
+
+interface Row extends Scene {
+  /** The id or path of what goes or stays. */
+  readonly of: string;
+}
+
+const listing = (...entries: readonly LogEntry[]): LogListing => ({
+  roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+  entries,
+  directories: [],
+  complete: true,
+});
+const by = (over: Partial<ContainerGcPolicy> = {}): Pick<Scene, 'policies'> =>
+  nodesBy({ containerGC: rule(over) });
+
+/** A node with the pod `pod`. */
+const withNode = (over: Partial<NodePart>): Pick<Scene, 'part'> => ({
+  part: { pods: [boundPod('pod')], ...over },
+});
+const deadOne = withNode({ containers: [dead('a', 60)] });
+const attempts = withNode({ containers: [dead('a', 60), dead('newer', 30, { attempt: 1 })] });
+const goneLog = 'default_gone_uid-gone/main/0.log';
+
+/** What makes something go, or stay, for this reason. */
+const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
+  PodGone: {
+    ...by(),
+    ...withNode({ containers: [dead('a', 60, { pod: 'gone' })] }),
+    ...{ assumeElapsed: true, of: 'a' },
+  },
+  DeadContainer: { ...by(), ...attempts, of: 'a' },
+  Sandbox: {
+    ...by(),
+    ...withNode({ sandboxes: [down('gone', 60)] }),
+    ...{ assumeElapsed: true, of: 'gone-sandbox' },
+  },
+  OrphanedLogs: {
+    ...by(),
+    ...withNode({ logs: listing(log(goneLog)) }),
+    ...{ assumeElapsed: true, of: '/var/log/pods/default_gone_uid-gone' },
+  },
+  BrokenLink: {
+    ...by(),
+    ...withNode({ logs: listing(link('gone_default_main-abcdef.log', goneLog)) }),
+    of: '/var/log/containers/gone_default_main-abcdef.log',
+  },
+  RotatedLog: {
+    ...by({ logs: logsRule({ maxRotatedPerContainer: 0 }) }),
+    ...withNode({ logs: listing(log('default_pod_uid-pod/main/0.log.20260115-100000')) }),
+    of: '/var/log/pods/default_pod_uid-pod/main/0.log.20260115-100000',
+  },
+  Running: { ...by(), ...withNode({ containers: [container('a')] }), of: 'a' },
+  NotKubelets: { ...by(), ...withNode({ containers: [dead('a', 60, { labels: {} })] }), of: 'a' },
+  StaticPod: {
+    ...by(),
+    ...withNode({ containers: [dead('a', 60)], sandboxes: [sandbox('pod', { annotations: staticSource })] }),
+    of: 'a',
+  },
+  UnknownState: { ...by(), ...withNode({ containers: [dead('a', 60, { state: 'Unknown' })] }), of: 'a' },
+  TooYoung: { ...by({ minimumAgeMs: 7_200_000 }), ...deadOne, of: 'a' },
+  NewestAttempt: { ...by(), ...deadOne, of: 'a' },
+  NewestSandbox: { ...by(), ...withNode({ sandboxes: [down('pod', 60)] }), of: 'pod-sandbox' },
+  UnderLimit: { ...by({ maxPerPodContainer: 2 }), ...attempts, of: 'a' },
+  InUse: {
+    ...by(),
+    ...withNode({ containers: [dead('a', 60)], sandboxes: [down('pod', 60)] }),
+    of: 'pod-sandbox',
+  },
+  Quarantined: { ...by(), ...withNode({ containers: [dead('a', 60, { pod: 'gone' })] }), of: 'a' },
+  PodsUnknown: {
+    ...by(),
+    ...withNode({ pods: undefined, logs: listing(log(goneLog)) }),
+    of: '/var/log/pods/default_gone_uid-gone',
+  },
+  ContainersUnknown: {
+    ...by(),
+    ...withNode({ containers: [dead('a', 60)], sandboxes: undefined }),
+    of: 'a',
+  },
+  NoPolicy: { ...deadOne, of: 'a' },
+  InvalidPolicy: { policies: [invalidPolicy], ...deadOne, of: 'a' },
+  KeepMarked: { ...by(), ...deadOne, nodes: [node('node-1', { labels: keepMark })], of: 'a' },
+  NodeUnknown: { ...by(), ...deadOne, nodes: [], of: 'a' },
+  RuleOff: { ...nodesBy({}), ...deadOne, of: 'a' },
+};
+
+test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
+  const about = decided(scene, 'containergc').filter(({ object }) => {
+    return object.kind !== 'Pod' && (object.id ?? object.path) === scene.of;
+  });
+  expect(about.map((one) => one.reason)).toEqual([reason]);
+});
+
+const agentsOwn: Readonly<Record<AgentReason, () => readonly string[]>> = {
+  ClockUnsure: () => {
+    const world = { containers: [dead('a', 60)], clockUnsure: true };
+    return planOf(world, { minimumAgeMs: 60_000 }).kept.map(({ reason }) => reason);
+  },
+};
+
+test.each(Object.entries(agentsOwn))('a pass of the agent gives %s', (reason, kept) => {
+  expect(kept()).toEqual([reason]);
+});
+
+test('no reason is without a row, and no row without a reason', () => {
+  const rows = [...Object.keys(planned), ...Object.keys(agentsOwn)];
+  expect(rows.sort()).toEqual(
+    [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
+  );
+});

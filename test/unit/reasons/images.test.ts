@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
+import {
+  imageKeepReasons,
+  imageRemoveReasons,
+  nodeKeepReasons,
+  type ImageKeepReason,
+  type ImageRemoveReason,
+} from '../../../src/api/reasons.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import type { ImageRecord } from '../../../src/node/state-format.ts';
+import type { NodePart } from '../../../src/snapshot/world.ts';
+import { node, now } from '../../builders.ts';
+import { container, image } from '../../fakes/runtime.ts';
+import { facts, imageRule, told, usedMinutesAgo } from '../agent/imagegc.bed.ts';
+import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+
+type ImageReason = ImageRemoveReason | ImageKeepReason;
+/** Of a clock that jumped between two passes only the agent knows: no snapshot tells it. */
+type AgentReason = 'ClockUnsure';
+
+const full = { capacityBytes: 10_000, availableBytes: 1_000 };
+const longUnused = usedMinutesAgo(60 * 24 * 7);
+
+const state = (records: Readonly<Record<string, ImageRecord>>): NodePart['state'] => ({
+  images: new Map(Object.entries(records).map(([name, record]) => [`sha256:${name}`, record])),
+  removed: [],
+});
+
+/** A node with the image `a`, unused for a week, on a disk that is 90 % full. */
+const withImage = (over: Partial<NodePart> = {}): Pick<Scene, 'part'> => ({
+  part: { images: [image('a')], disk: full, state: state({ a: longUnused }), ...over },
+});
+const by = (over: Partial<ImageGcPolicy> = {}): Pick<Scene, 'policies'> =>
+  nodesBy({ imageGC: imageRule(over) });
+const twoImages = (over: Partial<NodePart> = {}): Pick<Scene, 'part'> =>
+  withImage({
+    images: [image('older'), image('a')],
+    state: state({ older: usedMinutesAgo(60 * 24 * 8), a: longUnused }),
+    ...over,
+  });
+
+/** What makes the image `a` go, or stay, for this reason. */
+const planned: Readonly<Record<Exclude<ImageReason, AgentReason>, Scene>> = {
+  Age: { ...by({ maximumAgeMs: 3_600_000 }), ...withImage({ disk: { ...full, availableBytes: 9_000 } }) },
+  Space: { ...by(), ...withImage() },
+  InUse: { ...by(), ...withImage({ containers: [container('a')] }) },
+  BoundPod: { ...by(), ...withImage({ pods: [boundPod('starting', ['a'])] }) },
+  Pinned: { ...by(), ...withImage({ images: [image('a', { pinned: true })] }) },
+  KeepListed: { ...by({ keep: ['docker.io/library/a:*'] }), ...withImage() },
+  TooYoung: { ...by(), ...withImage({ state: state({}) }) },
+  UsedRecently: { ...by(), ...withImage({ state: state({ a: usedMinutesAgo(0) }) }) },
+  BelowThreshold: { ...by(), ...withImage({ disk: { ...full, availableBytes: 9_000 } }) },
+  TargetMet: { ...by(), ...twoImages() },
+  PacingLimit: { ...by({ maxImagesPerPass: 1 }), ...twoImages({ disk: { ...full, availableBytes: 0 } }) },
+  PodsUnknown: { ...by(), ...withImage({ pods: undefined }) },
+  ContainersUnknown: { ...by(), ...withImage({ containers: undefined }) },
+  DiskUnknown: { ...by(), ...withImage({ disk: undefined }) },
+  NoPolicy: withImage(),
+  InvalidPolicy: { ...withImage(), policies: [invalidPolicy] },
+  KeepMarked: { ...by(), ...withImage(), nodes: [node('node-1', { labels: keepMark })] },
+  NodeUnknown: { ...by(), ...withImage(), nodes: [] },
+  RuleOff: { ...nodesBy({}), ...withImage() },
+};
+
+test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
+  const about = decided(scene, 'imagegc').filter(({ object }) => 'id' in object && object.id === 'sha256:a');
+  expect(about.map((one) => one.reason)).toEqual([reason]);
+});
+
+const agentsOwn: Readonly<Record<AgentReason, () => Record<string, string>>> = {
+  ClockUnsure: () =>
+    told(planImageGc(facts([image('a')], { clockUnsure: true }), { policy: imageRule(), now })).stays,
+};
+
+test.each(Object.entries(agentsOwn))('a pass of the agent gives %s', (reason, stays) => {
+  expect(stays()).toEqual({ a: reason });
+});
+
+test('no reason is without a row, and no row without a reason', () => {
+  const rows = [...Object.keys(planned), ...Object.keys(agentsOwn)];
+  expect(rows.sort()).toEqual([...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].sort());
+});

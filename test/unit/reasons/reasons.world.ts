@@ -1,0 +1,102 @@
+import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy.ts';
+import type { Decision, PlanOptions, Unit } from '../../../src/cli/plan-document.ts';
+import { planWorld } from '../../../src/cli/plan-world.ts';
+import { nodePodCodec, type NodePodFacts } from '../../../src/kube/node-pods.ts';
+import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/objects.ts';
+import { emptyState } from '../../../src/node/state-format.ts';
+import type { NodePart, World } from '../../../src/snapshot/world.ts';
+import { everything, node, now, policy } from '../../builders.ts';
+
+/** What a row says of the world; the rest is one policy, one node and one namespace, and nothing in them. */
+export interface Scene {
+  readonly pods?: readonly PodFacts[];
+  readonly policies?: readonly (Policy | InvalidPolicy)[];
+  readonly nodes?: readonly NodeFacts[];
+  readonly namespaces?: readonly string[];
+  readonly jobs?: readonly JobFacts[];
+  readonly part?: Partial<NodePart>;
+  /** Quarantines are over. */
+  readonly assumeElapsed?: boolean;
+}
+
+/** What a plan decides, what stays included. */
+export function decided(scene: Scene, unit: Unit): readonly Decision[] {
+  const { assumeElapsed = false } = scene;
+  const options: PlanOptions = { now, kept: true, assumeElapsed };
+  return planWorld(worldOf(scene), options).decisions.filter((one) => one.unit === unit);
+}
+
+export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly [Policy] } => ({
+  policies: [policy({ pods: over })],
+});
+
+export const nodesBy = (over: Partial<NodesPolicy>): { readonly policies: readonly [Policy] } => ({
+  policies: [
+    {
+      ...policy({ pods: undefined }),
+      nodes: {
+        nodeSelector: everything,
+        imageGC: undefined,
+        containerGC: undefined,
+        localStorageEviction: undefined,
+        ...over,
+      },
+    },
+  ],
+});
+
+export const invalidPolicy: InvalidPolicy = {
+  name: 'broken',
+  uid: 'uid-broken',
+  generation: 1,
+  priority: 0,
+  problems: ['spec.mode: is wrong'],
+};
+
+export const keepMark = { 'gc.dustpan.dev/keep': 'true' } as const;
+
+/** A pod of the node that refers to these images. */
+export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts =>
+  nodePodCodec().fromJson({
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' },
+    spec: { containers: images.map((image) => ({ image })) },
+    status: { phase: 'Pending' },
+  });
+
+function worldOf(scene: Scene): World {
+  const { pods = [], policies = [], nodes = [node('node-1')], namespaces = ['default'], jobs } = scene;
+  return {
+    policies,
+    pods: byUid(pods),
+    nodes: byUid(nodes),
+    namespaces: byUid(namespaces.map(namespaceNamed)),
+    jobs: byUid(jobs ?? []),
+    replicaSets: new Map(),
+    parts: scene.part === undefined ? [] : [partOf(scene.part)],
+    reports: [],
+    notes: [],
+  };
+}
+
+const partOf = (over: Partial<NodePart>): NodePart => ({
+  name: 'node-1',
+  pods: [],
+  images: [],
+  containers: [],
+  sandboxes: [],
+  mounted: [],
+  disk: undefined,
+  state: emptyState,
+  logs: undefined,
+  ...over,
+});
+
+const namespaceNamed = (name: string): NamespaceFacts => ({
+  uid: `uid-${name}`,
+  name,
+  resourceVersion: '1',
+  labels: {},
+});
+
+const byUid = <T extends { readonly uid: string }>(items: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(items.map((item) => [item.uid, item]));

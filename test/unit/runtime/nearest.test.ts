@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { nearest } from '../../../src/runtime/nearest.ts';
+
+const commands = ['controller', 'agent', 'plan', 'status', 'version'];
+
+test.each([
+  { name: 'a letter left out', word: 'controler', expected: 'controller' },
+  { name: 'a letter too many', word: 'plann', expected: 'plan' },
+  { name: 'a wrong letter', word: 'plen', expected: 'plan' },
+  { name: 'neighbours swapped', word: 'paln', expected: 'plan' },
+  { name: 'neighbours swapped at the start', word: 'lpan', expected: 'plan' },
+  { name: 'neighbours swapped in a longer word', word: 'vresion', expected: 'version' },
+  { name: 'the word itself', word: 'plan', expected: 'plan' },
+  { name: 'two mistakes in a long word', word: 'contrler', expected: 'controller' },
+  { name: 'two mistakes in a short word', word: 'pxxn', expected: undefined },
+  { name: 'letters swapped that are no neighbours', word: 'nlap', expected: undefined },
+  { name: 'something else', word: 'prune', expected: undefined },
+  { name: 'nothing', word: '', expected: undefined },
+])('nearest: $name', ({ word, expected }) => {
+  expect(nearest(word, commands)).toBe(expected);
+});
+
+test('the nearest of several', () => {
+  expect(nearest('--node', ['--nodes', '--node'])).toBe('--node');
+});
