@@ -58,6 +58,10 @@ export function connectionFailure(err: unknown, endpoint: string, trust: TriedTr
 
 const maxToldChars = 200;
 
+/** A kubelet that does not count local storage has no summary at all (Kubernetes 1.36); shortly after its start it says the same. */
+const noFileSystems = 'failed to get rootFs info';
+const isolationOff = '; if it has localStorageCapacityIsolation: false, use usageSource: Filesystem';
+
 /** An answer with a status of 400 or more. */
 export function refusal(status: number, path: string, answer: string): KubeletError {
   const [line = ''] = answer.trim().split('\n', 1);
@@ -72,7 +76,8 @@ export function refusal(status: number, path: string, answer: string): KubeletEr
       `the kubelet refuses ${path} (403)${told}; the agent's service account needs get on nodes/stats`,
       'denied',
     );
-  return new KubeletError(`the kubelet answers ${path} with ${status}${told}`, 'unavailable');
+  const why = told.includes(noFileSystems) ? isolationOff : '';
+  return new KubeletError(`the kubelet answers ${path} with ${status}${told}${why}`, 'unavailable');
 }
 
 export function codeOf(err: unknown): string {

@@ -51,7 +51,7 @@ export function jobsOf(pod: StoragePod, { kubelet, podLogs }: StorageRoots): rea
     })),
     { key: keyOf(uid, 'configs'), path: join(volumes, 'kubernetes.io~configmap'), kind: 'each' },
     { key: keyOf(uid, 'hosts'), path: join(directory, 'etc-hosts'), kind: 'whole' },
-    { key: keyOf(uid, 'logs'), path: join(podLogs, `${pod.namespace}_${pod.name}_${uid}`), kind: 'each' },
+    { key: keyOf(uid, 'logs'), path: join(podLogs, `${pod.namespace}_${pod.name}_${uid}`), kind: 'logs' },
   ];
 }
 

@@ -14,12 +14,12 @@ export interface StorageWalkerOptions {
 const builtWorker = new URL('./storage-worker.js', import.meta.url);
 const defaultPatienceMs = 5_000;
 /** The thread counts entries and remembers inodes; more than this would be a defect. */
-const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 2 };
+const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 };
 /** What took long rests for so many times as long, so that the disk is not busy with it all the time. */
 const restFactor = 10;
-const maxRestMs = 5 * 60_000;
+const maxRestMs = 2 * 60_000;
 /** Older figures are no figures. */
-const staleMs = 10 * 60_000;
+const staleMs = 5 * 60_000;
 
 /** One worker; a round at a time. */
 class Thread {

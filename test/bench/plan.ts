@@ -84,7 +84,7 @@ async function measure({ form, command }: Case, directory: string): Promise<Meas
 async function measurePeers(file: string): Promise<Measured[]> {
   const peers = [
     { command: 'node -e JSON.parse(…)', args: [process.execPath, '-e', parsedWhole, file] },
-    { command: "jq '.items | length'", args: ['jq', '.items | length', file] },
+    { command: 'jq .kind', args: ['jq', '.kind', file] },
   ];
   const all: Measured[] = [];
   for (const { command, args } of peers)

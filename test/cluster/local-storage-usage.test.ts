@@ -13,7 +13,7 @@ import { FileUsage } from '../../src/node/storage-source.ts';
 import { systemClock as clock } from '../../src/runtime/clock.ts';
 import { RecordingLogger } from '../fakes/recording-logger.ts';
 import { buildStorageWorker, type BuiltWorker } from '../integration/storage-worker.built.ts';
-import { archiveOf, kubectl, patience, phases, startQuietNode } from './agent-world.ts';
+import { archiveOf, kubectl, patience, phases, startQuietNode, waitUntil } from './agent-world.ts';
 import type { Cluster } from './cluster.ts';
 import { busyboxImage } from './image.ts';
 import { kubeletTokens } from './kubelet-tokens.ts';
@@ -92,7 +92,7 @@ beforeAll(async () => {
   built = await buildStorageWorker();
   cluster = await startQuietNode({
     images: [{ archive }],
-    kubelet: { config: { volumeStatsAggPeriod: '2s', localStorageCapacityIsolation: false } },
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
   });
   await kubectl(cluster, ['create', 'configmap', 'conf', '--from-literal=a=b']);
   const items = Object.entries(scripts).map(([name, script]) => manifest(name, script));
@@ -112,10 +112,10 @@ beforeAll(async () => {
     ...{ runtime, clock, log, workerFile: built.workerFile, statFs: statFsReader(), pods: () => pods },
     roots: { kubelet: '/var/lib/kubelet', podLogs: '/var/log/pods' },
   });
-  const names = Object.keys(scripts);
-  await expect
-    .poll(() => phases(cluster), patience)
-    .toEqual(Object.fromEntries(names.map((name) => [name, 'Running'])));
+  await waitUntil('all pods run', async () => {
+    const found = Object.values(await phases(cluster));
+    return found.length === items.length && found.every((phase) => phase === 'Running');
+  });
   pods = await listPods();
 });
 

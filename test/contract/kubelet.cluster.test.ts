@@ -26,7 +26,7 @@ async function startKubeletBed(): Promise<KubeletBed> {
   const { archive } = await archiveOf([busyboxImage]);
   const cluster = await startQuietNode({
     images: [{ archive }],
-    kubelet: { config: { volumeStatsAggPeriod: '2s', localStorageCapacityIsolation: false } },
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
   });
   await createPods(cluster, {
     web: {

@@ -93,7 +93,7 @@ describe('a pod', () => {
     const usage = await source.usage(never);
     const pod = usage.pods.get('uid-web');
     const data = du(volume('uid-web', 'data'));
-    const mainLogs = du(logs('default_web_uid-web', 'main'));
+    const mainLogs = du(logs('default_web_uid-web', 'main', '0.log'));
     expect(pod?.volumes.get('data')?.bytes).toBe(data);
     expect(pod?.containers.map(({ name, layer, logs: log }) => [name, layer?.bytes, log?.bytes])).toEqual([
       ['main', 1000, mainLogs],

@@ -161,7 +161,13 @@ test.each([
     expected: {
       ...{ reportedAtMs: Date.parse('2026-01-01T00:00:00Z'), policyUid: 'p1', policyGeneration: 3 },
       ...{ degraded: true, keepListAtRisk: false, imagesRemovable: 2, imageBytesRemovable: 200 },
-      ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7, requests: [] },
+      ...{
+        imageBytesFreed: 50,
+        containersRemovable: 4,
+        storageWarnings: 6,
+        evictionRequests: 7,
+        requests: [],
+      },
     },
   },
   { name: 'one without a status', report: { metadata: reported.metadata }, expected: silent },

@@ -203,6 +203,19 @@ describe('by name', () => {
     });
   });
 
+  test('of logs only files count, and none that lies deeper', () => {
+    write('volume/pod.log', 5000);
+    write('volume/a/0.log', 10_000);
+    write('volume/a/0.log.1', 20_000);
+    write('volume/a/b/deep', mebi);
+    const { parts } = doJob({ key: 'k', path: at('volume'), kind: 'logs' }, bounds());
+    const own = du(at('volume/a/0.log')) + du(at('volume/a/0.log.1'));
+    expect([...parts].sort()).toEqual([
+      ['', du(at('volume/pod.log'))],
+      ['a', own],
+    ]);
+  });
+
   test('none when one of them cannot be told', () => {
     for (let i = 0; i < 50; i += 1) write(`volume/a/${i}`, 1);
     const { walked, parts } = doJob(
