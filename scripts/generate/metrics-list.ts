@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
 import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showLeftovers } from '../../src/agent/report/metrics.ts';
+import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { agentMetrics } from '../../src/cli/agent-metrics.ts';
 import { controllerMetrics } from '../../src/cli/controller-metrics.ts';
 import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
@@ -20,6 +21,7 @@ export const registrations: Readonly<Record<Face, Readonly<Record<string, (regis
   agent: {
     'src/agent/imagegc/metrics.ts': showEmptyImagePlan,
     'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
+    'src/agent/localstorage/metrics.ts': showNoStorage,
     'src/agent/report/metrics.ts': showNothingLeft,
     'src/cli/agent-metrics.ts': (registry) => agentMetrics(registry),
     'src/runtime/process-metrics.ts': showProcess,
@@ -82,6 +84,11 @@ function showNothingLeft(registry: Registry): void {
   const none = { count: 0, bytes: 0 };
   const orphans = { podDirectories: none, logDirectories: none, podCgroups: none };
   showLeftovers(reportMetrics(registry), { orphans, snapshots: { count: 0 } });
+}
+
+function showNoStorage(registry: Registry): void {
+  localStorageMetrics(registry);
+  podStorageMetrics(registry);
 }
 
 function showProcess(registry: Registry): void {

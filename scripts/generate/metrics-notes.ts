@@ -25,10 +25,11 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 export const openLabels: Readonly<Record<string, string>> = {
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
-  loop: 'controller: `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `report`, `runtime`',
+  loop: 'controller: `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `report`, `runtime`',
   method: methods,
   namespace: 'namespace of the pod',
   operation_type: codes(Object.keys(operations)),
+  pod: 'name of the pod',
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
   result: codes(['success', 'error']),

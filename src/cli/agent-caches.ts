@@ -1,5 +1,5 @@
+import type { StoragePod } from '../api/local-storage.ts';
 import { governNode, type NodeGovernance } from '../api/node-governance.ts';
-import type { NodePod } from '../api/node-pass.ts';
 import { PolicySet } from '../api/policy-set.ts';
 import { policiesPath } from '../kube/live-policies.ts';
 import { nodePodsResource } from '../kube/node-pods.ts';
@@ -14,7 +14,7 @@ export interface AgentCaches {
   /** What may be done on the node now; NodeUnknown while a watch does not work or there is no such node. */
   governance(): NodeGovernance;
   /** The pods bound to the node; undefined while they are not known for sure. */
-  pods(): readonly NodePod[] | undefined;
+  pods(): readonly StoragePod[] | undefined;
   /** undefined while there is no such node, as far as is known. */
   node(): NodeFacts | undefined;
   /** One readiness check a cache. */

@@ -17,11 +17,16 @@ export const agentCommand: Command = {
   description:
     'Runs on one node, next to its container runtime. Removes what the policy that governs the node calls garbage, if its mode is ' +
     'Enforce: images nobody uses when the disk fills up or they are old, dead containers, sandboxes and logs of pods that are gone. ' +
+    'Warns about pods that come near their limits of local storage, and asks the controller to evict those beyond. ' +
     'A policy in mode DryRun, the default, only counts and explains. What it found and did is in the NodeGCReport of the node. ' +
     `Runs until SIGTERM or SIGINT. To keep it below 60 MiB, start Node with ${memoryFlags}, and with ${memoryEnvironment} in its environment.`,
   flags: Object.values(agentFlags),
   environment: [
     { name: 'NODE_NAME', help: 'The node, for --node-name; in a pod from the field spec.nodeName.' },
+    {
+      name: 'HOST_IP',
+      help: 'The address of the node, for --kubelet-endpoint; in a pod from the field status.hostIP.',
+    },
     { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
     {
       name: 'KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT',

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import type { LogFormat } from '../runtime/winston-logger.ts';
+import type { KubeletClientOptions } from '../node/kubelet-client.ts';
+import { defaultKubeletEndpoint } from '../node/kubelet-endpoint.ts';
 import { agentFlags } from './agent-flags.ts';
 import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
 import { notSubdomain } from './controller-flags.ts';
@@ -16,12 +19,19 @@ export interface AgentConfig {
   readonly runtimeRequestTimeoutMs: number;
   readonly imageGcPeriodMs: number;
   readonly containerGcPeriodMs: number;
+  readonly localStoragePeriodMs: number;
+  /** A metric for each pod. */
+  readonly isStorageToldByPod: boolean;
+  readonly kubelet: KubeletAccess;
   readonly directories: AgentDirectories;
   readonly metricsBindAddress: string;
   readonly healthProbeBindAddress: string;
   readonly verbosity: number;
   readonly logFormat: LogFormat;
 }
+
+/** Where the kubelet of the node is asked what pods use, and why it is believed. */
+export type KubeletAccess = Pick<KubeletClientOptions, 'endpoint' | 'trust'>;
 
 /** Absolute paths. */
 export interface AgentDirectories {
@@ -51,6 +61,9 @@ export function agentConfig(line: CommandLine, { env }: System): AgentConfig {
     runtimeRequestTimeoutMs: line.value(agentFlags.runtimeRequestTimeout),
     imageGcPeriodMs: line.value(agentFlags.imageGcPeriod),
     containerGcPeriodMs: line.value(agentFlags.containerGcPeriod),
+    localStoragePeriodMs: line.value(agentFlags.localStoragePeriod),
+    isStorageToldByPod: line.value(agentFlags.localStoragePodMetrics),
+    kubelet: kubeletAccess(line, env),
     directories: {
       state: line.value(directoryFlags.state),
       podLogs: line.value(directoryFlags.podLogs),
@@ -61,6 +74,17 @@ export function agentConfig(line: CommandLine, { env }: System): AgentConfig {
     healthProbeBindAddress: line.value(agentFlags.healthProbeBindAddress),
     verbosity: line.value(agentFlags.verbosity),
     logFormat: line.value(agentFlags.logFormat),
+  };
+}
+
+function kubeletAccess(line: CommandLine, env: Variables): KubeletAccess {
+  return {
+    endpoint: set(line.value(agentFlags.kubeletEndpoint)) ?? defaultKubeletEndpoint(env['HOST_IP']),
+    trust: {
+      isInsecure: line.value(agentFlags.kubeletInsecureTls),
+      caFile: set(line.value(agentFlags.kubeletCertificateAuthority)),
+      ownFile: join(line.value(directoryFlags.kubeletRoot), 'pki/kubelet.crt'),
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { kubeFlags, logFlags, notSubdomain, serverFlags } from './controller-flags.ts';
-import { durationFlag, intFlag, numberFlag, stringFlag } from './flag-types.ts';
+import { boolFlag, durationFlag, intFlag, numberFlag, stringFlag } from './flag-types.ts';
 
 const second = 1_000;
 
@@ -10,6 +10,11 @@ const notSocket = (text: string): string | undefined =>
   /^(unix:\/\/)?\//.test(text)
     ? undefined
     : `${JSON.stringify(text)} is not a socket such as /run/containerd/containerd.sock or unix:///run/crio/crio.sock`;
+
+const notHttps = (text: string): string | undefined =>
+  URL.canParse(text) && /^https:\/\/[^/?#@]+\/?$/.test(text)
+    ? undefined
+    : `${JSON.stringify(text)} is not a URL such as https://10.0.0.7:10250`;
 
 const directory = (name: string, path: string, help: string) =>
   stringFlag({ name, default: path, placeholder: 'DIRECTORY', check: notAbsolute, help });
@@ -52,7 +57,31 @@ export const agentFlags = {
     name: 'local-storage-period',
     default: '10s',
     min: second,
-    help: 'Reserved for local storage eviction: accepted, but nothing uses it yet.',
+    help: 'How long to wait between two looks at what pods use of local storage, where a policy has localStorageEviction.',
+  }),
+  localStoragePodMetrics: boolFlag({
+    name: 'local-storage-pod-metrics',
+    default: 'false',
+    help: 'Also serve a metric of what each pod uses, of the 256 that use most. Without it there are only sums of the node.',
+  }),
+  kubeletEndpoint: stringFlag({
+    name: 'kubelet-endpoint',
+    placeholder: 'URL',
+    default: '',
+    check: notHttps,
+    help: 'Where the kubelet of this node listens, for usageSource Kubelet. Not set: https://$HOST_IP:10250, and 127.0.0.1 without HOST_IP.',
+  }),
+  kubeletCertificateAuthority: stringFlag({
+    name: 'kubelet-certificate-authority',
+    placeholder: 'FILE',
+    default: '',
+    check: notAbsolute,
+    help: "The CA of the kubelet's serving certificate. Not set: the cluster's CA, or the certificate that the kubelet signed for itself, pki/kubelet.crt below --kubelet-root-dir.",
+  }),
+  kubeletInsecureTls: boolFlag({
+    name: 'kubelet-insecure-tls',
+    default: 'false',
+    help: "Do not verify the kubelet's serving certificate. Whoever answers in its place could have pods evicted.",
   }),
   stateDir: directory(
     'state-dir',

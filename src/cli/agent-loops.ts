@@ -13,6 +13,8 @@ type Pass = (signal: AbortSignal) => Promise<void>;
 export interface Passes {
   readonly containers: Pass;
   readonly images: Pass;
+  /** Looks at what pods use of local storage. */
+  readonly storage: Pass;
   /** Writes the report when it is due. */
   readonly report: Pass;
   /** Asks the runtime whether it is there. */
@@ -20,7 +22,7 @@ export interface Passes {
 }
 
 export interface AgentLoopsDeps {
-  readonly config: Pick<AgentConfig, 'imageGcPeriodMs' | 'containerGcPeriodMs'>;
+  readonly config: Pick<AgentConfig, 'imageGcPeriodMs' | 'containerGcPeriodMs' | 'localStoragePeriodMs'>;
   readonly log: Logger;
   readonly onResult: (loop: string) => (result: PassResult) => void;
 }
@@ -40,16 +42,17 @@ const reportPeriodMs = 10_000;
 export class AgentLoops {
   readonly #deps: AgentLoopsDeps;
   readonly #wakes = { containers: new Wake(), images: new Wake(), report: new Wake() };
-  readonly #beats: { readonly containers: Heartbeat; readonly images: Heartbeat };
+  readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
   readonly #news: SpreadWake;
   readonly #turns = new Turns();
 
   constructor(deps: AgentLoopsDeps) {
     this.#deps = deps;
-    const { imageGcPeriodMs, containerGcPeriodMs } = deps.config;
+    const { imageGcPeriodMs, containerGcPeriodMs, localStoragePeriodMs } = deps.config;
     this.#beats = {
       containers: heartbeat('containergc', containerGcPeriodMs),
       images: heartbeat('imagegc', imageGcPeriodMs),
+      storage: heartbeat('localstorage', localStoragePeriodMs),
     };
     this.#news = new SpreadWake({
       clock,
@@ -61,12 +64,13 @@ export class AgentLoops {
 
   /** For liveness. */
   get heartbeats(): readonly Heartbeat[] {
-    return [this.#beats.containers, this.#beats.images];
+    return Object.values(this.#beats);
   }
 
-  /** A pass gets on. */
+  /** A pass of those that collect gets on; localstorage waits for nothing that takes so long. */
   beat(): void {
-    for (const heartbeat of this.heartbeats) heartbeat.beat();
+    this.#beats.containers.beat();
+    this.#beats.images.beat();
   }
 
   /** Something changed that passes depend upon: they come soon. */
@@ -83,6 +87,7 @@ export class AgentLoops {
   async run(passes: Passes, signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.#collect(passes, signal),
+      this.#storage(passes.storage, signal),
       this.#loop(
         passes.report,
         { name: 'report', intervalMs: reportPeriodMs, wake: this.#wakes.report },
@@ -90,6 +95,13 @@ export class AgentLoops {
       ),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
+  }
+
+  /** It removes nothing, so it need not take turns with those that do. */
+  #storage(pass: Pass, signal: AbortSignal): Promise<void> {
+    const intervalMs = this.#deps.config.localStoragePeriodMs;
+    const heartbeat = this.#beats.storage;
+    return this.#loop(pass, { name: 'localstorage', intervalMs, jitter, heartbeat }, signal);
   }
 
   async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {

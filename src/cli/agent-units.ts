@@ -7,6 +7,7 @@ import { imageGcMetrics } from '../agent/imagegc/metrics.ts';
 import { assumedKubelet } from '../agent/report/facts.ts';
 import { ReportManager } from '../agent/report/manager.ts';
 import { reportMetrics } from '../agent/report/metrics.ts';
+import type { StorageInventory } from '../api/local-storage.ts';
 import type { ContainerInventory, ImageInventory, NodePassReport } from '../api/node-pass.ts';
 import type { ContainerRuntime } from '../cri/runtime.ts';
 import { nodeReports } from '../kube/node-report.ts';
@@ -29,12 +30,14 @@ import type { Passes } from './agent-loops.ts';
 import { podAnswers } from './agent-pods.ts';
 import type { RuntimeWatch } from './agent-runtime.ts';
 import type { StateDirectory } from './agent-state.ts';
+import { localStorage, type LocalStorageUnitDeps } from './agent-storage.ts';
 import type { Connected } from './connect.ts';
+import { toldRuntime } from './runtime-calls.ts';
 import { version } from './version.ts';
 
 export interface AgentUnitsDeps {
-  readonly config: Pick<AgentConfig, 'nodeName' | 'directories' | 'containerGcPeriodMs'>;
-  readonly cluster: Pick<Connected, 'transport'>;
+  readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs'>;
+  readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
   readonly log: Logger;
   readonly runtime: ContainerRuntime;
@@ -42,15 +45,17 @@ export interface AgentUnitsDeps {
   readonly caches: Pick<AgentCaches, 'governance' | 'pods' | 'node'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
-  /** A pass gets on. */
+  /** A pass of those that collect gets on. */
   readonly onProgress: () => void;
   /** A pass has ended: there may be something to report. */
   readonly onPass: () => void;
 }
 
 /** The units of the agent, each with what it uses; the report hears of every pass. */
-export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
-  const { config, runtime, onPass } = deps;
+export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'> {
+  const { config, onPass } = counted;
+  const runtime = toldRuntime(counted.runtime, clock, counted.onProgress);
+  const deps = { ...counted, runtime };
   const { podLogs, containerLogs } = config.directories;
   const statFs = statFsReader();
   const place: Place = {
@@ -72,9 +77,17 @@ export function buildAgentUnits(deps: AgentUnitsDeps): Omit<Passes, 'runtime'> {
     seen.images = inventory;
     passed(pass);
   });
+  const storage = localStorage({
+    ...{ ...counted, statFs },
+    onPass: (pass, inventory) => {
+      seen.storage = inventory;
+      passed(pass);
+    },
+  });
   return {
     containers: (signal) => containers.collect(signal),
     images: (signal) => images.collect(signal),
+    storage: (signal) => storage.collect(signal),
     report: (signal) => report.reconcile(signal),
   };
 }
@@ -90,6 +103,7 @@ interface Place {
 interface Seen {
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
+  storage?: StorageInventory | undefined;
 }
 
 function containerGc(
@@ -155,7 +169,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportMa
     pods: caches.pods,
     images: () => seen.images,
     containers: () => seen.containers,
-    storage: () => undefined,
+    storage: () => seen.storage,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     orphans: new OrphanFinder({ roots }),

@@ -161,7 +161,7 @@ class Agent {
     return buildAgentUnits({
       ...this.#base,
       ...{ caches: this.#caches, recorder: this.#recorder, state: this.#state, runtimeWatch, onProgress },
-      runtime: toldRuntime(runtime, clock, onProgress),
+      runtime,
       onPass: () => {
         this.#loops.tell();
       },

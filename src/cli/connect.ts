@@ -13,6 +13,8 @@ export interface Connected {
   readonly source: string;
   /** Where a name without one is looked for; undefined = not said. */
   readonly namespace: string | undefined;
+  /** What the ways below are made of: the kubelet takes the same credentials. */
+  readonly connection: ClusterConnection;
   /** Lists, watches, status, Events: under --kube-api-qps. */
   readonly transport: HttpTransport;
   /** Deletes and what belongs to them: paced by the server's answers, so without that limit. */
@@ -35,7 +37,7 @@ export async function connect(
   return {
     source: connection.source,
     namespace: connection.namespace,
-    ...{ transport, acts, lease },
+    ...{ connection, transport, acts, lease },
     close: () => {
       for (const one of [transport, acts, lease]) one.close();
     },

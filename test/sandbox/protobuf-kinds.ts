@@ -63,9 +63,15 @@ const containerStatus: MessageFields = {
   containerID: [8, 'string'],
 };
 
-const container: MessageFields = { name: [1, 'string'], image: [2, 'string'] };
+const container: MessageFields = {
+  name: [1, 'string'],
+  image: [2, 'string'],
+  resources: [8, { message: { limits: [1, 'quantityMap'], requests: [2, 'quantityMap'] } }],
+  restartPolicy: [24, 'string'],
+};
 
 const volumeSource: MessageFields = {
+  emptyDir: [2, { message: { medium: [1, 'string'], sizeLimit: [2, 'quantity'] } }],
   image: [30, { message: { reference: [1, 'string'], pullPolicy: [2, 'string'] } }],
 };
 
@@ -81,6 +87,7 @@ const podSpec: MessageFields = {
   priorityClassName: [24, 'string'],
   initContainers: [20, { repeated: container }],
   priority: [25, 'int'],
+  overhead: [32, 'quantityMap'],
   ephemeralContainers: [34, { repeated: { ephemeralContainerCommon: [1, { inline: container }] } }],
 };
 

@@ -13,6 +13,9 @@ export type FieldType =
   | 'int'
   | 'time'
   | 'stringMap'
+  /** In JSON its text, in protobuf a message around it. */
+  | 'quantity'
+  | 'quantityMap'
   | { readonly message: MessageFields }
   /** A message of its own whose fields JSON writes among those of the object around it. */
   | { readonly inline: MessageFields }
@@ -47,6 +50,11 @@ const writers: Readonly<Record<Extract<FieldType, string>, Write>> = {
     writeNested(slot, timeOf(asText(value)), timeFields);
   },
   stringMap: writeMap,
+  quantity: writeQuantity,
+  quantityMap: (slot, map) => {
+    for (const [key, value] of Object.entries(asObject(map)))
+      writeNested(slot, { key, value }, quantityEntryFields);
+  },
 };
 
 function writeField(slot: Slot, type: FieldType, value: unknown): void {
@@ -75,6 +83,12 @@ const entryFields: MessageFields = { key: [1, 'string'], value: [2, 'string'] };
 const timeFields: MessageFields = { seconds: [1, 'int'], nanos: [2, 'int'] };
 
 const timeOf = (text: string): JsonObject => ({ seconds: Math.floor(Date.parse(text) / 1000), nanos: 0 });
+
+const quantityEntryFields: MessageFields = { key: [1, 'string'], value: [2, 'quantity'] };
+
+function writeQuantity(slot: Slot, value: unknown): void {
+  writeNested(slot, { string: value }, { string: [1, 'string'] });
+}
 
 function writeMap(slot: Slot, map: unknown): void {
   for (const [key, value] of Object.entries(asObject(map))) writeNested(slot, { key, value }, entryFields);

@@ -91,10 +91,10 @@ function passesClaim({ passes }: ReportFacts, policy: NodesPolicy): Claim {
   return { type, status: 'False', reason: 'AsPlanned', message: 'The last passes did what they planned' };
 }
 
-/** localstorage is not run by the agent yet: waiting for its first pass would have no end. */
 const unitsOf = (policy: NodesPolicy): readonly NodePassReport['unit'][] => [
   ...(policy.imageGC === undefined ? [] : (['imagegc'] as const)),
   ...(policy.containerGC === undefined ? [] : (['containergc'] as const)),
+  ...(policy.localStorageEviction === undefined ? [] : (['localstorage'] as const)),
 ];
 
 const troubledResults = [

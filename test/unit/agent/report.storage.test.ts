@@ -20,6 +20,28 @@ const expectStorable = (status: object): void => {
   expect(checkCrd(report)).toEqual({ object: report, problems: [] });
 };
 
+describe('where a policy asks for localstorage', () => {
+  const governance = governedBy(storagePolicy());
+
+  test('its first pass is waited for', () => {
+    const { conditions } = planReport(facts({ governance, passes: [] }), undefined, now);
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ type: 'Degraded', status: 'Unknown', message: 'No pass yet: localstorage' }),
+    );
+  });
+
+  test('what it could not read degrades the node', () => {
+    const failed = pass('localstorage', { result: 'Failed', message: 'reading what pods use: refused' });
+    const { conditions } = planReport(facts({ governance, passes: passes(failed) }), undefined, now);
+    expect(conditions).toContainEqual(
+      expect.objectContaining({
+        ...{ type: 'Degraded', status: 'True', reason: 'PassFailed' },
+        message: 'localstorage failed: reading what pods use: refused',
+      }),
+    );
+  });
+});
+
 test('tells of warnings and requests all that is known', () => {
   const status = planned({
     ...nothing,

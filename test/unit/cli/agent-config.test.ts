@@ -42,6 +42,12 @@ test('with nothing but a node, the documented defaults', () => {
     runtimeRequestTimeoutMs: 120_000,
     imageGcPeriodMs: 300_000,
     containerGcPeriodMs: 60_000,
+    localStoragePeriodMs: 10_000,
+    isStorageToldByPod: false,
+    kubelet: {
+      endpoint: 'https://127.0.0.1:10250',
+      trust: { isInsecure: false, caFile: undefined, ownFile: '/var/lib/kubelet/pki/kubelet.crt' },
+    },
     directories: {
       state: '/var/lib/dustpan',
       podLogs: '/var/log/pods',
@@ -53,6 +59,35 @@ test('with nothing but a node, the documented defaults', () => {
     verbosity: 2,
     logFormat: 'json',
   });
+});
+
+describe('the kubelet', () => {
+  test('is asked at the address of the node, and its own certificate is looked for below its root', () => {
+    const { kubelet } = configOf(['--node-name=n1', '--kubelet-root-dir=/data/kubelet'], {
+      HOST_IP: '10.0.0.7',
+    });
+    expect(kubelet.endpoint).toBe('https://10.0.0.7:10250');
+    expect(kubelet.trust.ownFile).toBe('/data/kubelet/pki/kubelet.crt');
+  });
+
+  test('is asked and believed as the flags say', () => {
+    const argv = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
+    const { kubelet } = configOf(['--node-name=n1', ...argv, '--kubelet-insecure-tls'], {
+      HOST_IP: '10.0.0.7',
+    });
+    expect(kubelet).toMatchObject({
+      endpoint: 'https://[fd00::1]:250',
+      trust: { isInsecure: true, caFile: '/ca' },
+    });
+  });
+
+  test.each(['http://10.0.0.7:10250', '10.0.0.7:10250', 'https://10.0.0.7/stats', 'https://'])(
+    'is at no such place as %s',
+    (url) => {
+      const { problems } = lineOf(['--node-name=n1', `--kubelet-endpoint=${url}`]);
+      expect(problems).toEqual([expect.stringMatching(/kubelet-endpoint.* is not a URL such as https:/)]);
+    },
+  );
 });
 
 describe('the node', () => {
