@@ -38,6 +38,8 @@ export interface EvictionDeps {
 export class EvictionController {
   readonly #deps: EvictionDeps;
   #memory: EvictionMemory = noMemory;
+  /** There may be something to forget, and to show as over. */
+  #wasAsked = false;
   /** Of the monotonic clock: until then the API server is left alone. */
   #pausedUntilMs = 0;
 
@@ -45,12 +47,14 @@ export class EvictionController {
     this.#deps = deps;
   }
 
-  /** One pass; next to nothing while nobody asks. Without a complete view everything stays. */
+  /** One pass; a look at the reports while nobody asks. Without a complete view everything stays. */
   async reconcile(signal: AbortSignal): Promise<void> {
     const { nodeReports, policies, clock, metrics } = this.#deps;
-    const reports = [...nodeReports.items.values()].filter(({ requests }) => requests.length > 0);
-    if (reports.length > 0 && !this.#seesAll()) return;
+    const reports = askingOf(nodeReports.items);
+    const isIdle = reports.length === 0;
+    if (isIdle ? !this.#wasAsked : !this.#seesAll()) return;
 
+    this.#wasAsked = !isIdle;
     this.#memory = forgetOthers(this.#memory, reports, this.#deps.pods.items);
     const { ranked } = policies;
     const decisions = this.#decide(reports, ranked);
@@ -123,7 +127,9 @@ export class EvictionController {
   ): EvictionDecision | undefined {
     const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === node);
     const now = report?.requests.find(({ pod }) => pod.uid === request.pod.uid);
-    return now && this.#decide([{ name: node, requests: [now] }], ranked)[0];
+    if (report === undefined || now === undefined) return undefined;
+    const { name, policyUid, policyGeneration } = report;
+    return this.#decide([{ name, policyUid, policyGeneration, requests: [now] }], ranked)[0];
   }
 
   #remember(uid: string, result: Result): void {
@@ -133,6 +139,12 @@ export class EvictionController {
 
 /** No server is left alone for longer, whatever it asks for. */
 const longestPatienceMs = 5 * 60_000;
+
+function askingOf(reports: Store<NodeReportFacts>['items']): readonly NodeReportFacts[] {
+  const asking: NodeReportFacts[] = [];
+  for (const report of reports.values()) if (report.requests.length > 0) asking.push(report);
+  return asking;
+}
 
 const blockedOf = ({ deferred }: EvictionMemory): number =>
   [...deferred.values()].filter(({ reason }) => reason === 'BudgetBlocked').length;

@@ -19,6 +19,9 @@ export interface EvictionFacts {
 /** The report of a node, as far as it asks for evictions; its name is the node's. */
 export interface AskingNode {
   readonly name: string;
+  /** Of the policy that its agent judged by. */
+  readonly policyUid: string;
+  readonly policyGeneration: number;
   readonly requests: readonly EvictionRequest[];
 }
 

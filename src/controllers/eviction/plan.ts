@@ -3,7 +3,7 @@ import { isKeepMarked } from '../../api/matching.ts';
 import { governNode } from '../../api/node-governance.ts';
 import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { AskedEviction, AskedPod, EvictionDecision, EvictionFacts, Given } from './facts.ts';
+import type { AskedEviction, AskedPod, AskingNode, EvictionDecision, EvictionFacts, Given } from './facts.ts';
 
 /** An agent reports each minute while it asks, and the kubelet's figures are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
@@ -12,40 +12,42 @@ const futureMs = 60_000;
 
 /** Decides of each pod that the agents ask for whether it is evicted, the most excessive first; a pod is asked for once. */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
-  const asked = facts.reports.flatMap(({ name, requests }) =>
-    requests.map((request) => ({ node: name, request })),
-  );
+  const asked = facts.reports.flatMap((report) => report.requests.map((request) => ({ report, request })));
   return onePerPod(asked.toSorted(byExcess)).map((one) => decide(one, facts, given));
 }
 
+interface Asked {
+  readonly report: AskingNode;
+  readonly request: EvictionRequest;
+}
+
 /** Of two nodes that ask for one pod, both are judged: only one of them has it. */
-function onePerPod(asked: readonly AskedEviction[]): readonly AskedEviction[] {
-  const byPod = new Map<string, AskedEviction>();
+function onePerPod(asked: readonly Asked[]): readonly Asked[] {
+  const byPod = new Map<string, Asked>();
   for (const one of asked) {
-    const key = `${one.node} ${one.request.pod.uid}`;
+    const key = `${one.report.name} ${one.request.pod.uid}`;
     if (!byPod.has(key)) byPod.set(key, one);
   }
   return [...byPod.values()];
 }
 
-function byExcess(a: AskedEviction, b: AskedEviction): number {
+function byExcess(a: Asked, b: Asked): number {
   const [left, right] = [fullnessOf(a), fullnessOf(b)];
   if (left !== right) return left > right ? -1 : 1;
   return a.request.pod.uid < b.request.pod.uid ? -1 : 1;
 }
 
-const fullnessOf = ({ request }: AskedEviction): number =>
-  fullness(request.observedBytes, request.limitBytes);
+const fullnessOf = ({ request }: Asked): number => fullness(request.observedBytes, request.limitBytes);
 
-function decide(asked: AskedEviction, facts: EvictionFacts, given: Given): EvictionDecision {
+function decide({ report, request }: Asked, facts: EvictionFacts, given: Given): EvictionDecision {
+  const asked: AskedEviction = { node: report.name, request };
   const keep = (reason: EvictionKeepReason): EvictionDecision => ({ verdict: 'Keep', ...asked, reason });
-  const governor = governorOf(asked, facts, given);
+  const governor = governorOf(report, facts, given);
   if (typeof governor === 'string') return keep(governor);
-  const { uid } = asked.request.pod;
   const reason =
     judgePod(asked, facts) ??
-    judgeRequest(asked.request, governor.rule, given) ??
-    judgeMemory(uid, facts, given);
+    judgeRequest(request, governor.rule, given) ??
+    judgeMemory(request.pod.uid, facts, given);
   return reason === undefined ? { verdict: 'Evict', ...asked, ...governor } : keep(reason);
 }
 
@@ -54,19 +56,22 @@ interface Governor {
   readonly rule: LocalStoragePolicy;
 }
 
-/** What governs the node that asks, by its labels as we know them: whatever policy the report names counts for nothing. */
+/** What governs the node that asks, by its labels as we know them. The policy that the report names may only speak against an eviction. */
 function governorOf(
-  { node }: AskedEviction,
+  report: AskingNode,
   { nodes }: EvictionFacts,
   { policies }: Given,
 ): Governor | EvictionKeepReason {
-  const governance = governNode(policies, nodes.get(node));
+  const governance = governNode(policies, nodes.get(report.name));
   if (governance.kind === 'keep') {
     const { reason } = governance;
     return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';
   }
   const { policy, nodes: spec } = governance;
   if (policy.mode !== 'Enforce' || spec.localStorageEviction === undefined) return 'PolicyChanged';
+  // The limit may be one of the policy's own, as it was when the agent judged by it.
+  if (report.policyUid !== policy.uid || report.policyGeneration !== policy.generation)
+    return 'PolicyChanged';
   return { policy, rule: spec.localStorageEviction };
 }
 

@@ -6,7 +6,7 @@ import {
   triesBefore,
   type Result,
 } from '../../../src/controllers/eviction/memory.ts';
-import { asks } from './eviction.world.ts';
+import { asks, reportOf } from './eviction.world.ts';
 
 const blocked = (retryAfterMs?: number): Result => ({
   kind: 'deferred',
@@ -51,6 +51,6 @@ test.each([
     critical: new Set(['uid-a']),
     deferred: new Map([['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: 1 }]]),
   };
-  const kept = forgetOthers(memory, [{ name: 'n', requests: asked.map((name) => asks(name)) }], pods);
+  const kept = forgetOthers(memory, [reportOf('n', ...asked.map((name) => asks(name)))], pods);
   expect([kept.evicted.size, kept.critical.size, kept.deferred.size]).toEqual([left, left, left]);
 });

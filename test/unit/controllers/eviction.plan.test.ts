@@ -5,7 +5,17 @@ import type { EvictionDecision, EvictionFacts } from '../../../src/controllers/e
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { labelled, minutesAgo, node, now, pod, policy, terminating } from '../../builders.ts';
-import { asks, byUid, evictPolicy, facts, keepMark, mebibyte, namespace, running } from './eviction.world.ts';
+import {
+  asks,
+  byUid,
+  evictPolicy,
+  facts,
+  keepMark,
+  mebibyte,
+  namespace,
+  reportOf,
+  running,
+} from './eviction.world.ts';
 
 const given = (...policies: readonly (Policy | InvalidPolicy)[]) => ({ policies, now, monotonicMs: 1_000 });
 const verdicts = (over: Partial<EvictionFacts>, ...policies: readonly (Policy | InvalidPolicy)[]): string[] =>
@@ -13,7 +23,7 @@ const verdicts = (over: Partial<EvictionFacts>, ...policies: readonly (Policy | 
 const verdictOf = (one: EvictionDecision): string =>
   `${one.request.pod.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
 const asking = (...requests: Parameters<typeof asks>[1][]): Partial<EvictionFacts> => ({
-  reports: [{ name: 'node-1', requests: requests.map((over) => asks('a', over)) }],
+  reports: [reportOf('node-1', ...requests.map((over) => asks('a', over)))],
 });
 const invalid: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 100 },
@@ -56,6 +66,16 @@ test.each<{
   {
     name: 'a policy of DryRun ranks before',
     by: [evictPolicy({}, { name: 'a', mode: 'DryRun', priority: 9 }), evictPolicy()],
+    expected: 'PolicyChanged',
+  },
+  {
+    name: 'the agent judged by another policy',
+    over: { reports: [{ ...reportOf('node-1', asks('a')), policyUid: 'uid-other' }] },
+    expected: 'PolicyChanged',
+  },
+  {
+    name: 'the agent judged by the policy as it was',
+    over: { reports: [{ ...reportOf('node-1', asks('a')), policyGeneration: 0 }] },
     expected: 'PolicyChanged',
   },
   { name: 'the pod is not there', over: { pods: new Map() }, expected: 'PodGone' },
@@ -194,7 +214,7 @@ test('budgets and grace are those of the policy, never of the request', () => {
 });
 
 test('a node that asks for the pods of another gets none of them; the node itself does', () => {
-  const reports = ['node-1', 'node-2'].map((name) => ({ name, requests: [asks('a')] }));
+  const reports = ['node-1', 'node-2'].map((name) => reportOf(name, asks('a')));
   const decisions = planEvictions(facts({ reports }), given(evictPolicy()));
   expect(decisions.map((one) => `${one.node} ${verdictOf(one)}`).sort()).toEqual([
     'node-1 a Evict',
@@ -216,7 +236,7 @@ test('the most excessive goes first, whatever the order of nodes and requests', 
   fc.assert(
     fc.property(shuffled, (requests) => {
       const pods = byUid(...names.map((name) => pod(name, running)));
-      expect(verdicts({ reports: [{ name: 'node-1', requests }], pods })).toEqual([
+      expect(verdicts({ reports: [reportOf('node-1', ...requests)], pods })).toEqual([
         'b Evict',
         'c Evict',
         'd Evict',
@@ -235,7 +255,7 @@ test('no pod of another node, no marked, finished or terminating one, whatever i
   });
   fc.assert(
     fc.property(anyPod, fc.constantFrom('node-1', 'node-2', 'node-3'), (over, asker) => {
-      const world = { reports: [{ name: asker, requests: [asks('a')] }], pods: byUid(pod('a', over)) };
+      const world = { reports: [reportOf(asker, asks('a'))], pods: byUid(pod('a', over)) };
       const isFree = Object.keys(over.labels).length === 0 && over.deletionAtMs === undefined;
       const isAlive = over.phase !== 'Succeeded' && over.phase !== 'Failed';
       const mayGo = isFree && isAlive && over.nodeName === asker;

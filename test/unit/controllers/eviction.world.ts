@@ -1,6 +1,6 @@
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
 import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
-import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
+import type { AskingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../src/kube/objects.ts';
 import { everything, node, now, pod, policy } from '../../builders.ts';
@@ -45,6 +45,11 @@ export function asks(name: string, over: Partial<EvictionRequest> = {}): Evictio
   };
 }
 
+/** What the node of this name asks for, by the policy `default`. */
+export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): AskingNode => ({
+  ...{ name, policyUid: 'uid-default', policyGeneration: 1, requests },
+});
+
 export const running = { phase: 'Running' } as const;
 export const namespace = (name: string, labels: Record<string, string> = {}): NamespaceFacts => ({
   ...{ uid: `uid-${name}`, name, resourceVersion: '1', labels },
@@ -52,7 +57,7 @@ export const namespace = (name: string, labels: Record<string, string> = {}): Na
 
 /** node-1 asks for the pod `a`, which runs there. */
 export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
-  reports: [{ name: 'node-1', requests: [asks('a')] }],
+  reports: [reportOf('node-1', asks('a'))],
   pods: byUid(pod('a', running)),
   nodes: new Map([
     ['node-1', node('node-1')],

@@ -4,7 +4,15 @@ import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { node, now, pod, terminating } from '../../builders.ts';
-import { asks, byUid, evictPolicy, facts, keepMark, running } from '../controllers/eviction.world.ts';
+import {
+  asks,
+  byUid,
+  evictPolicy,
+  facts,
+  keepMark,
+  reportOf,
+  running,
+} from '../controllers/eviction.world.ts';
 
 const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed'): Partial<EvictionFacts> => ({
   memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs: 1 }]]) },
@@ -14,8 +22,8 @@ const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed'): Partial<EvictionF
 const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   PodGone: { pods: new Map() },
   PodMoved: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
-  RequestStale: { reports: [{ name: 'node-1', requests: [asks('a', { observedAtMs: 0 })] }] },
-  PolicyChanged: { reports: [{ name: 'node-1', requests: [asks('a', { observedBytes: 1 })] }] },
+  RequestStale: { reports: [reportOf('node-1', asks('a', { observedAtMs: 0 }))] },
+  PolicyChanged: { reports: [reportOf('node-1', asks('a', { observedBytes: 1 }))] },
   KeepMarked: { nodes: new Map([['node-1', node('node-1', { labels: keepMark })]]) },
   CriticalPod: { memory: { ...noMemory, critical: new Set(['uid-a']) } },
   Finished: { pods: byUid(pod('a')) },
