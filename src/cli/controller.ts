@@ -80,6 +80,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     status: statusPatcher(cluster.transport),
     onReady: () => {
       wake.trigger();
+      evictionWake.trigger();
     },
     onPolicy: ({ type, name }) => {
       log.info({ policy: name, change: type }, 'policies changed');
