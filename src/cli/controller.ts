@@ -91,8 +91,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     },
   });
   const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
-  const liveMs = Math.max(livePeriods * config.podGcPeriodMs, liveAtLeastMs);
-  const heartbeat = new Heartbeat('podgc', liveMs, clock);
+  const heartbeat = podGcHeartbeat(config);
   const units = buildUnits({
     ...base,
     recorder,
@@ -113,6 +112,9 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     await Promise.all([...work, ...servers.map((server) => server.close())]);
   }
 }
+
+const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
+  new Heartbeat('podgc', Math.max(livePeriods * podGcPeriodMs, liveAtLeastMs), clock);
 
 interface Loops {
   readonly units: Units;

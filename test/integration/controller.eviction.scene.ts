@@ -98,7 +98,7 @@ export class EvictionScene {
 
   isGoing = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
 
-  graceOf = (name: string): unknown => this.#get('Pod', name).metadata['deletionGracePeriodSeconds'];
+  graceOf = (name: string): unknown => this.#get('Pod', name).metadata.deletionGracePeriodSeconds;
 
   /** `Evicted Pod/a`, in order of names; notes with `note`. */
   events(reason: string): { readonly regarding: string; readonly note: string }[] {

@@ -105,8 +105,9 @@ export class EvictionExecutor {
     const pod = await this.#deps.evictions.readPodLive(eviction.request.pod, this.#signal);
     const confirmation = await this.#confirmed();
     if (this.#mustStop(confirmation)) return 'stop';
+    if (pod === undefined) return 'PodGone';
     const reason = recheckPod(eviction, pod);
-    if (pod === undefined || reason !== undefined) return reason ?? 'PodGone';
+    if (reason !== undefined) return reason;
     const again = this.#deps.decideAgain(eviction);
     if (again === undefined) return 'RequestStale';
     if (again.verdict === 'Keep') return again.reason;

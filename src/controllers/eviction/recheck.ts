@@ -5,11 +5,7 @@ import type { LivePod } from '../../kube/live-pod.ts';
 import type { AskedEviction } from './facts.ts';
 
 /** Decides by the pod as it is now whether the eviction still stands; a reason means: keep. */
-export function recheckPod(
-  { node, request }: AskedEviction,
-  pod: LivePod | undefined,
-): EvictionKeepReason | undefined {
-  if (pod === undefined) return 'PodGone';
+export function recheckPod({ node, request }: AskedEviction, pod: LivePod): EvictionKeepReason | undefined {
   if (pod.uid !== request.pod.uid || pod.nodeName !== node) return 'PodMoved';
   if (pod.isTerminating) return 'Terminating';
   if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'Finished';

@@ -235,6 +235,40 @@ test('figures that only our own clock calls fresh evict nobody', async () => {
   expect(await bed.metric('dustpan_eviction_skipped_pods_total', '{reason="RequestStale"}')).toBe(1);
 });
 
+test.each([
+  { name: 'ahead of', skewMs: 120_000, acts: ['evict a'] },
+  { name: 'behind', skewMs: -120_000, acts: [] },
+])('our clock is 2 min $name the server, the figures 5 min old by it: $acts', async ({ skewMs, acts }) => {
+  const bed = new EvictionBed(livePod('a'));
+  bed.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: skewMs });
+  bed.ask(asks('a', { observedAtMs: minutesAgo(5) }));
+  await bed.pass();
+  expect(bed.evictions.acts).toEqual(acts);
+});
+
+test('of two nodes each gets its own pod', async () => {
+  const bed = new EvictionBed(livePod('a'), livePod('b', { nodeName: 'node-2' }));
+  bed.mark('uid-b', { nodeName: 'node-2' });
+  bed.ask(asks('a'));
+  bed.askFrom('node-2', asks('b'));
+  await bed.pass();
+  expect([...bed.evictions.acts].sort()).toEqual(['evict a', 'evict b']);
+});
+
+test('what was found out stays while a cache is not complete', async () => {
+  const bed = new EvictionBed(livePod('a', { priority: 2_000_000_000 }));
+  await bed.pass();
+  const pods = new Map(bed.pods.items);
+  bed.pods.synced = false;
+  bed.pods.items.clear();
+  await bed.pass();
+  expect(await bed.metric('dustpan_eviction_kept_pods', '{reason="PodGone"}')).toBe(0);
+  bed.pods.synced = true;
+  for (const [uid, pod] of pods) bed.pods.items.set(uid, pod);
+  await bed.pass();
+  expect(bed.evictions.requests).toEqual(['get a']);
+});
+
 test('what is asked for and why it stays is in the metrics', async () => {
   const bed = new EvictionBed(livePod('a'), livePod('b'));
   bed.policies.ranked = [evictPolicy({}, { mode: 'DryRun' })];
