@@ -6,12 +6,15 @@ import {
   shortMessage,
 } from '../../src/agent/imagegc/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
+import { evicted, evictionBlocked } from '../../src/controllers/eviction/events.ts';
 import { finalizerHeld, podsCollected, tripped } from '../../src/controllers/podgc/events.ts';
 import { invalidPolicy } from '../../src/controllers/policystatus/events.ts';
 import { leadershipChanged } from '../../src/kube/lease-events.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
 import {
   deletions,
+  eviction,
+  evictionPod,
   lease,
   node,
   nodeObject,
@@ -37,6 +40,7 @@ export interface EventKind {
 }
 
 const podgc = { face: 'controller', file: 'src/controllers/podgc/events.ts' } as const;
+const evictions = { face: 'controller', file: 'src/controllers/eviction/events.ts' } as const;
 const imagegc = { face: 'agent', file: 'src/agent/imagegc/events.ts', regarding: 'the Node' } as const;
 
 /** Every Event that dustpan can record. */
@@ -65,6 +69,28 @@ export const eventKinds: readonly EventKind[] = [
     regarding: 'the pod',
     when: 'When two passes in a row have found the pod deleted and waiting only for its finalizers; once a pod.',
     upstream: 'none: PodGC deletes such pods again in every pass',
+  },
+  {
+    ...evictions,
+    factory: 'evicted',
+    samples: evicted(eviction, evictionPod),
+    regarding: 'the pod, and its controlling owner, which outlives it',
+    when: 'When the API server has taken the eviction that the agent of the node asked for; once a pod. Never in mode `DryRun`.',
+    upstream:
+      "the kubelet's, with the same reason and first sentence; the figures, and the Event on the owner, are ours",
+  },
+  {
+    ...evictions,
+    factory: 'evictionBlocked',
+    samples: [
+      evictionBlocked(
+        evictionPod,
+        "Cannot evict pod as it would violate the pod's disruption budget. The disruption budget cart needs 2 healthy pods and has 2 currently",
+      ),
+    ],
+    regarding: 'the pod',
+    when: 'When a disruption budget does not allow the eviction, or several budgets cover the pod, which the API server does not support; once, until it goes through or is not asked for any more.',
+    upstream: 'none: the kubelet asks no budget',
   },
   {
     file: 'src/controllers/policystatus/events.ts',

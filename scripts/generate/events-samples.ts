@@ -1,5 +1,7 @@
 import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
+import type { ToldPod } from '../../src/controllers/eviction/events.ts';
+import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { PodDeletion, PolicyVerdicts } from '../../src/controllers/podgc/facts.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
 
@@ -45,6 +47,28 @@ export const storageWarning: StorageWarning = {
   },
   ...{ percent: 80, growthBytesPerMinute: 2 * mebibyte, secondsLeft: 450, sinceMs: 0 },
 };
+
+const evicting = valid(parsed({ mode: 'Enforce', nodes: { localStorageEviction: {} } }));
+
+export const evictionPod: ToldPod = {
+  ...{ namespace: 'shop', name: 'cart-0', uid: '4be1' },
+  controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'cart', uid: '2c9d' },
+};
+
+export const eviction: PodEviction = {
+  ...{ verdict: 'Evict', node: node.name, policy: evicting, rule: ruleOf(evicting) },
+  request: {
+    pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },
+    ...{ signal: 'emptydirfs.limit', subject: 'cache' },
+    ...{ observedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte },
+    ...{ observedAtMs: 0, gracePeriodSeconds: undefined },
+  },
+};
+
+function ruleOf({ nodes }: Policy): PodEviction['rule'] {
+  if (nodes?.localStorageEviction === undefined) throw new Error('the sample policy evicts nothing');
+  return nodes.localStorageEviction;
+}
 
 function podOf(name: string, over: Partial<PodFacts>): PodFacts {
   return {

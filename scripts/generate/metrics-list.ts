@@ -5,6 +5,7 @@ import { reportMetrics, showLeftovers } from '../../src/agent/report/metrics.ts'
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
 import { agentMetrics } from '../../src/cli/agent-metrics.ts';
 import { controllerMetrics } from '../../src/cli/controller-metrics.ts';
+import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
 import { registerProcessMetrics } from '../../src/runtime/process-metrics.ts';
 
@@ -15,6 +16,7 @@ export const faces: readonly Face[] = ['controller', 'agent'];
 export const registrations: Readonly<Record<Face, Readonly<Record<string, (registry: Registry) => void>>>> = {
   controller: {
     'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
+    'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
     'src/cli/controller-metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
     'src/runtime/process-metrics.ts': showProcess,
   },

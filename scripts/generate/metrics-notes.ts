@@ -25,7 +25,7 @@ const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 export const openLabels: Readonly<Record<string, string>> = {
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
-  loop: 'controller: `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `report`, `runtime`',
+  loop: 'controller: `eviction`, `podgc`, `policystatus`; agent: `containergc`, `imagegc`, `localstorage`, `report`, `runtime`',
   method: methods,
   namespace: 'namespace of the pod',
   operation_type: codes(Object.keys(operations)),
@@ -51,6 +51,8 @@ export const upstreamMetrics: Readonly<Record<string, string>> = {
     '`pod_gc_collector_force_delete_pods_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
   dustpan_pod_gc_force_delete_pod_errors_total:
     '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
+  dustpan_evictions_total:
+    "`kubelet_evictions`, with the kubelet's signals for local storage; it counts evictions that the API server took",
   dustpan_image_garbage_collected_total: '`kubelet_image_garbage_collected_total`',
   dustpan_runtime_operations_total: '`kubelet_runtime_operations_total`',
   dustpan_runtime_operations_errors_total: '`kubelet_runtime_operations_errors_total`',

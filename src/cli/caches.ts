@@ -48,6 +48,8 @@ export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 
   readonly onReady: () => void;
   /** A policy came, changed or went. */
   readonly onPolicy: (event: PolicyEvent) => void;
+  /** A report changed while one or another asks for an eviction. */
+  readonly onEvictionRequests: () => void;
 }
 
 /** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
@@ -71,7 +73,12 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const pods: PodCache = new PodCache((labelKeys) => reflect(podsResource({ labelKeys }), look), ready);
   const nodes = reflect(nodesResource(), look);
   const namespaces = reflect(namespacesResource(), look);
-  const nodeReports = new Reflector({ ...deps, resource: nodeReportsResource(), pageSize: reportsPageSize });
+  const nodeReports: Reflector<NodeReportFacts> = new Reflector<NodeReportFacts>({
+    ...{ ...deps, resource: nodeReportsResource(), pageSize: reportsPageSize },
+    onChange: () => {
+      if (asksForEvictions(nodeReports.items)) deps.onEvictionRequests();
+    },
+  });
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
@@ -94,6 +101,11 @@ export function controllerCaches(deps: CacheDeps): Caches {
       await Promise.all([...always, ...later]);
     },
   };
+}
+
+function asksForEvictions(reports: ReadonlyMap<string, NodeReportFacts>): boolean {
+  for (const { requests } of reports.values()) if (requests.length > 0) return true;
+  return false;
 }
 
 /** A report may have 50 KB of JSON, and a page is read in one piece. */

@@ -1,3 +1,5 @@
+import { EvictionController } from '../controllers/eviction/controller.ts';
+import { evictionMetrics } from '../controllers/eviction/metrics.ts';
 import { PodGcController, type PodGcDeps } from '../controllers/podgc/controller.ts';
 import { podGcMetrics } from '../controllers/podgc/metrics.ts';
 import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
@@ -7,6 +9,7 @@ import { PolicySet } from '../api/policy-set.ts';
 import type { Confirmation } from '../controllers/podgc/executor.ts';
 import { policiesPath, readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
+import { podEvictions } from '../kube/eviction.ts';
 import type { Recorder } from '../kube/recorder.ts';
 import { statusPatcher } from '../kube/status-patch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
@@ -33,6 +36,7 @@ export interface UnitDeps {
 
 export interface Units {
   readonly podGc: PodGcController;
+  readonly eviction: EvictionController;
   readonly status: PolicyStatusController;
   /** Triggered when there is something to write. */
   readonly statusWake: Wake;
@@ -46,7 +50,7 @@ export function buildUnits(deps: UnitDeps): Units {
     status.observe(reports);
     statusWake.trigger();
   });
-  return { podGc, status, statusWake };
+  return { podGc, eviction: evictionOf(deps), status, statusWake };
 }
 
 function policyStatus({
@@ -74,19 +78,23 @@ function policyStatus({
   });
 }
 
+function evictionOf(deps: UnitDeps): EvictionController {
+  const { cluster, registry, recorder, caches, fenced, log } = deps;
+  return new EvictionController({
+    ...caches,
+    policies: livePolicies(deps),
+    evictions: podEvictions(cluster.acts),
+    ...{ fenced, recorder, clock },
+    metrics: evictionMetrics(registry),
+    log: log.named('eviction'),
+  });
+}
+
 function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
-  const { config, cluster, registry, recorder, policySet, caches, fenced, heartbeat, wake, log } = deps;
+  const { config, cluster, registry, recorder, caches, fenced, heartbeat, wake, log } = deps;
   return new PodGcController({
     ...caches,
-    policies: {
-      get synced() {
-        return caches.policies.synced;
-      },
-      get ranked() {
-        return policySet.ranked;
-      },
-      confirm: (ranked, signal) => confirm(deps, ranked, signal),
-    },
+    policies: livePolicies(deps),
     cluster: clusterActions(cluster.acts),
     ...{ fenced, recorder, clock, onPass },
     metrics: podGcMetrics(registry),
@@ -100,6 +108,20 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
       heartbeat.beat();
     },
   });
+}
+
+/** The policies as they are at each look, for whoever acts by them. */
+function livePolicies(deps: UnitDeps): PodGcDeps['policies'] {
+  const { policySet, caches } = deps;
+  return {
+    get synced() {
+      return caches.policies.synced;
+    },
+    get ranked() {
+      return policySet.ranked;
+    },
+    confirm: (ranked, signal) => confirm(deps, ranked, signal),
+  };
 }
 
 /** Whether the server still has what the plan was made from; a policy that was changed a moment ago may not have come through the watch. */

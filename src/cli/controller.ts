@@ -58,6 +58,8 @@ const livePeriods = 3;
 /** A list or a lease that has to be waited for must not look like a dead loop. */
 const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
+/** While pods are asked for; a look at nothing costs nothing. */
+const evictionPeriodMs = 10_000;
 const lastStatusMs = 3_000;
 
 async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
@@ -65,6 +67,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const recorder = eventRecorder(base);
   const policySet = new PolicySet();
   const wake = new Wake();
+  const evictionWake = new Wake();
   const caches = controllerCaches({
     ...{
       transport: cluster.transport,
@@ -77,18 +80,18 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     status: statusPatcher(cluster.transport),
     onReady: () => {
       wake.trigger();
+      evictionWake.trigger();
     },
     onPolicy: ({ type, name }) => {
       log.info({ policy: name, change: type }, 'policies changed');
       wake.trigger();
     },
+    onEvictionRequests: () => {
+      evictionWake.trigger();
+    },
   });
   const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
-  const heartbeat = new Heartbeat(
-    'podgc',
-    Math.max(livePeriods * config.podGcPeriodMs, liveAtLeastMs),
-    clock,
-  );
+  const heartbeat = podGcHeartbeat(config);
   const units = buildUnits({
     ...base,
     recorder,
@@ -99,7 +102,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     wake,
   });
   const servers = await serve(base, { caches, elector, heartbeat });
-  const lead = leading(base, { units, wake, heartbeat });
+  const lead = leading(base, { units, wake, evictionWake, heartbeat });
   const background = new AbortController();
   const work = [caches.run(background.signal), recorder.run(background.signal)];
   try {
@@ -110,20 +113,32 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   }
 }
 
+const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
+  new Heartbeat('podgc', Math.max(livePeriods * podGcPeriodMs, liveAtLeastMs), clock);
+
 interface Loops {
   readonly units: Units;
   readonly wake: Wake;
+  readonly evictionWake: Wake;
   readonly heartbeat: Heartbeat;
 }
 
 /** What the leader does, until the signal aborts. */
-function leading(base: Base, { units, wake, heartbeat }: Loops): (signal: AbortSignal) => Promise<void> {
+function leading(
+  base: Base,
+  { units, wake, evictionWake, heartbeat }: Loops,
+): (signal: AbortSignal) => Promise<void> {
   const { config, log } = base;
   return async (signal) => {
     await Promise.all([
       loop(
         (pass) => units.podGc.reconcile(pass),
         { clock, log, wake, heartbeat, ...named(base, 'podgc', config.podGcPeriodMs) },
+        signal,
+      ),
+      loop(
+        (pass) => units.eviction.reconcile(pass),
+        { clock, log, wake: evictionWake, ...named(base, 'eviction', evictionPeriodMs) },
         signal,
       ),
       loop(

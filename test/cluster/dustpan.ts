@@ -117,7 +117,8 @@ const read = ['get', 'list', 'watch'];
 export const dustpanUser: User = {
   name: 'dustpan',
   rules: [
-    { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch', 'delete'] },
+    { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
+    { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
     { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
     { apiGroups: [''], resources: ['nodes', 'namespaces'], verbs: read },
     { apiGroups: ['apps'], resources: ['replicasets'], verbs: read },

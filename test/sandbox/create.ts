@@ -40,7 +40,8 @@ const bodyOf = ({ resource }: RequestInfo, object: KubeObject): KubeObject =>
 const generatedName = (prefix = ''): string =>
   prefix === '' ? '' : `${prefix}${randomBytes(3).toString('hex').slice(0, 5)}`;
 
-function checkNamespace({ store, registry }: World, info: RequestInfo, name: string): void {
+/** Nothing is made in a namespace that is not there, or not for long. */
+export function checkNamespace({ store, registry }: World, info: RequestInfo, name: string): void {
   const { resource, namespace } = info;
   if (!resource.namespaced) return;
   if (namespace === undefined) throw methodNotAllowed();

@@ -1,3 +1,4 @@
+import { checkNamespace } from './create.ts';
 import { deleteOptions } from './delete-options.ts';
 import { removeObject } from './delete.ts';
 import { badRequest, Failure, notFound } from './failure.ts';
@@ -10,6 +11,8 @@ import { timestamp, type World } from './world.ts';
 export function evict(world: World, info: RequestInfo, body: JsonObject): JsonObject {
   checkBody(info, body);
   const { resource, namespace, name } = info;
+  // To the server an eviction is an object that is made, so it may not be where the namespace goes.
+  checkNamespace(world, info, name);
   const pod = world.store.get(resource, namespace, name);
   if (pod === undefined) throw notFound(resource, name);
   const given = body['deleteOptions'];

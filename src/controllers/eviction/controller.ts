@@ -1,0 +1,175 @@
+import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PodEvictions } from '../../kube/eviction.ts';
+import type { NodeReportFacts } from '../../kube/node-report-facts.ts';
+import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/objects.ts';
+import type { Recorder } from '../../kube/recorder.ts';
+import type { Store } from '../../kube/reflector.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { EvictionExecutor, type Confirmation } from './executor.ts';
+import type { AskingNode, EvictionDecision, EvictionFacts, Labelled, PodEviction } from './facts.ts';
+import { forgetOthers, noMemory, remember, triesBefore, type EvictionMemory, type Result } from './memory.ts';
+import { showDecisions, type EvictionMetrics } from './metrics.ts';
+import { planEvictions } from './plan.ts';
+
+export interface EvictionDeps {
+  /** What the agents report; synced only while the watch works. */
+  readonly nodeReports: Store<NodeReportFacts>;
+  readonly pods: Store<PodFacts>;
+  readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
+  readonly policies: {
+    readonly synced: boolean;
+    /** Highest priority first; another array whenever a spec changed, the same one otherwise. */
+    readonly ranked: readonly (Policy | InvalidPolicy)[];
+    /** Reads them live and compares. */
+    confirm(ranked: readonly (Policy | InvalidPolicy)[], signal: AbortSignal): Promise<Confirmation>;
+  };
+  readonly evictions: PodEvictions;
+  /** True while this process surely holds the lease. */
+  readonly fenced: () => boolean;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly metrics: EvictionMetrics;
+  readonly log: Logger;
+}
+
+/** Evicts the pods that the agents ask for, once each, after its own look at everything that speaks against it. */
+export class EvictionController {
+  readonly #deps: EvictionDeps;
+  #memory: EvictionMemory = noMemory;
+  /** There may be something to forget, and to show as over. */
+  #wasAsked = false;
+  /** Of the monotonic clock: until then the API server is left alone. */
+  #pausedUntilMs = 0;
+
+  constructor(deps: EvictionDeps) {
+    this.#deps = deps;
+  }
+
+  /** One pass; a look at the reports while nobody asks. Without a complete view everything stays. */
+  async reconcile(signal: AbortSignal): Promise<void> {
+    const { nodeReports, policies, clock, metrics } = this.#deps;
+    const reports = askingOf(nodeReports.items);
+    const isIdle = reports.length === 0;
+    if (isIdle ? !this.#wasAsked : !this.#seesAll()) return;
+
+    this.#wasAsked = !isIdle;
+    this.#memory = forgetOthers(this.#memory, reports, this.#deps.pods.items);
+    const { ranked } = policies;
+    const decisions = this.#decide(reports, ranked);
+    showDecisions(metrics, decisions);
+    try {
+      if (clock.monotonicMs() >= this.#pausedUntilMs) await this.#act(decisions, ranked, signal);
+    } finally {
+      metrics.blocked.set(blockedOf(this.#memory));
+    }
+  }
+
+  #seesAll(): boolean {
+    const { nodeReports, pods, nodes, namespaces, policies, log } = this.#deps;
+    const stores = { nodeReports, pods, nodes, namespaces, policies };
+    const synced = Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, store.synced]));
+    const all = Object.values(synced).every(Boolean);
+    if (!all) log.debug(synced, 'waiting for caches');
+    return all;
+  }
+
+  #decide(
+    reports: readonly AskingNode[],
+    policies: EvictionDeps['policies']['ranked'],
+  ): readonly EvictionDecision[] {
+    if (reports.length === 0) return [];
+    const { clock } = this.#deps;
+    const facts = factsOf(this.#deps, reports, this.#memory);
+    return planEvictions(facts, { policies, now: clock.now(), monotonicMs: clock.monotonicMs() });
+  }
+
+  async #act(
+    decisions: readonly EvictionDecision[],
+    ranked: EvictionDeps['policies']['ranked'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.#deps;
+    const due = decisions.filter((one) => one.verdict === 'Evict');
+    for (const one of decisions)
+      if (one.verdict === 'Keep')
+        log.debug({ pod: one.request.pod, node: one.node, kept: one.reason }, 'not evicting pod');
+    if (due.length === 0) return;
+    const executor = this.#executor(ranked, signal);
+    try {
+      await executor.run(due);
+    } finally {
+      const { halted, patienceMs } = executor;
+      this.#pausedUntilMs = clock.monotonicMs() + Math.min(patienceMs, longestPatienceMs);
+      if (halted !== undefined) log.info({ why: halted, due: due.length }, 'pass ended early');
+    }
+  }
+
+  #executor(ranked: EvictionDeps['policies']['ranked'], signal: AbortSignal): EvictionExecutor {
+    const { policies, fenced } = this.#deps;
+    return new EvictionExecutor({
+      ...this.#deps,
+      mayGoOn: () => !signal.aborted && fenced() && policies.ranked === ranked && this.#seesAll(),
+      confirm: (until) => policies.confirm(ranked, until),
+      decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
+      wasBlocked: (uid) => triesBefore(this.#memory, uid, 'BudgetBlocked') > 0,
+      onResult: (uid, result) => {
+        this.#remember(uid, result);
+      },
+    });
+  }
+
+  /** By the caches as they are now: the request may be another one, or none, and labels may have come. */
+  #decideAgain(
+    { node, request }: PodEviction,
+    ranked: EvictionDeps['policies']['ranked'],
+  ): EvictionDecision | undefined {
+    const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === node);
+    const now = report?.requests.find(({ pod }) => pod.uid === request.pod.uid);
+    if (report === undefined || now === undefined) return undefined;
+    const { name, policyUid, policyGeneration } = report;
+    return this.#decide([{ name, policyUid, policyGeneration, requests: [now] }], ranked)[0];
+  }
+
+  #remember(uid: string, result: Result): void {
+    this.#memory = remember(this.#memory, uid, { result, monotonicMs: this.#deps.clock.monotonicMs() });
+  }
+}
+
+/** No server is left alone for longer, whatever it asks for. */
+const longestPatienceMs = 5 * 60_000;
+
+function askingOf(reports: Store<NodeReportFacts>['items']): readonly NodeReportFacts[] {
+  const asking: NodeReportFacts[] = [];
+  for (const report of reports.values()) if (report.requests.length > 0) asking.push(report);
+  return asking;
+}
+
+const blockedOf = ({ deferred }: EvictionMemory): number =>
+  [...deferred.values()].filter(({ reason }) => reason === 'BudgetBlocked').length;
+
+/** Of nodes and namespaces only those that are asked about: a cluster has thousands. */
+function factsOf(
+  { pods, nodes, namespaces }: Pick<EvictionDeps, 'pods' | 'nodes' | 'namespaces'>,
+  reports: readonly AskingNode[],
+  memory: EvictionMemory,
+): EvictionFacts {
+  const asking = new Set(reports.map(({ name }) => name));
+  const asked = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.namespace)));
+  return {
+    ...{ reports, memory },
+    pods: pods.items,
+    nodes: byName(nodes.items, asking),
+    namespaces: byName(namespaces.items, asked),
+  };
+}
+
+function byName<T extends Labelled & { readonly name: string }>(
+  items: ReadonlyMap<string, T>,
+  wanted: ReadonlySet<string>,
+): ReadonlyMap<string, T> {
+  const found = new Map<string, T>();
+  for (const item of items.values()) if (wanted.has(item.name)) found.set(item.name, item);
+  return found;
+}

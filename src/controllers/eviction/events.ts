@@ -1,0 +1,44 @@
+import { evictionMessage, limitOfBytes } from '../../api/local-storage-messages.ts';
+import type { LivePod } from '../../kube/live-pod.ts';
+import type { OwnerRef } from '../../kube/objects.ts';
+import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
+import type { PodEviction } from './facts.ts';
+
+/** What is told of the pod. */
+export type ToldPod = Pick<LivePod, 'namespace' | 'name' | 'uid' | 'controller'>;
+
+/** On the pod, as the kubelet tells it, and on its controlling owner, which outlives it. */
+export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
+  const { request, rule } = eviction;
+  const note = evictionMessage(
+    { ...request, usedBytes: request.observedBytes, limit: limitOfBytes(request.limitBytes) },
+    rule.evictAtPercent,
+  );
+  const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
+  const onPod = { ...event, regarding: podRef(pod), note };
+  if (pod.controller === undefined) return [onPod];
+  const regarding = ownerRef(pod.controller, pod.namespace);
+  // Its next pod that is evicted has its own figures to tell.
+  return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];
+}
+
+/** A disruption budget, or several that contradict, hold up an eviction; said once until it goes through or is not asked for any more. */
+export const evictionBlocked = (pod: ToldPod, message: string): EventSpec => ({
+  regarding: podRef(pod),
+  type: 'Warning',
+  reason: 'EvictionBlocked',
+  action: 'EvictPod',
+  note: `The pod uses more local storage than the policy allows, but cannot be evicted; it is tried again. ${message}`,
+});
+
+const podRef = ({ namespace, name, uid }: ToldPod): ObjectRef => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  ...{ namespace, name, uid },
+});
+
+/** A Node is cluster-scoped, so its Events live elsewhere. */
+const ownerRef = (owner: OwnerRef, namespace: string): ObjectRef => ({
+  ...owner,
+  namespace: owner.kind === 'Node' ? undefined : namespace,
+});

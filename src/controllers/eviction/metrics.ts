@@ -1,0 +1,78 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { evictionSignals } from '../../api/local-storage.ts';
+import { evictionKeepReasons } from '../../api/reasons.ts';
+import type { EvictionDecision } from './facts.ts';
+
+export type EvictionMetrics = ReturnType<typeof evictionMetrics>;
+
+/** Why a try failed: `error` is everything but a no of the API server that has a name. */
+const failures = ['misconfigured', 'forbidden', 'throttled', 'error'] as const;
+export type Failure = (typeof failures)[number];
+
+/** The metrics of eviction, counted from 0. */
+export function evictionMetrics(registry: Registry) {
+  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  for (const signal of evictionSignals) {
+    metrics.evictions.inc({ eviction_signal: signal }, 0);
+    for (const reason of failures) metrics.errors.inc({ eviction_signal: signal, reason }, 0);
+  }
+  for (const reason of evictionKeepReasons) metrics.skipped.inc({ reason }, 0);
+  showDecisions(metrics, []);
+  return metrics;
+}
+
+function actMetrics(registers: [Registry]) {
+  return {
+    evictions: new Counter({
+      name: 'dustpan_evictions_total',
+      help: '[ALPHA] Pods evicted for their local storage, by the limit they exceeded (as kubelet_evictions).',
+      labelNames: ['eviction_signal'],
+      registers,
+    }),
+    errors: new Counter({
+      name: 'dustpan_eviction_errors_total',
+      help: '[ALPHA] Tries to evict a pod that failed; one that a disruption budget blocks is none.',
+      labelNames: ['eviction_signal', 'reason'],
+      registers,
+    }),
+    skipped: new Counter({
+      name: 'dustpan_eviction_skipped_pods_total',
+      help: '[ALPHA] Planned evictions that the live re-check right before them called off, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  };
+}
+
+function planMetrics(registers: [Registry]) {
+  return {
+    pending: new Gauge({
+      name: 'dustpan_eviction_pending_pods',
+      help: '[ALPHA] Pods that the reports of the nodes ask to have evicted and that are not evicted yet.',
+      registers,
+    }),
+    kept: new Gauge({
+      name: 'dustpan_eviction_kept_pods',
+      help: '[ALPHA] Of the pods that are asked for, those that the last plan does not evict, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    blocked: new Gauge({
+      name: 'dustpan_eviction_blocked_pods',
+      help: '[ALPHA] Pods whose eviction a disruption budget does not allow.',
+      registers,
+    }),
+  };
+}
+
+/** Shows what is asked for and what is kept. */
+export function showDecisions(
+  { pending, kept }: Pick<EvictionMetrics, 'pending' | 'kept'>,
+  decisions: readonly EvictionDecision[],
+): void {
+  const isDone = (one: EvictionDecision): boolean =>
+    one.verdict === 'Keep' && (one.reason === 'PodGone' || one.reason === 'Terminating');
+  pending.set(decisions.filter((one) => !isDone(one)).length);
+  for (const reason of evictionKeepReasons)
+    kept.set({ reason }, decisions.filter((one) => one.verdict === 'Keep' && one.reason === reason).length);
+}

@@ -1,0 +1,141 @@
+import { ConnectionError } from './connection-errors.ts';
+import { actTimeoutMs, podPath, readPodLive, type LivePod, type PodName } from './live-pod.ts';
+import {
+  ApiError,
+  isConflict,
+  isNotFound,
+  isThrottled,
+  type KubeRequest,
+  type KubeTransport,
+} from './transport.ts';
+
+/**
+ * What became of the wish to evict a pod.
+ *
+ * `changed`: the pod is another one by now (409). `blocked`: a disruption budget does not allow it now. `misconfigured`: no budget can be asked, as
+ * several cover the pod. `terminating`: its namespace is being deleted, and the pod with it. `forbidden`: the right is missing, or an admission
+ * policy says no. `throttled`: the API server asks for patience, nothing was looked at.
+ */
+export type EvictionOutcome =
+  | { readonly kind: 'evicted' | 'gone' | 'changed' | 'terminating' }
+  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfterMs: number | undefined }
+  | { readonly kind: 'misconfigured' | 'forbidden'; readonly message: string }
+  | { readonly kind: 'throttled'; readonly retryAfterMs: number | undefined };
+
+type Transport = Pick<KubeTransport, 'send'>;
+
+/** Evictions, each one request with its precondition; whatever is no outcome is thrown. */
+export interface PodEvictions {
+  /** Live, never from a cache; undefined when the API server says NotFound. */
+  readPodLive(pod: PodName, signal: AbortSignal): Promise<LivePod | undefined>;
+  /** Asks the disruption budgets, by pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
+  evictPod(
+    pod: PodName & Pick<LivePod, 'uid'>,
+    graceSeconds: number | undefined,
+    signal: AbortSignal,
+  ): Promise<EvictionOutcome>;
+  /** Asks no budget: DELETE with UID and resourceVersion as preconditions. `graceSeconds` undefined = the pod's own. */
+  deletePod(
+    pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
+    graceSeconds: number | undefined,
+    signal: AbortSignal,
+  ): Promise<EvictionOutcome>;
+}
+
+/** Evictions over `transport`. */
+export function podEvictions(transport: Transport): PodEvictions {
+  return {
+    readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
+    evictPod: (pod, graceSeconds, signal) =>
+      twice((again) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), again), signal),
+    // A broken connection is tried again by the transport itself: a DELETE may be.
+    deletePod: (pod, graceSeconds, signal) =>
+      outcomeOf(transport.send(deleteRequest(pod, graceSeconds), signal), false),
+  };
+}
+
+/**
+ * An eviction whose answer was lost is sent again: of a pod that is going by then it takes no budget and changes nothing
+ * (and without the answer nobody would be told of it).
+ */
+async function twice<T>(attempt: (again: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await attempt(false);
+  } catch (err) {
+    if (!(err instanceof ConnectionError) || err.untrusted || signal.aborted) throw err;
+    return await attempt(true);
+  }
+}
+
+/** `again`: the same was sent before, without an answer. */
+async function outcomeOf(answer: Promise<unknown>, again: boolean): Promise<EvictionOutcome> {
+  try {
+    await answer;
+    return { kind: 'evicted' };
+  } catch (err) {
+    const outcome = err instanceof ApiError ? refusedAs(err, again || err.resent) : undefined;
+    if (outcome === undefined) throw err;
+    return outcome;
+  }
+}
+
+function refusedAs(err: ApiError, again: boolean): EvictionOutcome | undefined {
+  const message = [err.message, ...err.explanations].filter((text) => text !== '').join(' ');
+  // What was there a moment ago went by our first try.
+  if (isNotFound(err)) return { kind: again ? 'evicted' : 'gone' };
+  if (isConflict(err)) return { kind: 'changed' };
+  if (isThrottled(err)) return throttledOrBlocked(err, message);
+  if (err.status === 500 && err.message.includes(severalBudgets)) return { kind: 'misconfigured', message };
+  if (err.status !== 403) return undefined;
+  return err.causes.includes('NamespaceTerminating')
+    ? { kind: 'terminating' }
+    : { kind: 'forbidden', message };
+}
+
+/** The API server gives no reason and no cause for it. */
+const severalBudgets = 'more than one PodDisruptionBudget';
+
+function throttledOrBlocked(err: ApiError, message: string): EvictionOutcome {
+  const { retryAfterMs } = err;
+  return err.causes.includes('DisruptionBudget')
+    ? { kind: 'blocked', message, retryAfterMs }
+    : { kind: 'throttled', retryAfterMs };
+}
+
+function evictRequest(pod: PodName & Pick<LivePod, 'uid'>, graceSeconds: number | undefined): KubeRequest {
+  const { namespace, name, uid } = pod;
+  return {
+    method: 'POST',
+    path: `${podPath(pod)}/eviction`,
+    timeoutMs: actTimeoutMs,
+    // The resourceVersion would make each change of its status a conflict, and a conflict uses up the budget (DESIGN.md 8).
+    body: {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { namespace, name },
+      deleteOptions: { preconditions: { uid }, ...graceOf(graceSeconds) },
+    },
+  };
+}
+
+function deleteRequest(
+  pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
+  graceSeconds: number | undefined,
+): KubeRequest {
+  const { uid, resourceVersion } = pod;
+  return {
+    method: 'DELETE',
+    path: podPath(pod),
+    timeoutMs: actTimeoutMs,
+    accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json',
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid, resourceVersion },
+      ...graceOf(graceSeconds),
+    },
+  };
+}
+
+const graceOf = (gracePeriodSeconds: number | undefined): object =>
+  gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };

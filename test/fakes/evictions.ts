@@ -1,0 +1,85 @@
+import type { EvictionOutcome, PodEvictions } from '../../src/kube/eviction.ts';
+import type { LivePod, PodName } from '../../src/kube/live-pod.ts';
+
+/** A live pod on node-1; state only what matters. `name` may be `namespace/name`. */
+export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
+  const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
+  return {
+    uid: `uid-${name}`,
+    ...{ name: own ?? name, namespace: namespace ?? 'default', resourceVersion: '1', labels: {} },
+    ...{ controller: undefined, nodeName: 'node-1', phase: 'Running', isTerminating: false },
+    ...{ priority: 0, configSource: undefined, configHash: undefined },
+    ...over,
+  };
+}
+
+/** An API server in memory: a pod that is evicted is terminating from then on; what is asked of it is told. */
+export class FakeEvictions implements PodEvictions {
+  readonly pods = new Map<string, LivePod>();
+  /** `get a`, `evict a grace 5`, `delete a`. */
+  readonly requests: string[] = [];
+  /** What an eviction or a delete of the pod of this name gets instead. */
+  readonly answers = new Map<string, EvictionOutcome | Error>();
+  /** Called once a request has come in, before it is served. */
+  onRequest: (verb: string, name: string) => void = () => undefined;
+  /** The most that were under way at a time. */
+  mostAtOnce = 0;
+  #under = 0;
+
+  constructor(...pods: readonly LivePod[]) {
+    for (const pod of pods) this.put(pod);
+  }
+
+  put(pod: LivePod): void {
+    this.pods.set(keyOf(pod), pod);
+  }
+
+  /** The acts alone. */
+  get acts(): readonly string[] {
+    return this.requests.filter((request) => !request.startsWith('get '));
+  }
+
+  async readPodLive(pod: PodName): Promise<LivePod | undefined> {
+    return this.#serve('get', pod.name, () => this.pods.get(keyOf(pod)));
+  }
+
+  async evictPod(pod: PodName & { uid: string }, grace: number | undefined): Promise<EvictionOutcome> {
+    return this.#serve(`evict`, described(pod.name, grace), () =>
+      this.#act(pod, (found) => found.uid === pod.uid),
+    );
+  }
+
+  async deletePod(
+    pod: PodName & { uid: string; resourceVersion: string },
+    grace: number | undefined,
+  ): Promise<EvictionOutcome> {
+    return this.#serve(`delete`, described(pod.name, grace), () =>
+      this.#act(pod, (found) => found.uid === pod.uid && found.resourceVersion === pod.resourceVersion),
+    );
+  }
+
+  #act(pod: PodName, holds: (found: LivePod) => boolean): EvictionOutcome {
+    const answer = this.answers.get(pod.name);
+    if (answer instanceof Error) throw answer;
+    if (answer !== undefined) return answer;
+    const found = this.pods.get(keyOf(pod));
+    if (found === undefined) return { kind: 'gone' };
+    if (!holds(found)) return { kind: 'changed' };
+    this.put({ ...found, isTerminating: true });
+    return { kind: 'evicted' };
+  }
+
+  async #serve<T>(verb: string, name: string, answer: () => T): Promise<T> {
+    this.requests.push(`${verb} ${name}`);
+    this.#under += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#under);
+    this.onRequest(verb, name);
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#under -= 1;
+    return answer();
+  }
+}
+
+const keyOf = ({ namespace, name }: PodName): string => `${namespace}/${name}`;
+const described = (name: string, grace: number | undefined): string =>
+  grace === undefined ? name : `${name} grace ${grace}`;

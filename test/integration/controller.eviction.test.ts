@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { build, RunningController, until, type Built } from './built.ts';
+import { EvictionScene } from './controller.eviction.scene.ts';
+
+let built: Built;
+let scene: EvictionScene;
+const running: RunningController[] = [];
+
+beforeAll(() => {
+  built = build();
+}, 60_000);
+afterAll(() => {
+  built.remove();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((controller) => controller.stop()));
+  await scene.api.stop();
+});
+
+function start(): RunningController {
+  const controller = new RunningController(built, scene.api.kubeconfigFile, ['--v=4']);
+  running.push(controller);
+  return controller;
+}
+
+const keptFor = (controller: RunningController, name: string): unknown => {
+  const lines = controller.stdout.split('\n').filter((line) => line.startsWith('{'));
+  const kept = lines
+    .map((line) => JSON.parse(line) as { pod?: { name: string }; kept?: string })
+    .filter(({ pod, kept }) => pod?.name === name && kept !== undefined);
+  return kept.at(-1)?.kept;
+};
+
+/** The evictions and deletes that were asked for. */
+const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
+
+test('a pod that its node asks for is evicted with its own grace, and told', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  const controller = start();
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+  expect(scene.asked('web-0')).toEqual(['GET web-0', 'POST eviction']);
+  expect(scene.graceOf('web-0')).toBe(30);
+  await until('told', () => scene.events('Evicted').length === 2);
+  expect(scene.events('Evicted').map(({ regarding }) => regarding)).toEqual(['Pod/web-0', 'StatefulSet/web']);
+  expect(scene.events('Evicted')[0]?.note).toMatch(
+    /^Usage of EmptyDir volume "cache" exceeds the limit "1M"\. /,
+  );
+  expect(controller.messages).toContain('evicted pod');
+});
+
+test('a budget that blocks is told; when it allows, the pod goes', async () => {
+  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 5 });
+  scene.pod('web-0');
+  scene.budget(0);
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await until('told', () => scene.events('EvictionBlocked').length === 1);
+  expect(scene.isGoing('web-0')).toBe(false);
+  scene.budget(1);
+  await scene.untilGoing('web-0', 25_000);
+  expect(scene.graceOf('web-0')).toBe(5);
+  await until('told', () => scene.events('Evicted').length === 2);
+  const blocked = scene.events('EvictionBlocked');
+  expect(blocked.map(({ regarding }) => regarding)).toEqual(['Pod/web-0']);
+  expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
+}, 60_000);
+
+test('a policy that asks no budgets has the pod deleted', async () => {
+  scene = await EvictionScene.open('Enforce', { respectPodDisruptionBudgets: false });
+  scene.pod('web-0');
+  scene.budget(0);
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await scene.untilGoing('web-0');
+  expect(scene.asked('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
+});
+
+test('DryRun evicts nothing; Enforce does, once the node has asked under it', async () => {
+  scene = await EvictionScene.open('DryRun');
+  scene.pod('web-0');
+  scene.report('node-1', { name: 'web-0' });
+  const controller = start();
+  await until('judged', () => keptFor(controller, 'web-0') === 'PolicyChanged');
+  expect(scene.asked('web-0')).toEqual([]);
+  scene.policy('Enforce');
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+});
+
+// In each the pod `other`, which is judged after the first, goes: so that pass has come to its end.
+test('a report whose name is not the node of the pod evicts nothing', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other', { nodeName: 'node-2' });
+  scene.report('node-2', { name: 'web-0' }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('PodMoved');
+  expect(scene.asked('web-0')).toEqual([]);
+});
+
+test('a pod that took the name of the one that was asked for stays', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other');
+  scene.report('node-1', { name: 'web-0' }, { name: 'other' });
+  scene.replace('web-0');
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('PodGone');
+  expect(scene.asked('web-0')).toEqual([]);
+});
+
+test('figures that are too old evict nothing; new ones do', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other');
+  scene.report('node-1', { name: 'web-0', observedMs: Date.now() - 7 * 60_000 }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('RequestStale');
+  expect(scene.asked('web-0')).toEqual([]);
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+});
+
+test('a critical pod and a marked one are asked for in vain', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('critical', { priority: 2_000_000_000 });
+  scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
+  scene.pod('other');
+  scene.report('node-1', { name: 'critical' }, { name: 'marked' }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  await until('judged', () => keptFor(controller, 'critical') === 'CriticalPod');
+  expect(keptFor(controller, 'marked')).toBe('KeepMarked');
+  expect([...acts('critical'), ...acts('marked')]).toEqual([]);
+});

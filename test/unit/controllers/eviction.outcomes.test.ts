@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { livePod } from '../../fakes/evictions.ts';
+import { EvictionBed, many } from './eviction.bed.ts';
+import { asks } from './eviction.world.ts';
+
+const blocked = { kind: 'blocked', message: 'The budget web needs 2.', retryAfterMs: undefined } as const;
+
+describe('a budget that blocks', () => {
+  test('is told once, tried again with longer pauses, and in the end allows', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.evictions.answers.set('a', blocked);
+    for (let second = 0; second < 75; second += 5) {
+      bed.ask(asks('a', { observedAtMs: bed.clock.now().getTime() }));
+      await bed.pass();
+      bed.clock.advance(5_000);
+    }
+    expect(bed.evictions.acts).toHaveLength(4);
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
+    expect(bed.recorder.events[0]?.note).toContain('The budget web needs 2.');
+    expect(bed.messages('warn')).toEqual(['eviction is blocked']);
+    expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(1);
+    await bed.pass();
+    expect(await bed.metric('dustpan_eviction_kept_pods', '{reason="BudgetBlocked"}')).toBe(1);
+    expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(1);
+
+    bed.evictions.answers.clear();
+    bed.clock.advance(80_000);
+    bed.ask(asks('a', { observedAtMs: bed.clock.now().getTime() }));
+    await bed.pass();
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
+    expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(0);
+  });
+
+  test('is told anew when the node had stopped asking in between', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.evictions.answers.set('a', blocked);
+    await bed.pass();
+    bed.ask();
+    await bed.pass();
+    expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(0);
+    bed.ask(asks('a'));
+    await bed.pass();
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'EvictionBlocked Pod/a']);
+  });
+
+  test('does not hold up other pods, and is no failure', async () => {
+    const bed = new EvictionBed(livePod('a'), livePod('b'));
+    bed.evictions.answers.set('a', blocked);
+    await bed.pass();
+    expect(bed.recorder.reasons.sort()).toEqual(['Evicted Pod/b', 'EvictionBlocked Pod/a']);
+  });
+
+  test('and another that covers the same pod: told likewise, counted as an error', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.evictions.answers.set('a', { kind: 'misconfigured', message: 'more than one budget' });
+    await bed.pass();
+    await bed.pass();
+    expect(bed.evictions.acts).toEqual(['evict a']);
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
+    const labels = '{eviction_signal="emptydirfs.limit",reason="misconfigured"}';
+    expect(await bed.metric('dustpan_eviction_errors_total', labels)).toBe(1);
+  });
+});
+
+describe('a failure', () => {
+  test('names the right that is missing, holds up nobody, and waits', async () => {
+    const bed = new EvictionBed(livePod('a'), livePod('b'));
+    bed.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    await expect(bed.pass()).rejects.toThrow('evicting pods: 1 failed, the first default/a');
+    expect(bed.recorder.reasons).toEqual(['Evicted Pod/b']);
+    const [line] = bed.log.lines.filter(({ level }) => level === 'warn');
+    expect(line?.fields).toMatchObject({ err: expect.stringContaining('create pods/eviction') as string });
+    await bed.pass();
+    expect(bed.evictions.acts.filter((act) => act === 'evict a')).toHaveLength(1);
+    bed.clock.advance(10_000);
+    await expect(bed.pass()).rejects.toThrow();
+    expect(bed.evictions.acts.filter((act) => act === 'evict a')).toHaveLength(2);
+  });
+
+  test('of every pod ends the pass early', async () => {
+    const bed = many(40);
+    for (const { name } of bed.evictions.pods.values()) bed.evictions.answers.set(name, new Error('refused'));
+    await expect(bed.pass()).rejects.toMatchObject({ cause: { message: 'refused' } });
+    expect(bed.evictions.acts.length).toBeLessThan(16);
+    expect(bed.messages('info')).toEqual(['pass ended early']);
+  });
+});
+
+test('a server that asks for patience gets it, and no pod is given up', async () => {
+  const bed = many(20);
+  for (const { name } of bed.evictions.pods.values())
+    bed.evictions.answers.set(name, { kind: 'throttled', retryAfterMs: 20_000 });
+  await bed.pass();
+  expect(bed.evictions.acts.length).toBeLessThanOrEqual(4);
+  const asked = bed.evictions.requests.length;
+  bed.evictions.answers.clear();
+  bed.clock.advance(19_999);
+  await bed.pass();
+  expect(bed.evictions.requests).toHaveLength(asked);
+  bed.clock.advance(1);
+  await bed.pass();
+  expect(bed.recorder.reasons).toHaveLength(20);
+});
+
+test.each([
+  { kind: 'gone', reason: 'PodGone' },
+  { kind: 'changed', reason: 'PodMoved' },
+  { kind: 'terminating', reason: 'Terminating' },
+] as const)('an eviction that comes too late ($kind) is none', async ({ kind, reason }) => {
+  const bed = new EvictionBed(livePod('a'));
+  bed.evictions.answers.set('a', { kind });
+  await bed.pass();
+  expect(bed.recorder.events).toEqual([]);
+  expect(await bed.metric('dustpan_evictions_total', '{eviction_signal="emptydirfs.limit"}')).toBe(0);
+  expect(await bed.metric('dustpan_eviction_skipped_pods_total', `{reason="${reason}"}`)).toBe(1);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { evictionKeepReasons, type EvictionKeepReason } from '../../../src/api/reasons.ts';
+import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
+import { noMemory } from '../../../src/controllers/eviction/memory.ts';
+import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
+import { node, now, pod, terminating } from '../../builders.ts';
+import {
+  asks,
+  byUid,
+  evictPolicy,
+  facts,
+  keepMark,
+  reportOf,
+  running,
+} from '../controllers/eviction.world.ts';
+
+const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed'): Partial<EvictionFacts> => ({
+  memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs: 1 }]]) },
+});
+
+/** What makes the controller keep a pod that its node asks to have evicted, for this reason. */
+const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
+  PodGone: { pods: new Map() },
+  PodMoved: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
+  RequestStale: { reports: [reportOf('node-1', asks('a', { observedAtMs: 0 }))] },
+  PolicyChanged: { reports: [reportOf('node-1', asks('a', { observedBytes: 1 }))] },
+  KeepMarked: { nodes: new Map([['node-1', node('node-1', { labels: keepMark })]]) },
+  CriticalPod: { memory: { ...noMemory, critical: new Set(['uid-a']) } },
+  Finished: { pods: byUid(pod('a')) },
+  Terminating: { pods: byUid(pod('a', { ...running, ...terminating })) },
+  BudgetBlocked: deferred('BudgetBlocked'),
+  EvictionFailed: deferred('EvictionFailed'),
+  NamespaceUnknown: { namespaces: new Map() },
+  NodeUnknown: { nodes: new Map() },
+};
+
+test.each(Object.entries(reached))('the controller keeps a pod: %s', (reason, over) => {
+  const given = { policies: [evictPolicy()], now, monotonicMs: 0 };
+  expect(planEvictions(facts(over), given)).toMatchObject([{ verdict: 'Keep', reason }]);
+});
+
+test('no reason is without a row, and no row without a reason', () => {
+  expect(Object.keys(reached).sort()).toEqual([...evictionKeepReasons].sort());
+});
