@@ -114,3 +114,7 @@ export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string
   }
   return keys;
 }
+
+/** Whether any policy that can be followed speaks of local storage: without one nobody needs to know what pods use. */
+export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
+  policies.some((policy) => !isInvalid(policy) && policy.nodes?.localStorageEviction !== undefined);

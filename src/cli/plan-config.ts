@@ -3,6 +3,7 @@ import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
 import { UsageError } from './exit.ts';
 import type { CommandLine } from './flags.ts';
 import type { OutputFormat } from './output.ts';
+import { kubeletAccess, type KubeletAccess } from './kubelet-access.ts';
 import { planFlags } from './plan-flags.ts';
 import type { System } from './system.ts';
 
@@ -28,6 +29,7 @@ export interface ThisNode {
   readonly stateDirectory: string;
   readonly podLogs: string;
   readonly containerLogs: string;
+  readonly kubelet: KubeletAccess;
 }
 
 /** The settings of `dustpan plan`, valid together, or of another command that has its flags; throws UsageError for what is not. */
@@ -61,5 +63,6 @@ function thisNode(line: CommandLine, env: System['env'], command: string): ThisN
     stateDirectory: line.value(planFlags.stateDir),
     podLogs: line.value(planFlags.podLogsDir),
     containerLogs: line.value(planFlags.containerLogsDir),
+    kubelet: kubeletAccess(line, env),
   };
 }

@@ -67,6 +67,8 @@ export interface Totals {
   readonly kept: number | null;
   /** Of those kept: how many wait for time alone. */
   readonly waiting: number | null;
+  /** Limits of pods that stay or go of which so much is used that somebody is warned; localstorage alone. */
+  readonly warned?: number;
   /** How many there are of each reason. */
   readonly reasons: Readonly<Record<string, number>>;
   /** Of what would go, as far as sizes are known. */

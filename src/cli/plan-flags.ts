@@ -9,6 +9,23 @@ const notTime = (text: string): string | undefined =>
     ? `${JSON.stringify(text)} is not an RFC 3339 time such as 2026-01-15T12:00:00Z`
     : undefined;
 
+/** How the kubelet of this node is asked what pods use. */
+const kubeletFlags = {
+  kubeletRootDir: {
+    ...agentFlags.kubeletRootDir,
+    help: "The kubelet's own directory: the certificate that it signed for itself is below it.",
+  },
+  kubeletEndpoint: {
+    ...agentFlags.kubeletEndpoint,
+    help: 'On a node: where its kubelet listens, for what pods use of local storage. Not set: https://$HOST_IP:10250, and 127.0.0.1 without HOST_IP.',
+  },
+  kubeletCertificateAuthority: agentFlags.kubeletCertificateAuthority,
+  kubeletInsecureTls: {
+    ...agentFlags.kubeletInsecureTls,
+    help: "Do not verify the kubelet's serving certificate.",
+  },
+};
+
 /** Of `dustpan plan`, by topic. */
 export const planFlags = {
   policy: listFlag({
@@ -54,6 +71,7 @@ export const planFlags = {
   stateDir: agentFlags.stateDir,
   podLogsDir: agentFlags.podLogsDir,
   containerLogsDir: agentFlags.containerLogsDir,
+  ...kubeletFlags,
   kubeconfig: kubeFlags.kubeconfig,
   context: kubeFlags.context,
   verbosity: logFlags.verbosity,

@@ -1,3 +1,4 @@
+import { evictionSignals } from '../api/local-storage.ts';
 import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '../api/reasons.ts';
 import { hardSpace } from './paragraph.ts';
 import type { Decision, PlanDocument, Totals } from './plan-document.ts';
@@ -22,24 +23,42 @@ interface Gathered {
 export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string =>
   node === null ? unit : `${unit} on ${node}`;
 
-/** All that goes, then all that stays; a title has the sums whether the objects are listed or not. */
+/** All that goes, what is warned about, then all that stays; a title has the sums whether the objects are listed or not. */
 export function groupsOf(plan: PlanDocument): readonly Group[] {
   const places = [...gathered(plan)];
-  return [true, false].flatMap((goes) =>
+  return fates.flatMap((fate) =>
     places.flatMap(([where, { sums, decisions }]) => {
-      const own = decisions.filter(({ order }) => (order !== null) === goes);
-      const reasons = Object.entries(sums ?? counted(own)).filter(([reason]) => isGoing(reason) === goes);
-      return reasons.length === 0 ? [] : [{ goes, title: titleOf(where, goes, reasons), decisions: own }];
+      const own = decisions.filter((one) => fateOf(one) === fate);
+      const goes = fate === 'goes';
+      const reasons = Object.entries(
+        // Whoever is warned about goes or stays besides, and is counted there.
+        fate === 'warned' ? counted(own) : (sums ?? counted(own)),
+      ).filter(([reason]) => fate === 'warned' || isGoing(reason) === goes);
+      return reasons.length === 0 ? [] : [{ goes, title: titleOf(where, fate, reasons), decisions: own }];
     }),
   );
 }
+
+const fates = ['goes', 'warned', 'stays'] as const;
+type Fate = (typeof fates)[number];
+
+function fateOf({ order, verdict }: Decision): Fate {
+  if (order !== null) return 'goes';
+  return verdict === 'Warn' ? 'warned' : 'stays';
+}
+
+const verbs: Readonly<Record<Fate, readonly [one: string, more: string]>> = {
+  goes: ['goes', 'go'],
+  warned: ['warning', 'warnings'],
+  stays: ['stays', 'stay'],
+};
 
 function gathered({ totals, decisions }: PlanDocument): ReadonlyMap<string, Gathered> {
   const places = new Map<string, Gathered>(
     totals.map((one) => [placeText(one), { sums: one.reasons, decisions: [] }]),
   );
   for (const one of decisions) {
-    const where = placeText({ unit: one.unit, node: one.object.kind === 'Pod' ? null : one.object.node });
+    const where = placeText({ unit: one.unit, node: one.unit === 'podgc' ? null : one.object.node });
     const found = places.get(where);
     if (found === undefined) places.set(where, { sums: undefined, decisions: [one] });
     else found.decisions.push(one);
@@ -57,11 +76,12 @@ const goingReasons: ReadonlySet<string> = new Set([
   ...podDeleteReasons,
   ...imageRemoveReasons,
   ...containerRemoveReasons,
+  ...evictionSignals,
 ]);
 const isGoing = (reason: string): boolean => goingReasons.has(reason);
 
-function titleOf(where: string, goes: boolean, reasons: readonly (readonly [string, number])[]): string {
+function titleOf(where: string, fate: Fate, reasons: readonly (readonly [string, number])[]): string {
   const count = reasons.reduce((total, [, one]) => total + one, 0);
-  const verb = goes ? (count === 1 ? 'goes' : 'go') : count === 1 ? 'stays' : 'stay';
+  const verb = verbs[fate][count === 1 ? 0 : 1];
   return `${where}: ${count} ${verb} (${reasons.map(([reason, one]) => `${reason}${hardSpace}${one}`).join(', ')})`;
 }

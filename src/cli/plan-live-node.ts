@@ -5,6 +5,7 @@ import type { ContainerRuntime, RuntimeContainer } from '../cri/runtime.ts';
 import { socketPath } from '../cri/sockets.ts';
 import { listPages } from '../kube/list-watch.ts';
 import { nodePodsResource, type NodePodFacts } from '../kube/node-pods.ts';
+import type { ClusterConnection } from '../kube/credentials.ts';
 import type { KubeTransport } from '../kube/transport.ts';
 import { imageDisk, statFsReader } from '../node/filesystem.ts';
 import { LocalLogs } from '../node/logs.ts';
@@ -13,10 +14,14 @@ import { emptyState, type AgentState } from '../node/state-format.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import { inOrder, type NodePart } from '../snapshot/world.ts';
+import { askKubelet } from './kubelet-usage.ts';
 import type { ThisNode } from './plan-config.ts';
 
 interface Tools {
   readonly transport: KubeTransport;
+  readonly connection: ClusterConnection;
+  /** Somebody wants to know what pods use. */
+  readonly needsUsage: boolean;
   /** What is remarkable is added. */
   readonly notes: string[];
 }
@@ -33,7 +38,7 @@ export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSi
 
 async function read(
   node: ThisNode,
-  { runtime, transport, notes }: Tools & { readonly runtime: ContainerRuntime },
+  { runtime, transport, connection, needsUsage, notes }: Tools & { readonly runtime: ContainerRuntime },
   signal: AbortSignal,
 ): Promise<NodePart> {
   const { name, podLogs, containerLogs } = node;
@@ -48,9 +53,12 @@ async function read(
   const images = await runtime.listImages(signal);
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
+  const usage = needsUsage
+    ? await orNote(askKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
+    : undefined;
   const pods = await podsOf(name, transport, signal);
   return inOrder({
-    ...{ name, images, containers, sandboxes, pods },
+    ...{ name, images, containers, sandboxes, usage, pods },
     mounted: await mountedImages({ runtime, containers, pods }, signal),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),

@@ -1,5 +1,6 @@
-import { podLabelKeys, rankPolicies } from '../api/matching.ts';
+import { hasStorageRule, podLabelKeys, rankPolicies } from '../api/matching.ts';
 import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
+import type { ClusterConnection } from '../kube/credentials.ts';
 import { listPages } from '../kube/list-watch.ts';
 import { readPolicies } from '../kube/live-policies.ts';
 import { nodeReportsResource } from '../kube/node-report-facts.ts';
@@ -17,9 +18,9 @@ import { systemClock as clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { OnProgress } from '../snapshot/files.ts';
 import { readPolicyFiles } from '../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type World } from '../snapshot/world.ts';
-import { connect } from './connect.ts';
-import type { PlanConfig } from './plan-config.ts';
+import { kindMissingNote, type ByUid, type NodePart, type World } from '../snapshot/world.ts';
+import { connect, type Connected } from './connect.ts';
+import type { PlanConfig, ThisNode } from './plan-config.ts';
 import { readThisNode } from './plan-live-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
@@ -28,7 +29,7 @@ type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
 export async function readCluster(config: LiveConfig, onProgress: OnProgress): Promise<World> {
   const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
   try {
-    return await new ClusterReading(cluster.transport, onProgress).world(config);
+    return await new ClusterReading(cluster, onProgress).world(config);
   } finally {
     cluster.close();
   }
@@ -36,21 +37,22 @@ export async function readCluster(config: LiveConfig, onProgress: OnProgress): P
 
 class ClusterReading {
   readonly #transport: KubeTransport;
+  readonly #connection: ClusterConnection;
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
   /** Nobody stops a plan but by ending the process. */
   readonly #signal = new AbortController().signal;
 
-  constructor(transport: KubeTransport, onProgress: OnProgress) {
+  constructor({ transport, connection }: Connected, onProgress: OnProgress) {
     this.#transport = transport;
+    this.#connection = connection;
     this.#onProgress = onProgress;
   }
 
   async world({ policyFiles, node }: LiveConfig): Promise<World> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
     // The runtime comes before the pods: one that is created meanwhile is then known before its containers are.
-    const part =
-      node && (await readThisNode(node, { transport: this.#transport, notes: this.#notes }, this.#signal));
+    const part = node && (await this.#inside(node, hasStorageRule(policies)));
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
     const labelKeys = podLabelKeys(policies);
     const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
@@ -68,6 +70,11 @@ class ClusterReading {
       reports: [...reports.values()].filter(({ name }) => name !== part?.name),
       notes: this.#notes,
     };
+  }
+
+  #inside(node: ThisNode, needsUsage: boolean): Promise<NodePart> {
+    const [transport, connection, notes] = [this.#transport, this.#connection, this.#notes];
+    return readThisNode(node, { transport, connection, needsUsage, notes }, this.#signal);
   }
 
   async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {

@@ -1,3 +1,4 @@
+import { hasStorageRule } from '../api/matching.ts';
 import { isInvalid } from '../api/policy.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
 
@@ -7,9 +8,6 @@ export function notesOn(world: World): readonly string[] {
   return [
     ...policyNotes(world),
     ...clusterNotes(world),
-    ...(spoken.localStorage
-      ? ['Evictions for local storage (localStorageEviction) are not planned yet.']
-      : []),
     ...world.parts.flatMap((part) => partNotes(part, spoken)),
     ...reportNotes(world),
     ...world.notes,
@@ -47,7 +45,7 @@ function reportNotes({ reports }: World): readonly string[] {
 }
 
 /** Only what some policy speaks of is worth a word. */
-function partNotes(part: NodePart, { images, containers }: Spoken): readonly string[] {
+function partNotes(part: NodePart, { images, containers, localStorage }: Spoken): readonly string[] {
   const { name } = part;
   const consequences = [
     ['images', part.images, images, 'nothing is said of them'],
@@ -56,11 +54,15 @@ function partNotes(part: NodePart, { images, containers }: Spoken): readonly str
     ['logs', part.logs, containers, 'nothing is said of them'],
     ['disk', part.disk, images, 'no image goes for space'],
   ] as const;
-  const unknown = consequences.flatMap(([what, value, matters, consequence]) =>
+  const lists = consequences.flatMap(([what, value, matters, consequence]) =>
     value === undefined && matters
       ? [`Node ${name}: its ${what} ${what === 'disk' ? 'is' : 'are'} not known: ${consequence}.`]
       : [],
   );
+  const isUsageMissed = localStorage && part.usage === undefined;
+  const unknown = isUsageMissed
+    ? [...lists, `Node ${name}: what its pods use is not known: none is evicted or warned about.`]
+    : lists;
   const isForgetful = images && part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
   return isForgetful
     ? [...unknown, `Node ${name}: when its images were used is not known: all count as new.`]
@@ -78,6 +80,6 @@ function spokenOf({ policies = [] }: World): Spoken {
   return {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),
     containers: nodes.some(({ containerGC }) => containerGC !== undefined),
-    localStorage: nodes.some(({ localStorageEviction }) => localStorageEviction !== undefined),
+    localStorage: hasStorageRule(policies),
   };
 }

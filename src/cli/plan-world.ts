@@ -6,6 +6,7 @@ import type { NodePart, World } from '../snapshot/world.ts';
 import { planContainers } from './plan-containergc.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, UnitPlan } from './plan-document.ts';
 import { planImages } from './plan-imagegc.ts';
+import { planStorage, storageNamespaces } from './plan-localstorage.ts';
 import { notesOn } from './plan-notes.ts';
 import { reportTotals } from './plan-reports.ts';
 import { planPods } from './plan-podgc.ts';
@@ -13,9 +14,10 @@ import { planPods } from './plan-podgc.ts';
 /** What controller and agents would do with this world, decided by their own plans: the cluster first, then node by node. */
 export function planWorld(world: World, options: PlanOptions): PlanDocument {
   const nodes = new Map([...(world.nodes?.values() ?? [])].map((node) => [node.name, node]));
+  const storage = storageNamespaces(world);
   const units: readonly UnitPlan[] = [
     planPods(world, options),
-    ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name) }, options)),
+    ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name), storage }, options)),
   ];
   const decisions = units.flatMap((unit) => unit.decisions);
   return {
@@ -33,11 +35,20 @@ export function planWorld(world: World, options: PlanOptions): PlanDocument {
 interface Place {
   readonly world: World;
   readonly node: NodeFacts | undefined;
+  readonly storage: ReturnType<typeof storageNamespaces>;
 }
 
-function planNode(part: NodePart, { world, node }: Place, options: PlanOptions): readonly UnitPlan[] {
+function planNode(
+  part: NodePart,
+  { world, node, storage }: Place,
+  options: PlanOptions,
+): readonly UnitPlan[] {
   const governance = governNode(world.policies, node);
-  return [planImages(part, governance, options), planContainers(part, governance, options)];
+  return [
+    planImages(part, governance, options),
+    planContainers(part, governance, options),
+    ...(storage === undefined ? [] : [planStorage({ part, governance, namespaces: storage.known }, options)]),
+  ];
 }
 
 /** Of the policies that can be followed, in the order in which they govern. */

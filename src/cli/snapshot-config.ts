@@ -2,6 +2,7 @@ import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
 import { notSubdomain } from './controller-flags.ts';
 import { UsageError } from './exit.ts';
 import type { CommandLine } from './flags.ts';
+import { kubeletAccess, type KubeletAccess } from './kubelet-access.ts';
 import { snapshotFlags } from './snapshot-flags.ts';
 import type { System } from './system.ts';
 
@@ -21,6 +22,7 @@ export interface SnapshotNode {
   readonly podLogs: string;
   readonly containerLogs: string;
   readonly kubeletRoot: string;
+  readonly kubelet: KubeletAccess;
 }
 
 /** The settings of `dustpan snapshot`, valid together; throws UsageError for what is not. */
@@ -48,5 +50,6 @@ function snapshotNode(line: CommandLine, env: System['env']): SnapshotNode | und
     podLogs: line.value(snapshotFlags.podLogsDir),
     containerLogs: line.value(snapshotFlags.containerLogsDir),
     kubeletRoot: line.value(snapshotFlags.kubeletRootDir),
+    kubelet: kubeletAccess(line, env),
   };
 }

@@ -1,6 +1,6 @@
 import { containerMeanings, imageMeanings } from '../api/node-reason-meanings.ts';
 import { podMeanings, type ReasonMeaning } from '../api/reason-meanings.ts';
-import { storageMeanings } from '../api/storage-reason-meanings.ts';
+import { evictionMeanings, storageMeanings } from '../api/storage-reason-meanings.ts';
 import type { World } from '../snapshot/world.ts';
 import type { Decision, PlanDocument, Unit } from './plan-document.ts';
 import type { AskedObject, Found } from './why-found.ts';
@@ -54,11 +54,16 @@ const meanings: Readonly<Record<Unit, Meanings>> = {
   podgc: podMeanings,
   imagegc: imageMeanings,
   containergc: containerMeanings,
-  localstorage: storageMeanings,
+  localstorage: { ...evictionMeanings, ...storageMeanings, KeepMarked: evictionMeanings.KeepMarked },
 };
 
-const meaningOf = ({ unit, reason, detail }: Decision): ReasonMeaning =>
-  meanings[unit][reason] ?? { sentence: detail, change: '' };
+const warning: ReasonMeaning = {
+  sentence: 'It uses more of a limit than one of the levels in nodes.localStorageEviction.warnAtPercent.',
+  change: 'It uses less of that limit, the limit is higher, or the level is not in warnAtPercent.',
+};
+
+const meaningOf = ({ unit, verdict, reason, detail }: Decision): ReasonMeaning =>
+  verdict === 'Warn' ? warning : (meanings[unit][reason] ?? { sentence: detail, change: '' });
 
 function heldBy({ object }: Decision, { parts }: World): Pick<Explanation, 'heldBy'> {
   if (object.kind !== 'Image') return {};

@@ -31,7 +31,7 @@ function section(one: Explanation, nowMs: number): readonly string[] {
     ...row('Policy', policyText(one)),
     ...row('Field', one.field ?? ''),
     ...row('When', whenText(one, nowMs)),
-    ...row(goes(one) ? 'Kept by' : 'Goes when', one.change),
+    ...row(changeLabel(one), one.change),
     ...row('Held by', holdersText(one.heldBy ?? [])),
     ...row('Beware', one.caution ?? ''),
   ];
@@ -43,9 +43,15 @@ function row(label: string, text: string): readonly string[] {
   return lines.map((line, i) => `${' '.repeat(indent)}${(i === 0 ? label : '').padEnd(labelWidth)}${line}`);
 }
 
-const goes = ({ verdict }: Explanation): boolean => verdict !== 'Keep';
+const goes = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
+
+function changeLabel(one: Explanation): string {
+  if (one.verdict === 'Warn') return 'Ends when';
+  return goes(one) ? 'Kept by' : 'Goes when';
+}
 
 function verdictOf(one: Explanation): string {
+  if (one.verdict === 'Warn') return 'is warned about';
   if (!goes(one)) return 'stays';
   return one.mode === 'Enforce' ? 'goes' : 'would go';
 }
@@ -81,6 +87,7 @@ function policyText({ policy, mode }: Explanation): string {
 
 function whenText(one: Explanation, nowMs: number): string {
   const { mode, eligibleAt } = one;
+  if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
   if (goes(one))
     return mode === 'Enforce'
       ? 'Now, in the next pass.'

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { podLabelKeys } from '../api/matching.ts';
+import { hasStorageRule, podLabelKeys } from '../api/matching.ts';
 import type { NodeFacts } from '../kube/objects.ts';
 import type { OnProgress } from './files.ts';
 import { findFile, namesIn } from './files.ts';
@@ -35,9 +35,10 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
   const pods = await ifThere('pods', (file) =>
     readPods(file, { labelKeys: podLabelKeys(policies ?? []), nodes: folders }, onProgress),
   );
+  const needsUsage = hasStorageRule(policies);
   const read = await Promise.all(
     folders.map((name) =>
-      readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name) }),
+      readNodeFolder(join(directory, 'nodes', name), { name, pods: pods?.byNode.get(name), needsUsage }),
     ),
   );
   const reports = await ifThere('nodegcreports', (file) =>

@@ -115,6 +115,12 @@ export class Field {
     return Number(value);
   }
 
+  /** The same as a number alone, as the kubelet writes it. */
+  size(): number {
+    if (typeof this.#value !== 'number') throw this.mustBe('a number from 0 to 2^53');
+    return this.count();
+  }
+
   /** An RFC 3339 time, in Unix milliseconds. */
   timeMs(): number {
     const value = this.#value;

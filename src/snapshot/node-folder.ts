@@ -5,6 +5,7 @@ import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
 import { logListingOf } from './log-listing.ts';
+import { checkUsage, diskOf, usageOf } from './stats.ts';
 import { inOrder, type NodePart } from './world.ts';
 
 /** A node's own folder of a snapshot, with what is remarkable about it. */
@@ -13,10 +14,17 @@ export interface NodeFolder {
   readonly notes: readonly string[];
 }
 
+export interface NodeFolderSource {
+  readonly name: string;
+  readonly pods: readonly NodePodFacts[] | undefined;
+  /** Somebody wants to know what pods use. */
+  readonly needsUsage: boolean;
+}
+
 /** Reads one folder below `nodes/`; what has no file is not known. */
 export async function readNodeFolder(
   directory: string,
-  { name, pods }: { readonly name: string; readonly pods: readonly NodePodFacts[] | undefined },
+  { name, pods, needsUsage }: NodeFolderSource,
 ): Promise<NodeFolder> {
   const names = (await namesIn(directory)) ?? [];
   const read = async <T>(file: string, convert: (value: Field) => T): Promise<T | undefined> => {
@@ -30,25 +38,22 @@ export async function readNodeFolder(
     containers: containersOf(answer),
     mounted: mountedImagesOf(answer),
   }));
+  const stats = await read('stats', (answer) => {
+    checkUsage(answer);
+    return { disk: diskOf(answer), usage: needsUsage ? usageOf(answer) : undefined };
+  });
   const part: NodePart = {
     ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
     images: await read('images', imagesOf),
     sandboxes: await read('sandboxes', sandboxesOf),
-    disk: await read('stats', diskOf),
+    disk: stats?.disk,
+    usage: stats?.usage,
     logs: logListingOf({
       logs: await read('logs', (value) => value),
       listing: await read('loglisting', (value) => value),
     }),
   };
   return { part: inOrder(part), notes: note === undefined ? [] : [note] };
-}
-
-/** Of the kubelet's /stats/summary; undefined where it says nothing of the image file system. */
-function diskOf(stats: Field): NodePart['disk'] {
-  const imageFs = stats.at('node').maybeAt('runtime').maybeAt('imageFs');
-  const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
-  if (capacity.isAbsent || available.isAbsent) return undefined;
-  return { capacityBytes: capacity.count(), availableBytes: available.count() };
 }
 
 interface ReadState {

@@ -1,3 +1,4 @@
+import type { StorageUsage } from '../api/local-storage.ts';
 import type { ImageDisk } from '../api/node-pass.ts';
 import type { InvalidPolicy, Policy } from '../api/policy.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
@@ -42,6 +43,8 @@ export interface NodePart {
   readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
   /** Empty where none was kept: then every image was first seen now. */
   readonly state: AgentState;
+  /** What its pods use of local storage, as far as a policy speaks of that. */
+  readonly usage: StorageUsage | undefined;
   /** As listed on the node; of a snapshot below the usual roots. */
   readonly logs: LogListing | undefined;
 }

@@ -57,8 +57,8 @@ function requestOf(
   ];
 }
 
-/** The most excessive first; equals in a fixed order. */
-function byExcess(a: PodEviction, b: PodEviction): number {
+/** The order in which pods are asked for: the most excessive first, equals in a fixed order. */
+export function byExcess(a: PodEviction, b: PodEviction): number {
   const [left, right] = [a, b].map(({ excess }) => fullness(excess.usedBytes, excess.limit.bytes));
   if (left === undefined || right === undefined || left === right) return a.pod.uid < b.pod.uid ? -1 : 1;
   return right - left;

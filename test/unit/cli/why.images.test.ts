@@ -29,7 +29,15 @@ const partOf = (
   over: Partial<NodePart> = {},
   used: Record<string, number | undefined> = { x: 60 },
 ): NodePart => ({
-  ...{ name: 'node-1', pods: [], containers: [], sandboxes: [], mounted: [], logs: undefined },
+  ...{
+    name: 'node-1',
+    pods: [],
+    containers: [],
+    sandboxes: [],
+    mounted: [],
+    logs: undefined,
+    usage: undefined,
+  },
   images: [image('x')],
   disk: { capacityBytes: 10_000, availableBytes: 1000 },
   state: {

@@ -88,6 +88,7 @@ const partOf = (over: Partial<NodePart>): NodePart => ({
   disk: undefined,
   state: emptyState,
   logs: undefined,
+  usage: undefined,
   ...over,
 });
 
