@@ -8,11 +8,13 @@ export const planCommand: Command = {
   description:
     'Says what the controller and the agents would remove, in order, with the reason of each, and touches nothing. Plans from the ' +
     'cluster of the kubeconfig, or from a snapshot directory without any cluster. A policy in mode DryRun is planned like any other. ' +
-    'From a cluster, the insides of nodes are only summed up, as their agents report them; on a node, --cri-socket plans them too.',
+    'From a cluster, the insides of nodes are only summed up, as their agents report them; on a node, --cri-socket plans them too. ' +
+    'For localStorageEviction its kubelet is asked then, which takes the right to get nodes/stats.',
   flags: Object.values(planFlags),
   environment: [
     { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
     { name: 'NODE_NAME', help: 'The node, for --node-name.' },
+    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
     { name: 'NO_COLOR', help: 'Set to anything: no colours on a terminal.' },
   ],
   examples: [

@@ -8,8 +8,8 @@ export const snapshotCommand: Command = {
   operands: ['DIR'],
   description:
     'Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster into the new directory DIR, as lists ' +
-    'that kubectl could have written. On a node, --cri-socket adds what is on it: images, containers, sandboxes, logs, file systems and ' +
-    "the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster. " +
+    'that kubectl could have written. On a node, --cri-socket adds what is on it: images, containers, sandboxes, logs, file systems, ' +
+    "what pods use as its kubelet tells (which takes the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster. " +
     'It is fit to be passed on: of every object only what a rule reads is written. Names, labels, image references, phases and times are; ' +
     'environment, command lines, probes, volumes but for their types, managedFields and all annotations but the few that mark static ' +
     'pods are not. What may not be listed is left out with a warning, and counts as not known. ' +
@@ -18,6 +18,7 @@ export const snapshotCommand: Command = {
   environment: [
     { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
     { name: 'NODE_NAME', help: 'The node, for --node-name.' },
+    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
   ],
   examples: [
     { what: 'of the current context', line: 'dustpan snapshot ./snapshot' },

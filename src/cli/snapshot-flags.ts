@@ -1,6 +1,7 @@
 import { agentFlags } from './agent-flags.ts';
 import { kubeFlags, logFlags } from './controller-flags.ts';
 import { boolFlag } from './flag-types.ts';
+import { planFlags } from './plan-flags.ts';
 
 /** Of `dustpan snapshot`, by topic. */
 export const snapshotFlags = {
@@ -28,8 +29,11 @@ export const snapshotFlags = {
   },
   kubeletRootDir: {
     ...agentFlags.kubeletRootDir,
-    help: "The kubelet's own directory, which is on the node's own file system.",
+    help: "The kubelet's own directory, on the node's own file system; the certificate that it signed for itself is below it.",
   },
+  kubeletEndpoint: planFlags.kubeletEndpoint,
+  kubeletCertificateAuthority: planFlags.kubeletCertificateAuthority,
+  kubeletInsecureTls: planFlags.kubeletInsecureTls,
   kubeconfig: kubeFlags.kubeconfig,
   context: kubeFlags.context,
   verbosity: logFlags.verbosity,

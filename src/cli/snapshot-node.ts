@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { strayContainers } from '../agent/imagegc/holds.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeFileSystems } from '../cri/runtime.ts';
 import { nodePodCodec, type NodePodFacts } from '../kube/node-pods.ts';
-import type { FileSystemFigures, StatFs } from '../node/filesystem.ts';
+import type { StatFs } from '../node/filesystem.ts';
 import type { NodeLogs } from '../node/logs.ts';
 import type { StateReading } from '../node/state-file.ts';
 import { formatState } from '../node/state-format.ts';
@@ -10,6 +10,7 @@ import { errorLine } from '../runtime/errors.ts';
 import { containersJson, imageFsJson, imagesJson, sandboxesJson } from './snapshot-crictl.ts';
 import { logListingJson, logsJson } from './snapshot-logs.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
+import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './snapshot-stats.ts';
 
 export interface NodePartDeps {
   readonly name: string;
@@ -17,6 +18,8 @@ export interface NodePartDeps {
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
   readonly readState: (signal: AbortSignal) => Promise<StateReading>;
+  /** The answer of the node's kubelet, as it is. */
+  readonly readSummary: (signal: AbortSignal) => Promise<Buffer>;
   readonly kubeletRoot: string;
   /** One sentence. */
   readonly warn: (line: string) => void;
@@ -112,28 +115,47 @@ export class NodeSnapshot {
       },
       signal,
     );
-    if (usage !== undefined) await this.#readIfPossible('stats', () => this.#stats(usage, signal), signal);
+    await this.#readIfPossible('stats', () => this.#stats(usage, signal), signal);
   }
 
-  /** Of the kubelet's summary what can be measured without it; that nothing is said of pods means that it is not known. */
-  async #stats(usage: RuntimeFileSystems | undefined, signal: AbortSignal): Promise<object> {
-    const { name, statFs, kubeletRoot, warn } = this.#deps;
-    const [first] = usage?.images ?? [];
+  /** The kubelet's summary with the disk as it is measured here, or what can be measured without the kubelet. */
+  async #stats(usage: RuntimeFileSystems | undefined, signal: AbortSignal): Promise<object | undefined> {
+    const { name, readSummary } = this.#deps;
+    const tell = (err: unknown, what: string): void => {
+      signal.throwIfAborted();
+      this.#deps.warn(`node ${name}: ${errorLine(err)}; ${what}`);
+    };
+    const summary = await readSummary(signal)
+      .then(pickedSummary)
+      .catch((err: unknown) => {
+        tell(err, 'stats.json says nothing of what pods use');
+        return undefined;
+      });
+    const imageFs = usage && this.#imageFs(usage, signal);
+    if (summary === undefined) return imageFs && this.#ownStats(await imageFs, signal);
+    const measured = await imageFs?.catch((err: unknown) => {
+      tell(err, "stats.json has the kubelet's figures of the image file system");
+      return undefined;
+    });
+    return withDisk(summary, { imageFs: measured, fs: undefined });
+  }
+
+  async #imageFs({ images }: RuntimeFileSystems, signal: AbortSignal): Promise<MeasuredDisks['imageFs']> {
+    const [first] = images;
     if (first === undefined || first.mountpoint === '')
       throw new Error('the runtime names no image file system');
-    const imageFs = statsJson(await statFs(first.mountpoint, signal));
-    const used = { usedBytes: first.usedBytes, inodesUsed: first.inodesUsed };
+    const { usedBytes, inodesUsed } = first;
+    return { ...(await this.#deps.statFs(first.mountpoint, signal)), usedBytes, inodesUsed };
+  }
+
+  async #ownStats(imageFs: MeasuredDisks['imageFs'], signal: AbortSignal): Promise<object> {
+    const { name, statFs, kubeletRoot, warn } = this.#deps;
     const fs = await statFs(kubeletRoot, signal).catch((err: unknown) => {
       signal.throwIfAborted();
       warn(`node ${name}: ${errorLine(err)}; stats.json says nothing of the node's own file system`);
       return undefined;
     });
-    const node = {
-      nodeName: name,
-      ...(fs && { fs: statsJson(fs) }),
-      runtime: { imageFs: { ...imageFs, ...used } },
-    };
-    return { node };
+    return ownStats(name, { imageFs, fs });
   }
 
   async #readIfPossible(
@@ -150,9 +172,3 @@ export class NodeSnapshot {
     }
   }
 }
-
-const statsJson = ({ capacityBytes, availableBytes, inodes, inodesFree }: FileSystemFigures): object => ({
-  ...{ capacityBytes, availableBytes },
-  ...(inodes !== undefined && { inodes }),
-  ...(inodesFree !== undefined && { inodesFree }),
-});

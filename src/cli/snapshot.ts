@@ -5,8 +5,9 @@ import { statFsReader } from '../node/filesystem.ts';
 import { LocalLogs } from '../node/logs.ts';
 import { StateFile } from '../node/state-file.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import { connect } from './connect.ts';
+import { connect, type Connected } from './connect.ts';
 import { exitCode, UsageError } from './exit.ts';
+import { askKubelet } from './kubelet-usage.ts';
 import { Progress } from './plan-progress.ts';
 import { writeClusterPart, type ClusterPart } from './snapshot-cluster.ts';
 import type { SnapshotConfig, SnapshotNode } from './snapshot-config.ts';
@@ -48,7 +49,7 @@ async function writeParts(
     stderr(`dustpan: warning: ${line}\n`);
   };
   const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
-  const inside = config.node && openNode(config.node, warn);
+  const inside = config.node && openNode(config.node, { cluster, warn });
   const nodes = new Set<unknown>();
   try {
     await inside?.node.read(signal);
@@ -84,7 +85,12 @@ interface OpenNode {
   close(): void;
 }
 
-function openNode(config: SnapshotNode, warn: (line: string) => void): OpenNode {
+interface NodeTools {
+  readonly cluster: Pick<Connected, 'connection'>;
+  readonly warn: (line: string) => void;
+}
+
+function openNode(config: SnapshotNode, { cluster, warn }: NodeTools): OpenNode {
   const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
   const runtime = criRuntime({ socket: socketPath(config.criSocket) });
   const state = new StateFile(join(stateDirectory, 'state.json'));
@@ -93,6 +99,7 @@ function openNode(config: SnapshotNode, warn: (line: string) => void): OpenNode 
     statFs: statFsReader(),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     readState: (signal) => state.read(signal),
+    readSummary: (signal) => askKubelet(config, cluster.connection, (kubelet) => kubelet.summary(signal)),
   });
   return {
     node,

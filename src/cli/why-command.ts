@@ -15,6 +15,7 @@ export const whyCommand: Command = {
   environment: [
     { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
     { name: 'NODE_NAME', help: 'The node, for --node-name.' },
+    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
   ],
   examples: [
     { what: 'why is this pod still there?', line: 'dustpan why pod batch/report-28' },

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statfsSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PlanDocument } from '../../src/cli/plan-document.ts';
+import type { Decision, PlanDocument } from '../../src/cli/plan-document.ts';
 import { startAgent } from './agent.ts';
 import {
   applyPolicy,
@@ -50,8 +50,13 @@ const rules = {
   containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 1 } },
 };
 
+/** So that some pods are over the limit, and some are not: the crashing one writes next to nothing. */
+const storage = { localStorageEviction: { defaultLimits: { pod: '1Mi' }, warnAtPercent: [50] } };
+
 let cluster: Cluster;
 let looks: Looks;
+/** Taken while the kubelet runs: both plans, of local storage alone. */
+let storagePlans: { live: readonly Decision[]; offline: readonly Decision[] };
 
 beforeAll(async () => {
   const { archive } = await archiveOf([busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)]);
@@ -60,6 +65,7 @@ beforeAll(async () => {
     kubelet: {
       config: {
         staticPodPath: manifests,
+        volumeStatsAggPeriod: '2s',
         crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
         featureGates: { KubeletCrashLoopBackOffMax: true },
       },
@@ -67,7 +73,6 @@ beforeAll(async () => {
   });
   await fill();
   await remember();
-  await freeze();
   const now = new Date(Date.now() + 48 * 3_600_000).toISOString().replace(/\.\d+/, '');
   looks = new Looks({
     cluster,
@@ -76,9 +81,13 @@ beforeAll(async () => {
       `--node-name=${cluster.node.name}`,
       `--cri-socket=${cluster.node.criSocket}`,
       `--state-dir=${join(cluster.dir, 'agent-state')}`,
+      `--kubelet-endpoint=https://${cluster.node.address}:10250`,
+      `--kubelet-certificate-authority=${cluster.caFile}`,
     ],
     planArgs: [`--now=${now}`, '--kept', '-o', 'json'],
   });
+  storagePlans = await lookAtStorage();
+  await freeze();
 });
 
 afterAll(() => cluster.stop());
@@ -88,6 +97,7 @@ async function fill(): Promise<void> {
   await createPods(cluster, {
     crash: { image, script: crashing, ...data },
     volume: { image, script: sleep, ...imageVolume(volumeImage.ref) },
+    writes: { image, script: `dd if=/dev/zero of=/data/x bs=1048576 count=3; ${sleep}`, ...data },
     stray: { image, script: sleep, ...imageVolume(strayImage.ref) },
     done: { image, script: 'echo done', restartPolicy: 'Never' },
     gone: { image, script: 'echo gone', restartPolicy: 'Never' },
@@ -98,7 +108,7 @@ async function fill(): Promise<void> {
   writeFileSync(join(manifests, 'still.json'), JSON.stringify(still));
   const wanted = {
     ...{ crash: 'Running', discreet: 'Running', done: 'Succeeded', gone: 'Succeeded' },
-    ...{ stray: 'Running', 'still-node-a': 'Succeeded', volume: 'Running' },
+    ...{ stray: 'Running', 'still-node-a': 'Succeeded', volume: 'Running', writes: 'Running' },
   };
   await waitUntil('pods in their phases', async () => isDeepStrictEqual(await phases(cluster), wanted));
   await waitUntil('the third attempt', async () =>
@@ -136,6 +146,27 @@ async function remember(): Promise<void> {
   await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(report));
   const patch = ['patch', 'nodegcreport', 'node-b', '--subresource=status', '--type=merge', '-p'];
   await kubectl(cluster, [...patch, JSON.stringify({ status })]);
+}
+
+/** The kubelet measures again and again: until two looks have fallen between two of its walks. */
+async function lookAtStorage(): Promise<typeof storagePlans> {
+  const policy = join(cluster.dir, 'storage.json');
+  const metadata = { name: 'storage' };
+  const spec = { mode: 'Enforce', nodes: storage };
+  writeFileSync(
+    policy,
+    JSON.stringify({ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata, spec }),
+  );
+  const of = ({ decisions }: PlanDocument): readonly Decision[] =>
+    decisions.filter(({ unit }) => unit === 'localstorage');
+  for (let attempt = 0; ; attempt += 1) {
+    const plan = await looks.live(`--policy=${policy}`);
+    expect(plan.notes.filter((note) => note.includes('kubelet'))).toEqual([]);
+    await looks.snapshot();
+    const seen = { live: of(plan), offline: of(await looks.offline(`--policy=${policy}`)) };
+    const isMeasured = seen.live.every(({ reason }) => reason !== 'UsageUnknown');
+    if ((isMeasured && isDeepStrictEqual(seen.live, seen.offline)) || attempt === 20) return seen;
+  }
 }
 
 /** Nothing moves any more: containers run on without a kubelet, and nobody judges the node. */
@@ -193,6 +224,20 @@ test('a plan on the node is that of its snapshot, to the byte', async () => {
   expect(live.summary).toMatchObject([{ unit: 'imagegc', wantedBytes: expect.any(Number) as unknown }]);
   expect(live.summary[0]?.wantedBytes).toBeGreaterThan(1e6);
   expect(live.totals.filter(({ node }) => node === 'node-b')).toHaveLength(2);
+});
+
+test('what pods use is the same to a plan on the node and to one of its snapshot', () => {
+  const { live, offline } = storagePlans;
+  expect(offline).toEqual(live);
+  const verdicts = live.map(({ object, verdict, reason }) => `${String(object.name)} ${verdict} ${reason}`);
+  expect(verdicts).toEqual(
+    expect.arrayContaining([
+      'writes Evict ephemeralpodfs.limit',
+      'writes Warn ephemeralpodfs.limit',
+      'volume Keep UnderLimit',
+      'done Keep Finished',
+    ]),
+  );
 });
 
 test('the comparison sees what a snapshot loses', async () => {

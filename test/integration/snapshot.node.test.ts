@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from './agent.bed.ts';
+import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { build, type Built } from './built.ts';
 import { planned } from './plan.bed.ts';
 import { diskAside, files, secret, SnapshotBed } from './snapshot.bed.ts';
@@ -27,7 +28,10 @@ describe('on a node', () => {
   const app = 'registry.example.com/app:v1';
   const model = 'registry.example.com/model:v1';
   const emptyUid = '9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11';
+  let kubelet: KubeletSandbox;
   const onNode = (): string[] => [
+    `--kubelet-endpoint=${kubelet.endpoint}`,
+    '--kubelet-insecure-tls',
     `--node-name=${nodeName}`,
     `--cri-socket=${bed.path('cri.sock')}`,
     `--state-dir=${bed.path('state')}`,
@@ -38,6 +42,7 @@ describe('on a node', () => {
 
   beforeEach(async () => {
     const { runtime } = await bed.startCri();
+    kubelet = await startKubeletSandbox({ nodeName, token: bed.api.token });
     runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
     runtime.addImage({ tags: ['registry.example.com/pinned:v1'], pinned: true });
     const { sandbox } = runtime.runPod({
@@ -72,7 +77,10 @@ describe('on a node', () => {
     const images = Object.fromEntries(ids.map((id) => [id, seen]));
     writeFileSync(join(bed.path('state'), 'state.json'), JSON.stringify({ version: 1, images, removed: [] }));
     const imageGC = { highThresholdPercent: 2, lowThresholdPercent: 1, maximumAge: '1h' };
-    bed.api.store.apply(nodesPolicy('Enforce', { imageGC, containerGC: { logs: {} } }));
+    const localStorageEviction = { defaultLimits: { pod: '1Mi' } };
+    bed.api.store.apply(nodesPolicy('Enforce', { imageGC, containerGC: { logs: {} }, localStorageEviction }));
+    bed.api.store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
+    kubelet.pods = [{ uid: sandbox.uid, name: 'web', containers: [{ name: 'main', layer: 2e6, logs: 1e6 }] }];
     for (const name of [nodeName, 'node-2'])
       bed.api.store.apply({
         apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -81,6 +89,8 @@ describe('on a node', () => {
         status: { reportTime: '2026-01-15T12:00:00Z', images: { removable: { count: 4, bytes: 5000 } } },
       });
   });
+
+  afterEach(() => kubelet.stop());
 
   const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
   const offline = async (...args: readonly string[]) =>
@@ -108,7 +118,11 @@ describe('on a node', () => {
   });
 
   test.each([
-    { name: 'governed', change: () => undefined, reasons: ['Image Age', 'Image Pinned', 'Image InUse'] },
+    {
+      name: 'governed',
+      change: () => undefined,
+      reasons: ['Image Age', 'Image Pinned', 'Image InUse', 'Pod ephemeralpodfs.limit'],
+    },
     {
       name: 'not governed',
       change: () => bed.api.store.delete('GCPolicy', 'default'),
@@ -151,7 +165,7 @@ describe('on a node', () => {
       }),
     );
     expect(plan.totals).toContainEqual(expect.objectContaining({ node: 'node-2', removable: 4 }));
-    for (const file of ['loglisting', 'containers', 'sandboxes', 'images', 'logs', 'state'])
+    for (const file of ['loglisting', 'containers', 'sandboxes', 'images', 'logs', 'state', 'stats'])
       await without(join('nodes', nodeName, `${file}.json`), plan);
     for (const file of ['nodegcreports', 'policies', 'pods']) await without(`${file}.json`, plan);
   });
@@ -198,6 +212,32 @@ describe('on a node', () => {
     expect(ran).toMatchObject({ code, stdout: '' });
     expect(ran.stderr).toMatch(line);
     expect(readdirSync(bed.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+  });
+
+  test('a kubelet that is away: what pods use is not known, and the rest is as it was', async () => {
+    kubelet.faults.push({ kind: 'status', status: 503 }, { kind: 'status', status: 503 });
+    const { code, stderr } = await bed.snapshot(...snapshotOptions());
+    expect({ code, lines: stderr.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        expect.stringMatching(/the kubelet answers .* 503; stats\.json says nothing of what pods use$/),
+      ],
+    });
+    const there = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...onNode(), ...at]);
+    for (const { notes } of [there, await offline()])
+      expect(notes).toContain(
+        `Node ${nodeName}: what its pods use is not known: none is evicted or warned about.`,
+      );
+    expect(there.notes.join()).toContain('503');
+    const stays = (await offline()).decisions.filter(({ unit }) => unit === 'localstorage');
+    expect(stays.map(({ verdict, reason }) => `${verdict} ${reason}`)).toEqual(['Keep UsageUnknown']);
+  });
+
+  test('nobody asks the kubelet for a plan when no policy speaks of local storage', async () => {
+    bed.api.store.apply(nodesPolicy('Enforce', { imageGC: {} }));
+    const plan = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...onNode(), ...at]);
+    expect(kubelet.requests).toEqual([]);
+    expect(plan.decisions.filter(({ unit }) => unit === 'localstorage')).toEqual([]);
   });
 
   test('what cannot be used of it is left out, the rest is there', async () => {

@@ -13,6 +13,34 @@ const state = {
 };
 const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
 
+const secret = 'hunter2';
+const figure = { time: '2026-01-15T11:59:00Z', usedBytes: 7 };
+/** As of a kubelet: older figures of the disk, and more than a snapshot may tell. */
+const summary = {
+  node: {
+    nodeName: 'node-1',
+    systemContainers: [{ name: secret }],
+    fs: { ...disk, capacityBytes: 5000 },
+    runtime: { imageFs: { ...disk, availableBytes: 1, time: figure.time }, containerFs: { ...disk } },
+  },
+  pods: [
+    {
+      podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
+      network: { name: secret },
+      'ephemeral-storage': figure,
+      volume: [
+        { name: 'tmp', ...figure, inodes: 1 },
+        { name: 'claim', ...figure, pvcRef: { name: secret, namespace: 'default' } },
+      ],
+      containers: [{ name: 'main', rootfs: figure, logs: figure, userDefinedMetrics: [{ name: secret }] }],
+    },
+  ],
+};
+
+const answer = (content: unknown): Pick<NodePartDeps, 'readSummary'> => ({
+  readSummary: () => Promise.resolve(Buffer.from(JSON.stringify(content))),
+});
+const noKubelet = { readSummary: () => Promise.reject(new Error('cannot reach the kubelet')) };
 let runtime: FakeRuntime;
 let warnings: string[];
 beforeEach(() => {
@@ -41,6 +69,7 @@ async function taken(
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
     logs: { list: () => Promise.resolve(listing) },
     readState: () => Promise.resolve({ kind: 'read', state }),
+    ...answer(summary),
     warn: (line) => warnings.push(line),
     ...over,
   });
@@ -100,8 +129,19 @@ test('all of a node', async () => {
     node: {
       nodeName: 'node-1',
       fs: { ...disk, capacityBytes: 5000 },
-      runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
+      runtime: { imageFs: { ...disk, time: figure.time, usedBytes: 300, inodesUsed: 3 } },
     },
+    pods: [
+      {
+        podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
+        'ephemeral-storage': figure,
+        volume: [
+          { name: 'tmp', ...figure },
+          { name: 'claim', ...figure, pvcRef: {} },
+        ],
+        containers: [{ name: 'main', rootfs: figure, logs: figure }],
+      },
+    ],
   });
   expect(text['state.json']).toBe(formatState(state));
   expect(warnings).toEqual([]);
@@ -147,8 +187,9 @@ test.each([
   {
     name: 'a disk that hangs',
     over: { statFs: () => Promise.reject(new Error('reading the file system of /images')) },
-    missing: ['stats.json'],
-    warning: 'node node-1: reading the file system of /images; stats.json is left out',
+    missing: [],
+    warning:
+      "node node-1: reading the file system of /images; stats.json has the kubelet's figures of the image file system",
   },
 ])('$name: left out, the rest is there', async ({ over, missing, warning }) => {
   const { files } = await taken(over);
@@ -162,10 +203,35 @@ test('a kubelet directory that is not there says nothing of its file system', as
     path === '/kubelet'
       ? Promise.reject(new Error('reading the file system of /kubelet'))
       : Promise.resolve(disk);
-  const { files } = await taken({ statFs });
+  const { files } = await taken({ ...noKubelet, statFs });
   expect(files['stats.json']).not.toHaveProperty('node.fs');
   expect(files['stats.json']).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
-  expect(warnings).toHaveLength(1);
+  expect(warnings).toHaveLength(2);
+});
+
+test.each([
+  { name: 'a kubelet that does not answer', over: noKubelet, says: 'cannot reach the kubelet' },
+  { name: 'an answer of something else', over: answer({ kind: 'Status' }), says: 'is no stats summary' },
+  {
+    name: 'an answer that is no JSON',
+    over: { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
+    says: 'is no stats summary',
+  },
+])('$name: nothing is said of pods, the disks are there', async ({ over, says }) => {
+  const { files } = await taken(over);
+  expect(files['stats.json']).toEqual({
+    node: {
+      nodeName: 'node-1',
+      fs: { ...disk, capacityBytes: 5000 },
+      runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
+    },
+  });
+  expect(warnings).toEqual([expect.stringMatching(`${says}.*; stats.json says nothing of what pods use$`)]);
+});
+
+test('with neither a kubelet nor a disk there are no stats', async () => {
+  const { files } = await taken({ ...noKubelet, statFs: () => Promise.reject(new Error('EIO')) });
+  expect(files).not.toHaveProperty(['stats.json']);
 });
 
 test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(

@@ -13,6 +13,8 @@ export interface Scene {
   readonly policies?: readonly (Policy | InvalidPolicy)[];
   readonly nodes?: readonly NodeFacts[];
   readonly namespaces?: readonly string[];
+  /** Of them, those that are marked to be kept. */
+  readonly keptNamespaces?: readonly string[];
   readonly jobs?: readonly JobFacts[];
   readonly part?: Partial<NodePart>;
   /** Quarantines are over. */
@@ -64,12 +66,22 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
   });
 
 function worldOf(scene: Scene): World {
-  const { pods = [], policies = [], nodes = [node('node-1')], namespaces = ['default'], jobs } = scene;
+  const {
+    pods = [],
+    policies = [],
+    nodes = [node('node-1')],
+    namespaces = ['default'],
+    keptNamespaces = [],
+    jobs,
+  } = scene;
   return {
     policies,
     pods: byUid(pods),
     nodes: byUid(nodes),
-    namespaces: byUid(namespaces.map(namespaceNamed)),
+    namespaces: byUid([
+      ...namespaces.map((name) => namespaceNamed(name)),
+      ...keptNamespaces.map((name) => namespaceNamed(name, keepMark)),
+    ]),
     jobs: byUid(jobs ?? []),
     replicaSets: new Map(),
     parts: scene.part === undefined ? [] : [partOf(scene.part)],
@@ -92,11 +104,11 @@ const partOf = (over: Partial<NodePart>): NodePart => ({
   ...over,
 });
 
-const namespaceNamed = (name: string): NamespaceFacts => ({
+const namespaceNamed = (name: string, labels: Readonly<Record<string, string>> = {}): NamespaceFacts => ({
   uid: `uid-${name}`,
   name,
   resourceVersion: '1',
-  labels: {},
+  labels,
 });
 
 const byUid = <T extends { readonly uid: string }>(items: readonly T[]): ReadonlyMap<string, T> =>

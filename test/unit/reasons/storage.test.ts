@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../src/api/local-storage.ts';
+import type { Policy } from '../../../src/api/policy.ts';
+import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../src/api/reasons.ts';
+import type { NodePodFacts } from '../../../src/kube/node-pods.ts';
+import { everything, node } from '../../builders.ts';
+import {
+  container,
+  emptyDir,
+  limited,
+  overPod,
+  overVolume,
+  scratch,
+  storagePod,
+  storagePolicy,
+  usage,
+  type Used,
+} from '../agent/localstorage.world.ts';
+import { decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+
+const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>
+  nodesBy({ localStorageEviction: storagePolicy({ warnAtPercent: [], ...over }) });
+
+/** The pod `a` and what is used of what it may. */
+const withPod = (
+  storage: Parameters<typeof storagePod>[1],
+  used: Used | undefined,
+  over: Partial<StoragePod> = {},
+): Pick<Scene, 'part' | 'namespaces'> => ({
+  part: {
+    pods: [bound(storagePod('a', storage, over))],
+    usage: usage(used === undefined ? {} : { a: used }),
+  },
+  namespaces: ['web'],
+});
+const bound = (pod: StoragePod): NodePodFacts => ({ ...pod, resourceVersion: '1' });
+const over = withPod(scratch, overVolume);
+
+/** Speaks of local storage, and of other nodes. */
+const elsewhere: Policy = {
+  ...by().policies[0],
+  name: 'elsewhere',
+  nodes: {
+    ...{ imageGC: undefined, containerGC: undefined, localStorageEviction: storagePolicy() },
+    nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
+  },
+};
+
+/** What makes the pod `a` go, or stay, for this reason. */
+const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Scene>> = {
+  'emptydirfs.limit': { ...by(), ...over },
+  'ephemeralpodfs.limit': { ...by(), ...withPod(limited, overPod) },
+  'ephemeralcontainerfs.limit': {
+    ...by(),
+    ...withPod(
+      { containers: [container('main', '100Mi'), container('side', '900Mi')] },
+      { total: 150, containers: { main: { logs: 150 } } },
+    ),
+  },
+  UnderLimit: { ...by(), ...withPod(scratch, { volumes: { tmp: 10 } }) },
+  NoLimit: { ...by(), ...withPod({}, overPod) },
+  CriticalPod: { ...by(), ...withPod(scratch, overVolume, { priority: 2_000_000_000 }) },
+  KeepMarked: { ...by(), ...withPod(scratch, overVolume, { keepMarked: true }) },
+  Finished: { ...by(), ...withPod(scratch, overVolume, { phase: 'Failed' }) },
+  Terminating: { ...by(), ...withPod(scratch, overVolume, { deletionAtMs: 1 }) },
+  UsageUnknown: { ...by(), ...withPod(scratch, undefined) },
+  NoPolicy: { policies: [elsewhere], ...over },
+  InvalidPolicy: { policies: [invalidPolicy, elsewhere], ...over },
+  NodeUnknown: { ...by(), ...over, nodes: [] },
+  RuleOff: { policies: [...nodesBy({}).policies, elsewhere], ...over },
+};
+
+const reasonsOf = (scene: Scene): readonly string[] =>
+  decided(scene, 'localstorage').map(({ verdict, reason }) => `${verdict} ${reason}`);
+
+const isSignal = (reason: string): boolean => evictionSignals.some((one) => one === reason);
+
+test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
+  expect(reasonsOf(scene)).toEqual([`${isSignal(reason) ? 'Evict' : 'Keep'} ${reason}`]);
+});
+
+test('no reason is without a row, and no row without a reason', () => {
+  const all = new Set([...evictionSignals, ...storageKeepReasons, ...nodeKeepReasons]);
+  expect(Object.keys(planned).sort()).toEqual([...all].sort());
+});
+
+describe('as the controller, which looks again', () => {
+  test.each([
+    {
+      name: 'a namespace that is to be kept',
+      scene: { namespaces: [], keptNamespaces: ['web'] },
+      reason: 'KeepMarked',
+    },
+    { name: 'a namespace that is not known', scene: { namespaces: [] }, reason: 'NamespaceUnknown' },
+  ])('$name', ({ scene, reason }) => {
+    expect(reasonsOf({ ...by(), ...over, ...scene })).toEqual([`Keep ${reason}`]);
+    const [one] = decided({ ...by(), ...over, ...scene }, 'localstorage');
+    expect(one?.detail).toMatch(/130 MiB, 130 % of the limit 100Mi\. But .*namespace web/);
+  });
+
+  test('a node that is to be kept', () => {
+    const scene = { ...by(), ...over, nodes: [node('node-1', { labels: keepMark })] };
+    expect(reasonsOf(scene)).toEqual(['Keep KeepMarked']);
+    expect(decided(scene, 'localstorage')[0]?.detail).toContain('on node node-1');
+  });
+});
+
+test('a warning stands beside what becomes of the pod, and has no place in the order', () => {
+  const scene = { ...by({ warnAtPercent: [50, 80] }), ...withPod(scratch, { volumes: { tmp: 85 } }) };
+  const [warning, kept, ...others] = decided(scene, 'localstorage');
+  expect(warning).toMatchObject({ verdict: 'Warn', reason: 'emptydirfs.limit', order: null });
+  expect(warning?.detail).toBe(
+    'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi: more than the 80 % at which its owner is warned.',
+  );
+  expect(warning?.field).toBe('nodes.localStorageEviction.warnAtPercent=[50, 80]');
+  expect(kept).toMatchObject({ verdict: 'Keep', reason: 'UnderLimit' });
+  expect(others).toEqual([]);
+});
+
+test('the most excessive goes first', () => {
+  const pods = ['a', 'b', 'c'].map((name) =>
+    bound(storagePod(name, { emptyDirs: [emptyDir('tmp', '100Mi')] })),
+  );
+  const used = { a: { volumes: { tmp: 120 } }, b: { volumes: { tmp: 300 } }, c: { volumes: { tmp: 200 } } };
+  const scene = { ...by(), part: { pods, usage: usage(used) }, namespaces: ['web'] };
+  const order = decided(scene, 'localstorage').map(
+    ({ order, object }) => `${order ?? '-'} ${String(object.name)}`,
+  );
+  expect(order).toEqual(['1 b', '2 c', '3 a']);
+});
+
+test('a default limit is named as the field that decides', () => {
+  const scene = {
+    ...by({ evictAtPercent: 90, defaultLimits: { emptyDirBytes: 100 * 1024 ** 2 } }),
+    ...withPod({ emptyDirs: [emptyDir('tmp')] }, { volumes: { tmp: 95 } }),
+  };
+  expect(decided(scene, 'localstorage')[0]).toMatchObject({
+    verdict: 'Evict',
+    field:
+      'nodes.localStorageEviction.evictAtPercent=90, nodes.localStorageEviction.defaultLimits.emptyDir=100Mi',
+  });
+});
+
+test('where no policy speaks of local storage nothing is said of it', () => {
+  expect(reasonsOf({ ...nodesBy({}), ...over })).toEqual([]);
+  expect(reasonsOf({ policies: [invalidPolicy], ...over })).toEqual([]);
+});
