@@ -132,6 +132,8 @@ export interface StorageWarning {
 
 /** What localstorage saw in its last pass, for the report. */
 export interface StorageInventory {
+  /** That the pass followed. */
+  readonly policy: { readonly uid: string; readonly generation: number };
   /** All that are active, nearest to its limit first. */
   readonly warnings: readonly StorageWarning[];
   /** All of them, the most excessive first; only in mode Enforce. */

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import type { LogFormat } from '../runtime/winston-logger.ts';
-import type { KubeletClientOptions } from '../node/kubelet-client.ts';
-import { defaultKubeletEndpoint } from '../node/kubelet-endpoint.ts';
 import { agentFlags } from './agent-flags.ts';
 import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
 import { notSubdomain } from './controller-flags.ts';
 import { UsageError } from './exit.ts';
 import { envName, type CommandLine, type Variables } from './flags.ts';
+import { kubeletAccess, type KubeletAccess } from './kubelet-access.ts';
 import type { System } from './system.ts';
 
 export interface AgentConfig {
@@ -29,9 +27,6 @@ export interface AgentConfig {
   readonly verbosity: number;
   readonly logFormat: LogFormat;
 }
-
-/** Where the kubelet of the node is asked what pods use, and why it is believed. */
-export type KubeletAccess = Pick<KubeletClientOptions, 'endpoint' | 'trust'>;
 
 /** Absolute paths. */
 export interface AgentDirectories {
@@ -74,17 +69,6 @@ export function agentConfig(line: CommandLine, { env }: System): AgentConfig {
     healthProbeBindAddress: line.value(agentFlags.healthProbeBindAddress),
     verbosity: line.value(agentFlags.verbosity),
     logFormat: line.value(agentFlags.logFormat),
-  };
-}
-
-function kubeletAccess(line: CommandLine, env: Variables): KubeletAccess {
-  return {
-    endpoint: set(line.value(agentFlags.kubeletEndpoint)) ?? defaultKubeletEndpoint(env['HOST_IP']),
-    trust: {
-      isInsecure: line.value(agentFlags.kubeletInsecureTls),
-      caFile: set(line.value(agentFlags.kubeletCertificateAuthority)),
-      ownFile: join(line.value(directoryFlags.kubeletRoot), 'pki/kubelet.crt'),
-    },
   };
 }
 

@@ -2,10 +2,11 @@ import type { KeptPod, LimitWarning, LocalStoragePlan, PodEviction } from '../ag
 import { byExcess } from '../agent/localstorage/inventory.ts';
 import { keepAllPods, planLocalStorage } from '../agent/localstorage/plan.ts';
 import type { StoragePod } from '../api/local-storage.ts';
-import { hasStorageRule, isKeepMarked } from '../api/matching.ts';
+import { hasStorageRule } from '../api/matching.ts';
 import type { NodeGovernance } from '../api/node-governance.ts';
 import { isInvalid, type LocalStoragePolicy } from '../api/policy.ts';
 import type { EvictionKeepReason, NodeKeepReason } from '../api/reasons.ts';
+import { judgeNamespace } from '../controllers/eviction/plan.ts';
 import type { NamespaceFacts } from '../kube/objects.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
 import {
@@ -127,10 +128,8 @@ function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: 
 
 function refusal(refused: PodEviction, namespaces: Namespaces): RefusedPod | undefined {
   const { pod } = refused;
-  const namespace = namespaces?.get(pod.namespace);
-  const keep = (reason: RefusedPod['reason']): RefusedPod => ({ verdict: 'Keep', reason, pod, refused });
-  if (namespace === undefined) return keep('NamespaceUnknown');
-  return isKeepMarked(namespace) ? keep('KeepMarked') : undefined;
+  const reason = judgeNamespace(namespaces?.get(pod.namespace));
+  return reason && { verdict: 'Keep', reason, pod, refused };
 }
 
 const objectOf = ({ namespace, name, uid }: StoragePod, node: string): PodObject => ({

@@ -1,4 +1,4 @@
-// @bed node
+// @bed node imageFsMB=0
 import { mkdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startAgent, type Agent } from './agent.ts';

@@ -1,4 +1,4 @@
-// @bed node
+// @bed node imageFsMB=0
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';

@@ -30,7 +30,9 @@ export interface Decided {
 /** What the report of the node says of local storage; requests only in mode Enforce. */
 export function inventoryOf({ rule, pods, usage, plan, warnings }: Decided): StorageInventory {
   const evictions = rule.policy.mode === 'Enforce' ? plan.evictions.toSorted(byExcess) : [];
+  const { uid, generation } = rule.policy;
   return {
+    policy: { uid, generation },
     warnings,
     evictionRequests: evictions.flatMap((eviction) => requestOf(eviction, usage, rule.storage)),
     offenders: offendersOf(pods, usage, plan),

@@ -40,7 +40,7 @@ function seenOf(facts: ReportFacts): NodeGCReportStatus {
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
     ...(images && { images: imagesOf(images) }),
     ...(containers && containersOf(containers)),
-    ...(storage && storageOf(storage)),
+    ...(storage && storageOf(storage, facts.governance.policy)),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }

@@ -6,14 +6,19 @@ import type {
 } from '../../api/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 
-/** What a report says of local storage: the pods nearest to a limit, and those to be evicted. */
-export function storageOf({
-  warnings,
-  evictionRequests,
-}: StorageInventory): Pick<
+/**
+ * What a report says of local storage: the pods nearest to a limit, and those to be evicted; the latter only if that was decided by the very
+ * policy that the report names, as the controller takes it to be.
+ */
+export function storageOf(
+  { policy, warnings, evictionRequests: asked }: StorageInventory,
+  named: StorageInventory['policy'] | undefined,
+): Pick<
   NodeGCReportStatus,
   'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
 > {
+  const isSame = policy.uid === named?.uid && policy.generation === named.generation;
+  const evictionRequests = isSame ? asked : [];
   return {
     storageWarningCount: count(warnings.length),
     storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),

@@ -84,10 +84,18 @@ function judgePod({ node, request }: AskedEviction, facts: EvictionFacts): Evict
 }
 
 function judgeMarks(pod: AskedPod, { namespaces, memory }: EvictionFacts): EvictionKeepReason | undefined {
-  const namespace = namespaces.get(pod.namespace);
-  if (namespace === undefined) return 'NamespaceUnknown';
-  if (isKeepMarked(pod) || isKeepMarked(namespace)) return 'KeepMarked';
+  const reason = judgeNamespace(namespaces.get(pod.namespace));
+  if (reason !== undefined) return reason;
+  if (isKeepMarked(pod)) return 'KeepMarked';
   return memory.critical.has(pod.uid) ? 'CriticalPod' : undefined;
+}
+
+/** Why the namespace, undefined = not known, forbids every eviction; undefined = it does not. No agent sees it. */
+export function judgeNamespace(
+  namespace: Parameters<typeof isKeepMarked>[0] | undefined,
+): 'NamespaceUnknown' | 'KeepMarked' | undefined {
+  if (namespace === undefined) return 'NamespaceUnknown';
+  return isKeepMarked(namespace) ? 'KeepMarked' : undefined;
 }
 
 function judgeLife(pod: AskedPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {

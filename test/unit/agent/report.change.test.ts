@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import type { ReportFacts } from '../../../src/agent/report/facts.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
-import { minutesAgo, now } from '../../builders.ts';
+import { minutesAgo, now, policy } from '../../builders.ts';
 import {
   disk,
   evictionRequest,
@@ -89,6 +89,8 @@ test.each<{
   expect(isWorthWriting(previous, planReport(facts(next), previous, now), given)).toBe(expected);
 });
 
+const { uid: policyUid, generation } = policy();
+
 const stored = (warned: readonly string[], asked: readonly string[] = []) => ({
   storage: {
     warnings: warned.map((name) => {
@@ -100,6 +102,7 @@ const stored = (warned: readonly string[], asked: readonly string[] = []) => ({
       return evictionRequest(pod, { observedAtMs: minutesAgo(Number(minutes)) });
     }),
     offenders: [],
+    policy: { uid: policyUid, generation },
   },
 });
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i} 80`);

@@ -3,12 +3,15 @@ import type { StorageInventory } from '../../../src/api/local-storage.ts';
 import type { NodePassReport } from '../../../src/api/node-pass.ts';
 import { schemaChecker } from '../../../src/api/schema-check.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
-import { now } from '../../builders.ts';
+import { now, policy } from '../../builders.ts';
 import { nodeGcReportCrd } from '../api/crd.ts';
 import { governedBy, storagePolicy } from './localstorage.world.ts';
 import { evictionRequest, facts, pass, passes, storageWarning } from './report.world.ts';
 
-const nothing: StorageInventory = { warnings: [], evictionRequests: [], offenders: [] };
+const { uid, generation } = policy();
+const nothing: StorageInventory = {
+  ...{ policy: { uid, generation }, warnings: [], evictionRequests: [], offenders: [] },
+};
 const planned = (storage: StorageInventory | undefined) => planReport(facts({ storage }), undefined, now);
 
 const checkCrd = schemaChecker(nodeGcReportCrd);
@@ -67,6 +70,16 @@ test('tells of warnings and requests all that is known', () => {
     { pod: { namespace: 'web', name: 'b', uid: 'uid-b' }, ...asked, subject: 'main', gracePeriodSeconds: 7 },
     { pod: { namespace: 'web', name: 'c', uid: 'uid-c' }, ...asked },
   ]);
+});
+
+test.each([
+  { name: 'an older policy', policy: { uid, generation: generation - 1 } },
+  { name: 'another policy', policy: { uid: 'other', generation } },
+])('does not ask for what was decided by $name than the one it names', ({ policy: followed }) => {
+  const storage = { ...nothing, policy: followed, warnings: [storageWarning('a')] };
+  const status = planned({ ...storage, evictionRequests: [evictionRequest('b')] });
+  expect([status.evictionRequestCount, status.evictionRequests]).toEqual([0, []]);
+  expect(status.storageWarningCount).toBe(1);
 });
 
 test('of many it lists the first 32, and counts all', () => {
