@@ -56,6 +56,7 @@ function hint(text: string, parts: readonly NodePart[]): string {
     const reference = parseImageReference(tag);
     return asked !== undefined && reference !== undefined && repositoryOf(reference) === repositoryOf(asked);
   });
-  const guess = siblings.length > 0 ? siblings.slice(0, 3).join(' or ') : nearest(text, tags);
+  const alike = siblings.length > 0 ? siblings : tags.filter((tag) => tag.includes(text));
+  const guess = alike.length > 0 ? alike.slice(0, 3).join(' or ') : nearest(text, tags);
   return guess === undefined ? '' : `; did you mean ${guess}?`;
 }
