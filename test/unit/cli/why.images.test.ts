@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
     rule: { maximumAgeMs: 4_800_000 },
     part: partOf({ images: [image('x'), image('y', { sizeBytes: 100 })] }, { x: 60, y: 90 }),
     field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80',
-    why: 'The image file system is 90 % full, so besides what goes by age 900 B must go to come down to 80 %; this one, last used at 2026-01-15T11:00:00Z, is 2nd to go.',
+    why: 'The image file system is 90 % full, so, besides what goes by age, 900 B must go to come down to 80 %; this one, last used at 2026-01-15T11:00:00Z, is 2nd to go.',
   },
   {
     reason: 'InUse',
