@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 // The one writer of archives there is: of files, with no times and no owners.
-import { tar, type TarEntry } from '../test/cluster/tar.ts';
+import { tar, type TarEntry } from './tar.ts';
 
 const { repository } = parseArgs({ options: { repository: { type: 'string' } } }).values;
 const { version, license, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<

@@ -11,6 +11,8 @@ const inUse = 'Something that stays needs it.';
 const tooYoung = "It has not been here for the policy's minimum age yet.";
 const ruleOff = 'The policy has no rule for it.';
 
+const nodeMark = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+
 /** What says the same of images as of containers, sandboxes and logs. */
 const shared: ReasonMeanings<
   Exclude<NodeKeepReason, 'RuleOff'> | 'ClockUnsure' | 'PodsUnknown' | 'ContainersUnknown'
@@ -49,11 +51,11 @@ const shared: ReasonMeanings<
 export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> = {
   Age: {
     sentence: 'The image was unused for longer than the maximum age.',
-    change: 'A container or a pod uses it, it is pinned or on nodes.imageGC.keep, or a longer maximumAge.',
+    change: `A longer nodes.imageGC.maximumAge; a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeMark}`,
   },
   Space: {
     sentence: 'The disk is too full, and of the unused images this one is next; those never used go first.',
-    change: 'The disk has room, a container or a pod uses it, or it is pinned or on nodes.imageGC.keep.',
+    change: `Room on the disk; a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeMark}`,
   },
   InUse: {
     sentence: inUse,
@@ -107,31 +109,31 @@ export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> 
 export const containerMeanings: ReasonMeanings<ContainerRemoveReason | ContainerKeepReason> = {
   PodGone: {
     sentence: 'Its pod was absent from the API in two passes and by a live look, and nothing of it runs.',
-    change: 'Its pod is in the API or runs; the label gc.dustpan.dev/keep: "true" on the node keeps it.',
+    change: `Its pod is in the API or runs. ${nodeMark}`,
   },
   DeadContainer: {
     sentence: 'There are more dead containers than a limit allows; the oldest go first.',
-    change: 'A higher nodes.containerGC.maxPerPodContainer or maxContainers.',
+    change: `A higher limit where it is over one: nodes.containerGC.maxPerPodContainer or maxContainers. ${nodeMark}`,
   },
   Sandbox: {
     sentence: 'It is not ready and without containers, and its pod is gone or has a newer one.',
-    change: 'A container of it stays, or nodes.containerGC.sandboxes is off.',
+    change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${nodeMark}`,
   },
   OrphanedLogs: {
     sentence: 'It is the log directory of a pod that is gone, and no container of it is left.',
-    change: 'Its pod is in the API or runs, or nodes.containerGC.logs.orphanedDirectories is off.',
+    change: `Its pod is in the API or runs, or nodes.containerGC.logs.orphanedDirectories is off. ${nodeMark}`,
   },
   BrokenLink: {
     sentence: 'It leads to a log that is gone.',
-    change: 'The log exists again, or nodes.containerGC.logs.brokenLinks is off.',
+    change: `The log exists again, or nodes.containerGC.logs.brokenLinks is off. ${nodeMark}`,
   },
   RotatedLog: {
     sentence: 'There are more rotated logs than a limit allows; the oldest go first.',
-    change: 'A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod.',
+    change: `A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod. ${nodeMark}`,
   },
   Running: {
     sentence: 'It runs, or is a sandbox that is ready.',
-    change: 'It stops.',
+    change: 'It stops, or is a sandbox no longer ready; then the rules for dead ones decide.',
   },
   NotKubelets: {
     sentence: 'It was not made by the kubelet, so it is not ours to touch.',

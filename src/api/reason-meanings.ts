@@ -32,11 +32,11 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   },
   TerminatedInNamespace: {
     sentence: 'Its namespace has more finished pods than the threshold of a namespace.',
-    change: `A higher pods.terminated.perNamespaceThreshold, or keepPerOwner. ${podMark}`,
+    change: `A higher pods.terminated.perNamespaceThreshold, or a higher keepPerOwner if it is among the newest of an owner. ${podMark}`,
   },
   Expired: {
     sentence: 'It finished longer ago than its time to live.',
-    change: `A longer ttl in pods.terminated.ttlByReason or ttlAfterFinished, or keepPerOwner. ${podMark}`,
+    change: `A longer ttl (pods.terminated.ttlByReason or ttlAfterFinished), or a higher keepPerOwner if it is among the newest of an owner. ${podMark}`,
   },
   OutOfService: {
     sentence: 'It is terminating on a node that is not ready and marked out of service.',

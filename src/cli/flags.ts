@@ -15,6 +15,8 @@ export interface CommandLine {
   /** One sentence each. */
   readonly problems: readonly string[];
   readonly value: <T>(flag: Flag<T>) => T;
+  /** Whether it stands on the command line itself, which wins over the environment. */
+  readonly isGiven: (flag: Flag<unknown>) => boolean;
 }
 
 /** `DUSTPAN_KUBE_API_QPS` for `kube-api-qps`. */
@@ -30,6 +32,7 @@ export function parseFlags(table: FlagTable, argv: readonly string[], env: Varia
     help: words.help,
     args: words.args,
     problems: [...words.problems, ...parsed],
+    isGiven: ({ name }) => words.given.has(name),
     value: (flag) => {
       const result = flag.parse(given(flag)?.text ?? flag.default);
       if ('problem' in result) throw new Error(`--${flag.name}: ${result.problem}`);

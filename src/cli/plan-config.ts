@@ -1,6 +1,7 @@
 import { parseRfc3339 } from '../runtime/rfc3339.ts';
 import { kubeConfigSource, set, type KubeConfigSource } from './config.ts';
 import { UsageError } from './exit.ts';
+import type { Flag } from './flag-types.ts';
 import type { CommandLine } from './flags.ts';
 import type { OutputFormat } from './output.ts';
 import { kubeletAccess, type KubeletAccess } from './kubelet-access.ts';
@@ -35,8 +36,9 @@ export interface ThisNode {
 /** The settings of `dustpan plan`, valid together, or of another command that has its flags; throws UsageError for what is not. */
 export function planConfig(line: CommandLine, { env }: System, command = 'plan'): PlanConfig {
   const now = parseRfc3339(line.value(planFlags.now));
-  const snapshot = set(line.value(planFlags.snapshot));
-  const node = thisNode(line, env, command);
+  const { snapshot: from, criSocket } = planFlags;
+  const snapshot = overrides(line, criSocket, from) ? undefined : set(line.value(from));
+  const node = overrides(line, from, criSocket) ? undefined : thisNode(line, env, command);
   if (snapshot !== undefined && node !== undefined)
     throw new UsageError([`${command}: --cri-socket and --snapshot exclude each other`]);
   return {
@@ -51,6 +53,10 @@ export function planConfig(line: CommandLine, { env }: System, command = 'plan')
     node,
   };
 }
+
+/** On a node the socket is often in the environment; who then says --snapshot means that. */
+const overrides = (line: CommandLine, one: Flag<unknown>, other: Flag<unknown>): boolean =>
+  line.isGiven(one) && !line.isGiven(other);
 
 function thisNode(line: CommandLine, env: System['env'], command: string): ThisNode | undefined {
   const criSocket = set(line.value(planFlags.criSocket));

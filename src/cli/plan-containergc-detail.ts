@@ -8,7 +8,7 @@ import type { ContainerKeepReason, ContainerRemoveReason } from '../api/reasons.
 import type { RuntimeContainer } from '../cri/runtime.ts';
 import { formatDuration } from '../runtime/duration.ts';
 import type { Told } from './plan-document.ts';
-import { invalidTold, plainly, timeText } from './plan-words.ts';
+import { invalidTold, ordinal, plainly, timeText } from './plan-words.ts';
 
 export interface ContainerContext {
   readonly node: string;
@@ -160,9 +160,8 @@ function deadContainer({ object }: Decision, { policy, dead }: ContainerContext)
 function placeText(place: number, attempts: number): string {
   if (attempts === 1) return 'the only dead attempt';
   if (place === 1) return `the newest of the ${attempts} dead attempts`;
-  return place === attempts
-    ? `the oldest of the ${attempts} dead attempts`
-    : `one of the ${attempts} dead attempts, and not among the newest,`;
+  const age = place === attempts ? 'oldest' : `${ordinal(attempts - place + 1)} oldest`;
+  return `the ${age} of the ${attempts} dead attempts`;
 }
 
 function underLimit({ object }: Decision, { policy, dead }: ContainerContext): Told {

@@ -33,10 +33,14 @@ export function removedImageTold(
     };
   }
   return {
-    detail: `${diskText(plan)}, so ${bytesText(plan.wantedBytes)} must go to come down to ${low(imageGC)} %; this one, ${usedText(image)}, is ${ordinal(order)} to go.`,
+    detail: `${diskText(plan)}, so${besides(plan)} ${bytesText(plan.wantedBytes)} must go to come down to ${low(imageGC)} %; this one, ${usedText(image)}, is ${ordinal(order)} to go.`,
     field: `${highField(imageGC)}, ${lowField(imageGC)}`,
   };
 }
+
+/** What goes by age is counted before. */
+const besides = ({ removals }: ImageGcPlan): string =>
+  removals.some(({ reason }) => reason === 'Age') ? ', besides what goes by age,' : '';
 
 /** Why an image stays. */
 export function keptImageTold(image: KeptImage, context: ImageContext): Told {

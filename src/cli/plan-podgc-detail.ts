@@ -55,7 +55,7 @@ const deleted: Readonly<Record<PodDeleteReason, Telling>> = {
     field: `pods.terminated.threshold=${terminated(one)?.threshold ?? 0}`,
   }),
   TerminatedInNamespace: (one) => ({
-    detail: `${namespaceCrowd(one)}; this one is among the first to go: evicted ones, then the oldest.`,
+    detail: `${namespaceCrowd(one)}; this one is ${turnInNamespaceText(one)} to go: evicted ones first, then the oldest.`,
     field: namespaceField(one),
   }),
   Expired: (one) => ttlTold(one, 'over'),
@@ -101,7 +101,7 @@ const kept: Readonly<Record<PodKeepReason, Telling>> = {
     field: `pods.terminated.keepPerOwner=${terminated(one)?.keepPerOwner ?? 0}`,
   }),
   FinalizerHeld: ({ pod }) => ({
-    detail: `It was deleted before, and waits only for its finalizers: ${pod.finalizers.join(', ')}.`,
+    detail: `It was deleted${pod.deletionAtMs === undefined ? '' : ` at ${timeText(pod.deletionAtMs)}`}, and waits only for its finalizers: ${pod.finalizers.join(', ')}.`,
     field: `metadata.finalizers=${pod.finalizers.join(',')}`,
   }),
   Quarantined: (one) => ({
@@ -159,6 +159,14 @@ function namespaceCrowd(one: Case): string {
   return `Of its pods in namespace ${namespace}, ${finishedText(count)} and ${terminated(one)?.perNamespaceThreshold ?? 0} may stay`;
 }
 
+const turnInNamespace = (one: Case): number | undefined =>
+  one.options.asked === undefined ? undefined : finishedPods(one)?.turnInNamespaceOf(one.pod);
+
+function turnInNamespaceText(one: Case): string {
+  const turn = turnInNamespace(one);
+  return turn === undefined ? 'among the first' : ordinal(turn);
+}
+
 const namespaceField = (one: Case): string =>
   `pods.terminated.perNamespaceThreshold=${terminated(one)?.perNamespaceThreshold ?? 0}`;
 
@@ -167,9 +175,10 @@ function underThreshold(one: Case): Told {
   const { threshold = 0, perNamespaceThreshold } = terminated(one) ?? {};
   const isPerNamespace = perNamespaceThreshold !== undefined;
   const overall = threshold > 0 ? `${crowd(one)}${lineText(one)}` : undefined;
-  const parts = [overall, isPerNamespace ? namespaceCrowd(one) : undefined].filter(
-    (text) => text !== undefined,
-  );
+  const parts = [
+    overall,
+    isPerNamespace ? `${namespaceCrowd(one)}${namespaceLineText(one)}` : undefined,
+  ].filter((text) => text !== undefined);
   const field = `pods.terminated.threshold=${threshold}`;
   return {
     detail:
@@ -182,8 +191,17 @@ function underThreshold(one: Case): Told {
 
 function lineText(one: Case): string {
   const { threshold = 0 } = terminated(one) ?? {};
-  const surplus = (verdictsOf(one)?.terminated ?? 0) - threshold;
   const turn = one.options.asked === undefined ? undefined : finishedPods(one)?.turnOf(one.pod);
+  return turnText(turn, (verdictsOf(one)?.terminated ?? 0) - threshold);
+}
+
+function namespaceLineText(one: Case): string {
+  const { perNamespaceThreshold = 0 } = terminated(one) ?? {};
+  const count = finishedPods(one)?.inNamespace(one.pod.namespace) ?? 0;
+  return turnText(turnInNamespace(one), count - perNamespaceThreshold);
+}
+
+function turnText(turn: number | undefined, surplus: number): string {
   if (turn === undefined) return '';
   if (surplus <= 0) return `; this one would be ${ordinal(turn)} to go`;
   return `, so ${surplus === 1 ? 'one goes' : `the first ${surplus} go`}; this one is ${ordinal(turn)} in line`;

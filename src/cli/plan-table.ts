@@ -123,7 +123,7 @@ function objectText({ object }: Decision): string {
     case 'Container':
       return joined(object.pod, object.name, id);
     case 'Sandbox':
-      return joined('sandbox of', object.pod ?? '?', id);
+      return object.pod === undefined ? joined('sandbox', id) : joined('sandbox of', object.pod, id);
     case 'LogDirectory':
     case 'LogLink':
       return pathEnd(object.path, 1);

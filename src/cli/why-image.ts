@@ -48,6 +48,9 @@ function describe(id: string, parts: readonly NodePart[]): string {
   return `${bare(id).slice(0, 12)}${name === undefined ? '' : ` (${name})`}`;
 }
 
+/** What is shorter is in every name. */
+const leastGuessed = 3;
+
 /** Most often it is the tag that is missing or wrong. */
 function hint(text: string, parts: readonly NodePart[]): string {
   const tags = [...new Set(parts.flatMap(({ images = [] }) => images.flatMap((image) => image.tags)))];
@@ -56,6 +59,8 @@ function hint(text: string, parts: readonly NodePart[]): string {
     const reference = parseImageReference(tag);
     return asked !== undefined && reference !== undefined && repositoryOf(reference) === repositoryOf(asked);
   });
-  const guess = siblings.length > 0 ? siblings.slice(0, 3).join(' or ') : nearest(text, tags);
+  const alike =
+    siblings.length > 0 ? siblings : tags.filter((tag) => text.length >= leastGuessed && tag.includes(text));
+  const guess = alike.length > 0 ? alike.slice(0, 3).join(' or ') : nearest(text, tags);
   return guess === undefined ? '' : `; did you mean ${guess}?`;
 }

@@ -7,7 +7,7 @@ import { worldOf } from './plan.ts';
 import { planWorld } from './plan-world.ts';
 import type { System } from './system.ts';
 import type { Question, WhyConfig } from './why-config.ts';
-import { explain } from './why-explain.ts';
+import { explain, type ExplanationDocument } from './why-explain.ts';
 import { collectedText, currentNamespace } from './why-live.ts';
 import { findTarget } from './why-target.ts';
 import { whyTable } from './why-table.ts';
@@ -17,17 +17,24 @@ export async function runWhy(config: WhyConfig, system: System): Promise<number>
   const { plan } = config;
   const question = await complete(config, system);
   const progress = new Progress(process.stderr.isTTY ? system.stderr : undefined, clock);
-  const world = await worldOf(plan, progress).finally(() => {
+  const explanation = await explained(question, config, progress).finally(() => {
     progress.end();
   });
-  const target = findTarget(question, world);
-  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
-  if (target.kind === 'missing') throw new Error((await collected(question, plan)) ?? target.message);
-  const { now = clock.now(), assumeElapsed } = plan;
-  const decided = planWorld(target.world, { now, kept: false, assumeElapsed, asked: target.asked });
-  const explanation = explain(decided, target);
   system.stdout(await formatted(plan.output, explanation, () => whyTable(explanation)));
   return exitCode.ok;
+}
+
+async function explained(
+  question: Question,
+  { plan }: WhyConfig,
+  progress: Progress,
+): Promise<ExplanationDocument> {
+  const target = findTarget(question, await worldOf(plan, progress));
+  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
+  if (target.kind === 'missing') throw new Error((await collected(question, plan)) ?? target.message);
+  progress.phase('planning');
+  const { now = clock.now(), assumeElapsed } = plan;
+  return explain(planWorld(target.world, { now, kept: false, assumeElapsed, asked: target.asked }), target);
 }
 
 /** The question with all that can be said before anything is read; rejects one that has no answer from here. */

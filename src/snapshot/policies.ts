@@ -96,9 +96,16 @@ function throwAll([first, ...others]: readonly InputError[]): void {
 /** A policy by itself, or those of a List. */
 function objectsOf(document: Field): readonly Field[] {
   const kind = document.at('kind').text();
-  if (kind === 'List' || kind === 'GCPolicyList') return document.at('items').list();
+  if (kind === 'List' || kind === 'GCPolicyList') return listed(document.at('items').list());
   if (kind === 'GCPolicy') return [document];
   throw document.at('kind').mustBe('GCPolicy, GCPolicyList or List');
+}
+
+/** One that begins with something else is a list of that: told once, not for every item. */
+function listed(items: readonly Field[]): readonly Field[] {
+  const kind = items[0]?.at('kind');
+  if (kind !== undefined && kind.text() !== 'GCPolicy') throw kind.mustBe('GCPolicy');
+  return items;
 }
 
 /** Of a GCPolicy of our version; all else throws. */

@@ -2,7 +2,7 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { tar, type TarEntry } from './tar.ts';
+import { tar, type TarEntry } from '../../scripts/tar.ts';
 
 export interface ImageSpec {
   /** Whole reference with a tag that is not `latest`, so that nobody tries to pull it: `bed.test/name:tag`. */

@@ -29,7 +29,8 @@ export async function nodeAct(stage: Stage): Promise<boolean> {
   return reckon(stage, scene, { agent, before, after });
 }
 
-async function setScene(stage: Stage): Promise<Scene> {
+/** The node with everything on it, as the runtime and the API server have it, and its policy in DryRun. */
+export async function setScene(stage: Stage): Promise<Scene> {
   const uids = await bindPods(stage);
   const path = (name: string): string => join(stage.directory, name);
   for (const name of ['pods', 'containers', 'state', 'kubelet', 'images']) mkdirSync(path(name));
@@ -90,7 +91,8 @@ function introduce({ screen }: Stage, { hasDisk }: Scene): void {
   screen.say();
 }
 
-function startAgent({ kubeconfig, directory }: Stage, { cri, path }: Scene): Program {
+/** The agent, as a user starts it, but with a pass each second. */
+export function startAgent({ kubeconfig, directory }: Stage, { cri, path }: Scene): Program {
   return new Program(
     [
       ...['agent', `--node-name=${nodeName}`, `--kubeconfig=${kubeconfig}`, `--cri-socket=${cri.socket}`],

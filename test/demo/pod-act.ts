@@ -18,14 +18,16 @@ export async function podAct(stage: Stage): Promise<boolean> {
   return reckon(stage, before, controller);
 }
 
-async function makeMess({ screen, send }: Stage): Promise<void> {
+/** The pods, and the policy for them in DryRun. */
+export async function makeMess({ screen, send }: Stage): Promise<void> {
   await send('POST', '/apis/gc.dustpan.dev/v1alpha1/gcpolicies', policy('DryRun'));
   const pods = await fill(send);
   screen.say(`made ${pods} pods; node-7 vanished under three of them, node-6 is out of service`);
   screen.say();
 }
 
-function startController({ kubeconfig, directory }: Stage): Program {
+/** The controller, as a user starts it, but with a pass each second. */
+export function startController({ kubeconfig, directory }: Stage): Program {
   const args = ['controller', '--kubeconfig', kubeconfig, '--leader-elect=false', '--pod-gc-period=1s'];
   const noServers = ['--metrics-bind-address=0', '--health-probe-bind-address=0'];
   return new Program([...args, ...noServers], join(directory, 'controller.log'));

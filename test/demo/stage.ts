@@ -18,6 +18,8 @@ export interface Stage {
   readonly transport: KubeTransport;
   readonly signal: AbortSignal;
   readonly kubeconfig: string;
+  /** kubectl sends a token only over TLS. */
+  readonly takesKubectl: boolean;
   /** Its own, removed at the end. */
   readonly directory: string;
   /** Every program must be known here: it is stopped at the end. */
@@ -37,5 +39,12 @@ export function stageOn(server: ContractServer, given: Given): Stage {
     clock: systemClock,
   });
   const signal = AbortSignal.timeout(patienceMs * 4);
-  return { ...given, send: sender(transport, signal), transport, signal, kubeconfig: server.kubeconfigFile };
+  return {
+    ...given,
+    send: sender(transport, signal),
+    transport,
+    signal,
+    kubeconfig: server.kubeconfigFile,
+    takesKubectl: ca !== undefined,
+  };
 }

@@ -11,8 +11,11 @@ import { stageOn, type Stage } from './stage.ts';
 /** As a shell counts a program that was ended from the keyboard. */
 const interrupted = 130;
 
-/** The demo from start to end; resolves with the exit code: 0 when exactly what should go went. */
-export async function story(where: string, start: StartServer): Promise<number> {
+/** What the demo does with its cluster; resolves with the exit code. */
+export type Acts = (stage: Stage) => Promise<number>;
+
+/** The demo from start to end; resolves with the exit code. */
+export async function story(where: string, start: StartServer, acts: Acts): Promise<number> {
   const screen = new Screen();
   screen.say(`${bold('dustpan demo')}: a day's mess on ${where}, and how it is cleaned`);
   const server = await start();
@@ -50,7 +53,8 @@ export async function story(where: string, start: StartServer): Promise<number> 
   }
 }
 
-async function acts(stage: Stage): Promise<number> {
+/** Cleans the pods, then the node: 0 when exactly what should go went. */
+export async function cleaning(stage: Stage): Promise<number> {
   const { screen } = stage;
   const went = [await podAct(stage), await nodeAct(stage)];
   screen.say();

@@ -20,12 +20,12 @@ afterEach(() => {
 });
 
 /** As `npm run demo` runs it after its build, with temporary files of its own. */
-function startDemo(env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, ['scripts/run.mjs', 'test/demo/main.ts'], {
+function startDemo(env: Readonly<Record<string, string>> = {}, flags: readonly string[] = [], commands = '') {
+  const child = spawn(process.execPath, ['scripts/run.mjs', 'test/demo/main.ts', ...flags], {
     cwd: place,
     env: { PATH: process.env['PATH'], TMPDIR: join(place, 'tmp'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.stdin.end(commands);
   const demo = { child, said: '' };
   child.stdout.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
@@ -55,6 +55,22 @@ test.each([
     expect(leftBehind()).toEqual([]);
   },
 );
+
+test('its shell has a cluster and a node to ask about', { timeout: 60_000 }, async () => {
+  const commands = `
+    dustpan why pod ci/finished-ci-runners-03
+    dustpan why image registry.example.com/base/jdk:21
+    kubectl-dustpan status
+  `;
+  const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
+  await once(demo.child, 'close');
+  expect(demo.said).toContain('would go: TerminatedInNamespace');
+  expect(demo.said).toContain('on node-a stays:\n    KeepListed');
+  expect(demo.said).toContain('pods: 78 due, none to be touched (DryRun); 0 deleted');
+  expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(demo.child.exitCode).toBe(0);
+  expect(leftBehind()).toEqual([]);
+});
 
 test('ended in the middle it leaves nothing either', { timeout: 60_000 }, async () => {
   const demo = startDemo();

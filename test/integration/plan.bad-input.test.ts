@@ -188,6 +188,14 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     says: /policy\.json: kind: must be GCPolicy, GCPolicyList or List, is "Pod"$/,
   },
   {
+    name: 'a List of many other things than policies',
+    change: (s) => {
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } };
+      s.write('policy.json', { apiVersion: 'v1', kind: 'List', items: [pod, pod, pod] });
+    },
+    says: /policy\.json: items\[0\]\.kind: must be GCPolicy, is "Pod"$/,
+  },
+  {
     name: 'two policies of one name',
     change: (s) => {
       s.write('policy.json', { kind: 'List', items: [policy('a', {}), policy('a', {})] });

@@ -68,6 +68,8 @@ export interface FinishedPods {
   turnOf(pod: PodFacts): number | undefined;
   /** How many the threshold leaves in a namespace; only of a policy with a perNamespaceThreshold. */
   inNamespace(namespace: string): number;
+  /** The pod's place in the order in which the perNamespaceThreshold takes pods of its namespace, from 1; undefined = it cannot go. */
+  turnInNamespaceOf(pod: PodFacts): number | undefined;
 }
 
 /** Which field of the policy says how long a finished pod stays. */

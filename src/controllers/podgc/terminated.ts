@@ -64,6 +64,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
       ttlOf,
       turnOf: (pod) => turnOf(pod, group.terminated, (one) => held(one) === undefined),
       inNamespace: countedLater(afterOverall),
+      turnInNamespaceOf: (pod) => turnOf(pod, inNamespaceOf(pod, afterOverall), mayExpire),
     },
   };
 }
@@ -79,6 +80,9 @@ function countedLater(pods: readonly PodFacts[]): (namespace: string) => number 
     return counts.get(name) ?? 0;
   };
 }
+
+const inNamespaceOf = ({ namespace }: PodFacts, pods: readonly PodFacts[]): readonly PodFacts[] =>
+  pods.filter((other) => other.namespace === namespace);
 
 function turnOf(pod: PodFacts, terminated: readonly PodFacts[], mayGo: MayGo): number | undefined {
   if (!mayGo(pod)) return undefined;

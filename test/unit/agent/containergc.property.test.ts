@@ -17,6 +17,7 @@ import {
   rule,
   staticSource,
 } from './containergc.world.ts';
+import { property } from '../../property.ts';
 
 const podNames = ['a', 'b', 'c', 'gone', 'static'];
 const podName = fc.constantFrom(...podNames);
@@ -121,7 +122,7 @@ function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFact
   };
 }
 
-test('a running container, one that is not the kubelet’s and one of a static pod never go', () => {
+test('a running container, one that is not the kubelet’s and one of a static pod never go', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       for (const { state, labels } of removedContainers(planned(seen, policy))) {
@@ -133,50 +134,58 @@ test('a running container, one that is not the kubelet’s and one of a static p
   );
 });
 
-test('a ready sandbox, one that a container which stays refers to, and the newest of an existing pod never go', () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      const plan = planned(seen, policy);
-      const going = new Set(removedContainers(plan).map(({ id }) => id));
-      const used = seen.containers?.filter(({ id }) => !going.has(id)).map(({ sandboxId }) => sandboxId);
-      for (const { id, state, podUid, createdAtNs } of removedSandboxes(plan)) {
-        expect(state).toBe('NotReady');
-        expect(used).not.toContain(id);
-        const newer = seen.sandboxes?.some(
-          (one) => one.podUid === podUid && one.createdAtNs >= createdAtNs && one.id !== id,
-        );
-        expect(newer === true || podUid === 'uid-gone').toBe(true);
-      }
-    }),
-  );
-});
+test(
+  'a ready sandbox, one that a container which stays refers to, and the newest of an existing pod never go',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, policies, (seen, policy) => {
+        const plan = planned(seen, policy);
+        const going = new Set(removedContainers(plan).map(({ id }) => id));
+        const used = seen.containers?.filter(({ id }) => !going.has(id)).map(({ sandboxId }) => sandboxId);
+        for (const { id, state, podUid, createdAtNs } of removedSandboxes(plan)) {
+          expect(state).toBe('NotReady');
+          expect(used).not.toContain(id);
+          const newer = seen.sandboxes?.some(
+            (one) => one.podUid === podUid && one.createdAtNs >= createdAtNs && one.id !== id,
+          );
+          expect(newer === true || podUid === 'uid-gone').toBe(true);
+        }
+      }),
+    );
+  },
+);
 
-test('of every container of an existing pod a newest dead attempt stays, when the limit per container allows one and there is no total', () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      const limits = {
-        ...policy,
-        maxPerPodContainer: policy.maxPerPodContainer === 0 ? 1 : policy.maxPerPodContainer,
-      };
-      const plan = planned(seen, { ...limits, maxContainers: undefined });
-      for (const one of removedContainers(plan).filter(
-        ({ labels }) => labels['io.kubernetes.pod.uid'] !== 'uid-gone',
-      )) {
-        const newer = plan.kept.some(
-          ({ object, reason }) =>
-            object.kind === 'container' &&
-            reason === 'NewestAttempt' &&
-            object.container.labels['io.kubernetes.pod.uid'] === one.labels['io.kubernetes.pod.uid'] &&
-            object.container.name === one.name &&
-            object.container.createdAtNs >= one.createdAtNs,
-        );
-        expect(newer).toBe(true);
-      }
-    }),
-  );
-});
+test(
+  'of every container of an existing pod a newest dead attempt stays, when the limit per container allows one and there is no total',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, policies, (seen, policy) => {
+        const limits = {
+          ...policy,
+          maxPerPodContainer: policy.maxPerPodContainer === 0 ? 1 : policy.maxPerPodContainer,
+        };
+        const plan = planned(seen, { ...limits, maxContainers: undefined });
+        for (const one of removedContainers(plan).filter(
+          ({ labels }) => labels['io.kubernetes.pod.uid'] !== 'uid-gone',
+        )) {
+          const newer = plan.kept.some(
+            ({ object, reason }) =>
+              object.kind === 'container' &&
+              reason === 'NewestAttempt' &&
+              object.container.labels['io.kubernetes.pod.uid'] === one.labels['io.kubernetes.pod.uid'] &&
+              object.container.name === one.name &&
+              object.container.createdAtNs >= one.createdAtNs,
+          );
+          expect(newer).toBe(true);
+        }
+      }),
+    );
+  },
+);
 
-test('a total limit is kept, whatever is there', () => {
+test('a total limit is kept, whatever is there', property, () => {
   fc.assert(
     fc.property(facts, policies, fc.integer({ min: 0, max: 6 }), (seen, policy, maxContainers) => {
       const { kept } = planned(seen, { ...policy, maxContainers });
@@ -189,7 +198,7 @@ test('a total limit is kept, whatever is there', () => {
   );
 });
 
-test('the order of the lists does not matter', () => {
+test('the order of the lists does not matter', property, () => {
   fc.assert(
     fc.property(facts, policies, fc.integer(), (seen, policy, seed) => {
       const shuffled = <T>(list: readonly T[] | undefined): T[] =>
@@ -208,7 +217,7 @@ test('the order of the lists does not matter', () => {
   );
 });
 
-test('once a plan is done there is nothing left to do', () => {
+test('once a plan is done there is nothing left to do', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       expect(goes(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
@@ -216,7 +225,7 @@ test('once a plan is done there is nothing left to do', () => {
   );
 });
 
-test('every container and every sandbox has one decision', () => {
+test('every container and every sandbox has one decision', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);
@@ -229,7 +238,7 @@ test('every container and every sandbox has one decision', () => {
   );
 });
 
-test('without the pods nothing is called gone', () => {
+test('without the pods nothing is called gone', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);

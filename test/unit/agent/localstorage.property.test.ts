@@ -15,6 +15,7 @@ import {
   storagePod,
   storagePolicy,
 } from './localstorage.world.ts';
+import { property } from '../../property.ts';
 
 /** MiB around the limits, so that about as many are over as under. */
 const size = fc.integer({ min: 0, max: 12 });
@@ -103,7 +104,7 @@ const given: fc.Arbitrary<Given> = fc
     now,
   }));
 
-test('who must not be evicted is not', () => {
+test('who must not be evicted is not', property, () => {
   fc.assert(
     fc.property(world, given, (facts, how) => {
       for (const { pod } of planLocalStorage(facts, how).evictions) {
@@ -119,24 +120,28 @@ test('who must not be evicted is not', () => {
   );
 });
 
-test('an eviction has a limit that binds the pod, and more than the part of it that evicts is used', () => {
-  fc.assert(
-    fc.property(world, given, (facts, how) => {
-      for (const { pod, excess } of planLocalStorage(facts, how).evictions) {
-        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
-        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
-        const own = {
-          'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
-          'ephemeralpodfs.limit': total?.limit,
-          'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
-        }[excess.signal];
-        expect(excess.limit).toEqual(own);
-      }
-    }),
-  );
-});
+test(
+  'an eviction has a limit that binds the pod, and more than the part of it that evicts is used',
+  property,
+  () => {
+    fc.assert(
+      fc.property(world, given, (facts, how) => {
+        for (const { pod, excess } of planLocalStorage(facts, how).evictions) {
+          expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
+          const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
+          const own = {
+            'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
+            'ephemeralpodfs.limit': total?.limit,
+            'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
+          }[excess.signal];
+          expect(excess.limit).toEqual(own);
+        }
+      }),
+    );
+  },
+);
 
-test('every pod has one verdict, in the order in which the pods are listed', () => {
+test('every pod has one verdict, in the order in which the pods are listed', property, () => {
   fc.assert(
     fc.property(world, given, (facts, how) => {
       const { evictions, kept } = planLocalStorage(facts, how);
@@ -150,7 +155,7 @@ test('every pod has one verdict, in the order in which the pods are listed', () 
   );
 });
 
-test('pods in another order get the same verdicts', () => {
+test('pods in another order get the same verdicts', property, () => {
   const lines = (facts: LocalStorageFacts, how: Given): string[] => {
     const { evictions, kept } = planLocalStorage(facts, how);
     return [...evictions, ...kept]
@@ -169,7 +174,7 @@ test('pods in another order get the same verdicts', () => {
   );
 });
 
-test('a lower evictAtPercent never spares a pod that a higher one evicts', () => {
+test('a lower evictAtPercent never spares a pod that a higher one evicts', property, () => {
   fc.assert(
     fc.property(world, given, (facts, how) => {
       const evicted = (evictAtPercent: number): string[] =>

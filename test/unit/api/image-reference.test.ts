@@ -7,6 +7,7 @@ import {
   parseImageReference,
   references,
 } from '../../../src/api/image-reference.ts';
+import { property } from '../../property.ts';
 
 const hex = 'a'.repeat(64);
 const digest = `sha256:${hex}`;
@@ -42,7 +43,7 @@ test.each(['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<non
   },
 );
 
-test('normalising twice is normalising once, and nothing throws', () => {
+test('normalising twice is normalising once, and nothing throws', property, () => {
   const part = fc.constantFrom(
     'a',
     'nginx',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy.ts';
 import { goodPolicies } from '../../contract/policies.good.ts';
 import { badPolicies, policyOf } from '../../contract/policies.table.ts';
+import { property } from '../../property.ts';
 
 const problemsOf = (spec: unknown): readonly string[] => {
   const { policy } = parsePolicy(policyOf('p', spec));
@@ -209,7 +210,7 @@ test('a policy without a name is invalid', () => {
   expect(parsePolicy({ spec: {} })).toMatchObject({ policy: { problems: ['metadata.name: must be given'] } });
 });
 
-test('never throws, whatever is stored', () => {
+test('never throws, whatever is stored', property, () => {
   const names = [
     'spec',
     'pods',

@@ -7,6 +7,7 @@ import { schemaChecker } from '../../../src/api/schema-check.ts';
 import { goodPolicies } from '../../contract/policies.good.ts';
 import { badPolicies, policyOf } from '../../contract/policies.table.ts';
 import { gcPolicyCrd, nodeGcReportCrd, yamlObject } from './crd.ts';
+import { property } from '../../property.ts';
 
 const check = schemaChecker(gcPolicyCrd);
 
@@ -91,7 +92,7 @@ test('refuses what is no CustomResourceDefinition', () => {
 describe('parsePolicy and the CRD agree', () => {
   const specs = ofSchema(storedSchema(gcPolicyCrd).properties?.['spec'] ?? { type: 'object' });
 
-  test('on what is valid, and on all defaults', () => {
+  test('on what is valid, and on all defaults', property, () => {
     fc.assert(
       fc.property(specs, (spec) => {
         const { object, problems } = check(policyOf('p', spec));

@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
     ...{ reason: 'DeadContainer', asked: 'dead1', rule: { maxPerPodContainer: 1 } },
     part: { pods, containers: attempts(3, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=1',
-    why: 'It is one of the 3 dead attempts, and not among the newest, of container main of pod default/pod, and one may stay.',
+    why: 'It is the 2nd oldest of the 3 dead attempts of container main of pod default/pod, and one may stay.',
   },
   {
     ...{ reason: 'DeadContainer', asked: 'dead0', rule: { maxPerPodContainer: 0 } },

@@ -68,6 +68,13 @@ const rows: readonly Row[] = [
     why: 'The image file system is 90 % full, so 1000 B must go to come down to 80 %; this one, last used at 2026-01-15T11:00:00Z, is 1st to go.',
   },
   {
+    reason: 'Space',
+    rule: { maximumAgeMs: 4_800_000 },
+    part: partOf({ images: [image('x'), image('y', { sizeBytes: 100 })] }, { x: 60, y: 90 }),
+    field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80',
+    why: 'The image file system is 90 % full, so, besides what goes by age, 900 B must go to come down to 80 %; this one, last used at 2026-01-15T11:00:00Z, is 2nd to go.',
+  },
+  {
     reason: 'InUse',
     part: partOf({ containers: [container('c', { pod: 'web', imageId: 'sha256:x', state: 'Exited' })] }),
     field: null,
@@ -289,6 +296,7 @@ describe('the image of a question', () => {
       text: 'registry.example.com/app:v2',
       is: 'there is no image registry.example.com/app:v2 on node-1; did you mean registry.example.com/app:v1?',
     },
+    { text: 'app', is: 'there is no image app on node-1; did you mean registry.example.com/app:v1?' },
     { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not looked into, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
     expect(answerTo(text, nodeName)).toBe(is);

@@ -55,7 +55,7 @@ const rows: readonly Row[] = [
       aged('b/z', 90),
     ),
     field: 'pods.terminated.perNamespaceThreshold=1',
-    why: 'Of its pods in namespace default, 2 have finished and 1 may stay; this one is among the first to go: evicted ones, then the oldest.',
+    why: 'Of its pods in namespace default, 2 have finished and 1 may stay; this one is 1st to go: evicted ones first, then the oldest.',
   },
   {
     reason: 'Expired',
@@ -138,7 +138,18 @@ const rows: readonly Row[] = [
     reason: 'UnderThreshold',
     world: finished({ threshold: 0, perNamespaceThreshold: 3 }, aged('x', 60)),
     field: 'pods.terminated.threshold=0, pods.terminated.perNamespaceThreshold=3',
-    why: 'Of its pods in namespace default, 1 has finished and 3 may stay.',
+    why: 'Of its pods in namespace default, 1 has finished and 3 may stay; this one would be 1st to go.',
+  },
+  {
+    reason: 'UnderThreshold',
+    world: finished(
+      { threshold: 0, perNamespaceThreshold: 1 },
+      aged('y', 90),
+      aged('x', 60),
+      aged('b/z', 95),
+    ),
+    field: 'pods.terminated.threshold=0, pods.terminated.perNamespaceThreshold=1',
+    why: 'Of its pods in namespace default, 2 have finished and 1 may stay, so one goes; this one is 2nd in line.',
   },
   {
     reason: 'UnderThreshold',
@@ -202,7 +213,7 @@ const rows: readonly Row[] = [
     reason: 'FinalizerHeld',
     world: finished({}, pod('x', finalizerHeld)),
     field: 'metadata.finalizers=example.com/backup',
-    why: 'It was deleted before, and waits only for its finalizers: example.com/backup.',
+    why: 'It was deleted at 2026-01-15T11:50:00Z, and waits only for its finalizers: example.com/backup.',
   },
   {
     reason: 'Quarantined',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { byTurn, firstInTurn, inTurn } from '../../../src/controllers/podgc/order.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { pod } from '../../builders.ts';
+import { property } from '../../property.ts';
 
 /** Few ages, few names: many ties. */
 const somePod = fc
@@ -24,7 +25,7 @@ const somePod = fc
 
 const mayGo = ({ finalizers }: PodFacts): boolean => finalizers.length === 0;
 
-test('the first few are those that a sort of all would put first', () => {
+test('the first few are those that a sort of all would put first', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 0, max: 45 }), (pods, count) => {
       const sorted = pods.filter(mayGo).sort(byTurn);
@@ -33,7 +34,7 @@ test('the first few are those that a sort of all would put first', () => {
   );
 });
 
-test('the whole order is that of a plain sort', () => {
+test('the whole order is that of a plain sort', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), (pods) => {
       expect(inTurn(pods)).toEqual([...pods].sort(byTurn));

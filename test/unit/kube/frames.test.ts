@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FrameSplitter, MalformedError } from '../../../src/kube/frames.ts';
+import { property } from '../../property.ts';
 
 function prefixed(text: string): Buffer {
   const length = Buffer.alloc(4);
@@ -50,7 +51,7 @@ describe('FrameSplitter', () => {
     for (const chunkBytes of [1, 2, 3, 5, 1000]) expect(split(bytes, chunkBytes)).toEqual(expected);
   });
 
-  test('where the chunks end makes no difference', () => {
+  test('where the chunks end makes no difference', property, () => {
     const texts = fc.array(fc.string({ minLength: 1, maxLength: 300 }), { maxLength: 20 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 700 }), (frames, chunkBytes) => {

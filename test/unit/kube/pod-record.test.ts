@@ -4,6 +4,7 @@ import { Interner } from '../../../src/kube/decode-intern.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { PodRecord } from '../../../src/kube/pod-record.ts';
 import { told } from './decode.fixtures.ts';
+import { property } from '../../property.ts';
 
 /** Up to the year 9999, as metav1.Time. */
 const ms = fc.oneof(
@@ -39,7 +40,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   finishedAtMs: orUndefined(ms),
 });
 
-test('what goes in comes out, whatever else shares its traits', () => {
+test('what goes in comes out, whatever else shares its traits', property, () => {
   fc.assert(
     fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
       const intern = new Interner();

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SummaryScanner } from '../../../src/node/kubelet-scanner.ts';
 import { storageUsageOf } from '../../../src/node/kubelet-summary.ts';
+import { property } from '../../property.ts';
 
 const time = '2026-01-15T12:00:00Z';
 const atMs = Date.parse(time);
@@ -107,7 +108,7 @@ describe('taken apart while it arrives', () => {
     return { pods, rest: scanner.finish() };
   };
 
-  test('gives what parsing it whole gives, however it is cut', () => {
+  test('gives what parsing it whole gives, however it is cut', property, () => {
     const text = fc.string({ unit: 'grapheme' });
     const value = fc.jsonValue({ maxDepth: 4 });
     const pods = fc.array(fc.dictionary(text, value), { maxLength: 4 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { globMatcher } from '../../../src/runtime/glob.ts';
+import { property } from '../../property.ts';
 
 test.each([
   ['', ''],
@@ -43,7 +44,7 @@ test.each([
   expect(globMatcher(pattern)(text)).toBe(false);
 });
 
-test('says the same as a regular expression', () => {
+test('says the same as a regular expression', property, () => {
   const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), maxLength: 8 });
   const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 10 });
   fc.assert(

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseQuantity } from '../../../src/runtime/quantity.ts';
 import { quantityText } from '../../../src/runtime/quantity-text.ts';
 import { sizeText } from '../../../src/runtime/size-text.ts';
+import { property } from '../../property.ts';
 
 test.each([
   [0, 'binary', '0'],
@@ -21,7 +22,7 @@ test.each([
   expect(quantityText(bytes, form)).toBe(text);
 });
 
-test('what is written is read again', () => {
+test('what is written is read again', property, () => {
   fc.assert(
     fc.property(fc.maxSafeNat(), fc.constantFrom('binary', 'decimal'), (bytes, form) => {
       expect(parseQuantity(quantityText(bytes, form))).toBe(bytes);

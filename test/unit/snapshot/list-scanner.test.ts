@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Field } from '../../../src/snapshot/field.ts';
 import { ListScanner } from '../../../src/snapshot/list-scanner.ts';
+import { property } from '../../property.ts';
 
 /** What comes of the text when it arrives in pieces of this size. */
 function scanned(text: string, size: number): { items: object[]; rest: object } {
@@ -12,7 +13,7 @@ function scanned(text: string, size: number): { items: object[]; rest: object } 
   return { rest: scanner.finish().object(), items: items.map((item) => item.object()) };
 }
 
-test('whatever the items hold and wherever the pieces end, they are those of the list', () => {
+test('whatever the items hold and wherever the pieces end, they are those of the list', property, () => {
   const list = fc.record({
     kind: fc.string(),
     items: fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue())),
@@ -30,7 +31,7 @@ test('whatever the items hold and wherever the pieces end, they are those of the
   );
 });
 
-test('items that hold lists of items like themselves, each written in its own way', () => {
+test('items that hold lists of items like themselves, each written in its own way', property, () => {
   const { item } = fc.letrec<{ item: object; value: unknown }>((tie) => ({
     item: fc.dictionary(fc.constantFrom('metadata', 'b'), tie('value'), { maxKeys: 2 }),
     value: fc.oneof({ maxDepth: 3 }, fc.constantFrom('},{"metadata":', '}', 1), fc.array(tie('item'))),

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Field } from '../../../src/snapshot/field.ts';
 import { YamlListScanner } from '../../../src/snapshot/yaml-list-scanner.ts';
+import { property } from '../../property.ts';
 
 /** What comes of the text when it arrives in pieces of this size. */
 function scanned(text: string, size: number): { items: object[]; rest: object } {
@@ -17,7 +18,7 @@ function scanned(text: string, size: number): { items: object[]; rest: object } 
   return { rest: scanner.finish().object(), items: items.map((item) => item.object()) };
 }
 
-test('whatever the items hold and wherever the pieces end, they are those of the list', () => {
+test('whatever the items hold and wherever the pieces end, they are those of the list', property, () => {
   const text = fc.oneof(fc.string(), fc.constantFrom('- a', '\n- a\n', 'items:', 'a\n  - b', '# a', 'é'));
   const list = fc.record({
     apiVersion: fc.constant('v1'),
