@@ -98,7 +98,7 @@ export function startAgent({ kubeconfig, directory }: Stage, { cri, path }: Scen
       ...['agent', `--node-name=${nodeName}`, `--kubeconfig=${kubeconfig}`, `--cri-socket=${cri.socket}`],
       ...[`--state-dir=${path('state')}`, `--kubelet-root-dir=${path('kubelet')}`],
       ...[`--pod-logs-dir=${path('pods')}`, `--container-logs-dir=${path('containers')}`],
-      ...['--container-gc-period=1s', '--image-gc-period=1s', '--v=4'],
+      ...['--container-gc-period=1s', '--image-gc-period=1s', '--local-storage-period=1s', '--v=4'],
       ...['--metrics-bind-address=0', '--health-probe-bind-address=0'],
     ],
     join(directory, 'agent.log'),

@@ -6,6 +6,7 @@ import { nodeAct } from './node-act.ts';
 import { podAct } from './pod-act.ts';
 import type { Program } from './program.ts';
 import { bold, green, red, Screen } from './screen.ts';
+import { storageAct } from './storage-act.ts';
 import { stageOn, type Stage } from './stage.ts';
 
 /** As a shell counts a program that was ended from the keyboard. */
@@ -53,10 +54,10 @@ export async function story(where: string, start: StartServer, acts: Acts): Prom
   }
 }
 
-/** Cleans the pods, then the node: 0 when exactly what should go went. */
+/** Cleans the pods, then the node, then lets a volume fill up: 0 when exactly what should go went. */
 export async function cleaning(stage: Stage): Promise<number> {
   const { screen } = stage;
-  const went = [await podAct(stage), await nodeAct(stage)];
+  const went = [await podAct(stage), await nodeAct(stage), await storageAct(stage)];
   screen.say();
   if (!went.every(Boolean)) {
     screen.say(red('the demo failed: not everything went as it should'));

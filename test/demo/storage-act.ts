@@ -1,0 +1,157 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isObject } from '../../src/api/fields.ts';
+import { wrapped } from '../../src/cli/text-table.ts';
+import { nodeName } from './node-mess.ts';
+import { bar, bold, dim, green } from './screen.ts';
+import { patienceMs, type Stage } from './stage.ts';
+
+const limitKiB = 4 * 1024;
+const stepKiB = 256;
+const width = 76;
+
+/** What writes into its emptyDir, how much in the end, and what becomes of it. */
+const writers = [
+  { name: 'cache-1', labels: {}, kib: 4608, isEvicted: true },
+  { name: 'cache-kept', labels: { 'gc.dustpan.dev/keep': 'true' }, kib: 4608, isEvicted: false },
+  { name: 'cache-small', labels: {}, kib: 1024, isEvicted: false },
+] as const;
+
+interface Cache {
+  readonly name: string;
+  readonly file: string;
+  readonly kib: number;
+  readonly isEvicted: boolean;
+  writtenKiB: number;
+}
+
+const podsPath = '/api/v1/namespaces/web/pods';
+const policyPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies/nodes';
+
+/** A volume that fills up on the node that was cleaned: its pod is warned about, then evicted; resolves once all is as it should be. */
+export async function storageAct(stage: Stage): Promise<boolean> {
+  const { screen, send } = stage;
+  if (process.platform !== 'linux') return true;
+  screen.say();
+  screen.say(`${bold('local storage')}: pods of ${nodeName} write into volumes that may hold 4 MiB each`);
+  const rule = { localStorageEviction: { usageSource: 'Filesystem', warnAtPercent: [80] } };
+  screen.say(dim('  kubectl patch gcpolicy nodes --type merge -p'));
+  screen.say(dim(`    '${JSON.stringify({ spec: { nodes: rule } })}'`));
+  const caches = await Promise.all(writers.map((writer) => bind(stage, writer)));
+  await send('PATCH', policyPath, { spec: { nodes: rule } });
+  const warned = caches.filter(({ isEvicted }) => isEvicted).map(({ name }) => name);
+
+  await fillUp(stage, caches, limitKiB * 0.9);
+  const seen = new Look(stage, caches);
+  await seen.until('a warning', async () => {
+    const told = await notes(stage, 'LocalStorageHigh');
+    return warned.every((name) => told.has(name));
+  });
+  await tell(stage, 'LocalStorageHigh');
+  await fillUp(stage, caches, Infinity);
+  await seen.until('the eviction and its Event', async () => {
+    const told = await notes(stage, 'Evicted');
+    return told.has('cache-1') && !(await podNames(stage)).includes('cache-1');
+  });
+  await tell(stage, 'Evicted');
+  return reckon(stage, caches);
+}
+
+/** The pod, bound to the node, and its volume as a kubelet would have made it. */
+async function bind(
+  { send, directory }: Stage,
+  { name, labels, kib, isEvicted }: (typeof writers)[number],
+): Promise<Cache> {
+  const pod = await send('POST', podsPath, {
+    metadata: { name, labels },
+    spec: {
+      // No kubelet is here to end it.
+      ...{ nodeName, terminationGracePeriodSeconds: 0 },
+      containers: [{ name: 'main', image: 'registry.example.com/cache:v1' }],
+      volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '4Mi' } }],
+    },
+  });
+  await send('PATCH', `${podsPath}/${name}/status`, { status: { phase: 'Running' } });
+  const { uid } = pod['metadata'] as { uid: string };
+  const volume = join(directory, 'kubelet/pods', uid, 'volumes/kubernetes.io~empty-dir/tmp');
+  mkdirSync(volume, { recursive: true });
+  return { name, file: join(volume, 'data'), kib, isEvicted, writtenKiB: 0 };
+}
+
+/** Step by step, so that a person sees it grow. */
+async function fillUp({ screen }: Stage, caches: readonly Cache[], upToKiB: number): Promise<void> {
+  let isWriting = true;
+  while (isWriting) {
+    isWriting = false;
+    for (const cache of caches) {
+      if (cache.writtenKiB + stepKiB > Math.min(cache.kib, upToKiB)) continue;
+      appendFileSync(cache.file, Buffer.alloc(stepKiB * 1024, 1));
+      cache.writtenKiB += stepKiB;
+      isWriting = true;
+    }
+    screen.frame(lines(caches));
+    await sleep(250);
+  }
+}
+
+const lines = (caches: readonly Cache[]): string[] =>
+  caches.map(({ name, writtenKiB }) => {
+    const percent = Math.round((100 * writtenKiB) / limitKiB);
+    return `  ${name.padEnd(12)} ${bar(Math.min(percent, 100))} ${String(percent).padStart(4)} % of the limit`;
+  });
+
+/** Shows the volumes while it waits. */
+class Look {
+  readonly #stage: Stage;
+  readonly #caches: readonly Cache[];
+
+  constructor(stage: Stage, caches: readonly Cache[]) {
+    this.#stage = stage;
+    this.#caches = caches;
+  }
+
+  async until(what: string, is: () => Promise<boolean>): Promise<void> {
+    const { screen } = this.#stage;
+    const deadline = Date.now() + patienceMs;
+    while (!(await is())) {
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+      screen.frame(lines(this.#caches));
+      await sleep(200);
+    }
+    screen.settle(lines(this.#caches));
+  }
+}
+
+async function tell(stage: Stage, reason: string): Promise<void> {
+  for (const [pod, note] of await notes(stage, reason))
+    for (const line of wrapped(`${reason} on pod ${pod}: ${note}`, width, '    '))
+      stage.screen.say(`  ${line}`);
+}
+
+async function reckon(stage: Stage, caches: readonly Cache[]): Promise<boolean> {
+  const left = await podNames(stage);
+  const evicted = await notes(stage, 'Evicted');
+  for (const { name, isEvicted } of caches)
+    if (left.includes(name) === isEvicted || evicted.has(name) !== isEvicted)
+      throw new Error(`${name} should ${isEvicted ? 'be evicted' : 'stay'}`);
+  stage.screen.say(green('cache-1 was warned about, then evicted; the marked one and the small one stay'));
+  return true;
+}
+
+/** Of the Events on pods with this reason, by pod. */
+async function notes({ transport, signal }: Stage, reason: string): Promise<ReadonlyMap<string, string>> {
+  const path = '/apis/events.k8s.io/v1/namespaces/web/events';
+  const { body } = await transport.send({ method: 'GET', path }, signal);
+  const { items } = JSON.parse(body.toString()) as { items: readonly Record<string, unknown>[] };
+  const found = items.filter((event) => event['reason'] === reason);
+  return new Map(found.map(({ regarding, note }) => [nameOf(regarding), String(note)]));
+}
+
+const nameOf = (ref: unknown): string => (isObject(ref) ? String(ref['name']) : '');
+
+async function podNames({ transport, signal }: Stage): Promise<readonly string[]> {
+  const { body } = await transport.send({ method: 'GET', path: podsPath }, signal);
+  const { items } = JSON.parse(body.toString()) as { items: readonly { metadata: { name: string } }[] };
+  return items.map(({ metadata }) => metadata.name);
+}
