@@ -1,16 +1,18 @@
 // @bed node
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../scripts/image/dustpan-image.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from './cluster.ts';
+import { runCommand } from './command.ts';
 import { image } from './image.ts';
 import { repositoryRoot } from './repository.ts';
 
-/** What the README's line installs on a plain cluster of one node, with the image that `npm run image` makes. */
+/** What the README's lines do on a plain cluster of one node, with the image that `npm run image` makes. */
 const namespace = 'dustpan-system';
+const root = repositoryRoot();
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-install-'));
 let cluster: Cluster;
 
@@ -22,7 +24,7 @@ async function run(...[program, ...args]: readonly ['kubectl' | 'helm', ...strin
 
 beforeAll(async () => {
   const archive = join(dir, 'dustpan.tar');
-  await image(dustpanImage({ root: repositoryRoot() }), archive);
+  await image(dustpanImage({ root }), archive);
   cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
     images: [{ archive, pinned: true }],
@@ -34,11 +36,50 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-test('helm install without values: both components become ready', async () => {
-  const options = ['--namespace', namespace, '--create-namespace', '--wait', '--timeout=90s'];
-  await run('helm', 'install', 'dustpan', chartDirectory, ...options);
-  const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
-  expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
+/** The README's section Install by its blocks, each a script. */
+const [making, installing, collecting, ...others] = [
+  ...(/^## Install\n(?<section>[\s\S]*?)^## /m
+    .exec(readFileSync(join(root, 'README.md'), 'utf8'))
+    ?.groups?.['section']?.matchAll(/^```\n([\s\S]*?)^```$/gm) ?? []),
+].map(([, script = '']) => script);
+
+/** As someone at a shell in the checkout copies it; throws what it said when a line fails. */
+async function copied(script = ''): Promise<string> {
+  const env = {
+    ...process.env,
+    KUBECONFIG: cluster.kubeconfig('admin'),
+    HELM_CACHE_HOME: join(dir, 'helm'),
+    HELM_CONFIG_HOME: join(dir, 'helm'),
+    HELM_DATA_HOME: join(dir, 'helm'),
+  };
+  const { code, stdout, stderr } = await runCommand(['bash', '-euxo', 'pipefail', '-c', script], {
+    env,
+    cwd: root,
+  });
+  if (code !== 0) throw new Error(`${stdout}${stderr}`);
+  return stdout;
+}
+
+describe('the README’s lines', () => {
+  test('are three blocks; the first makes the image that is on the node already', () => {
+    expect(others).toEqual([]);
+    expect(making).toContain('npm run image -- --out=');
+    expect(making).toContain('ctr -n k8s.io images import');
+  });
+
+  test('install without values: both components become ready, helm test passes', async () => {
+    const said = await copied(installing);
+    expect(said).toContain('What happens now: nothing.');
+    expect(said).toMatch(/Phase:\s+Succeeded/);
+    const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
+    expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
+  });
+
+  test('get to a collected pod', async () => {
+    const said = await copied(collecting);
+    expect(said).toContain('pod/hello');
+    expect(said).toMatch(/PodCollected/);
+  });
 });
 
 test('the agent has said so: its node has a report, which its own token wrote', async () => {
