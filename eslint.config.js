@@ -55,6 +55,7 @@ export default defineConfig(
       '.cache',
       'eslint.config.js',
       'scripts/**/*.mjs',
+      'helm/**/*.mjs',
       '**/gen/**',
       '**/*.gen.ts',
     ],

@@ -1,9 +1,10 @@
-// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the policy's CRD for checks without a server) and docs/reference/crd.md, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
+// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the policy's CRD for checks without a server), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
+import { chartComplaints, chartFiles } from './generate/chart.mjs';
 import { lintCrd } from './generate/lint.mjs';
 import { crdModule } from './generate/crd-module.mjs';
 import { importTypeScript } from './generate/import-typescript.mjs';
@@ -18,10 +19,13 @@ const crds = readdirSync(join(root, 'crds'))
   .sort()
   .map((file) => ({ source: `crds/${file}`, crd: load(readFileSync(join(root, 'crds', file), 'utf8')) }));
 
-const complaints = crds.flatMap(({ source, crd }) => lintCrd(crd).map((line) => `${source}: ${line}`));
+const complaints = [
+  ...crds.flatMap(({ source, crd }) => lintCrd(crd).map((line) => `${source}: ${line}`)),
+  ...chartComplaints(root),
+];
 for (const line of complaints) console.error(line);
 
-const files = { 'docs/reference/crd.md': reference(crds) };
+const files = { 'docs/reference/crd.md': reference(crds), ...chartFiles(root, crds) };
 for (const { source, crd } of crds) {
   files[`src/api/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
   if (crd.spec.names.kind === 'GCPolicy')

@@ -11,12 +11,15 @@ export interface ImageSpec {
   readonly tags?: readonly string[];
   /** A static busybox with its usual commands; true by default, one layer that all images share. */
   readonly busybox?: boolean;
+  /** The layer below the files, for what many images share. */
+  readonly base?: readonly TarEntry[];
   readonly files?: readonly TarEntry[];
   /** A layer of its own: `random` is as large packed as unpacked, `zeros` is packed to a thousandth. */
   readonly fill?: { readonly bytes: number; readonly kind: 'random' | 'zeros' };
   readonly entrypoint?: readonly string[];
   readonly env?: readonly string[];
   readonly user?: string;
+  readonly workingDir?: string;
   /** In the image's configuration; the labels that CRI reads are those of the import. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -133,16 +136,17 @@ function configOf(spec: ImageSpec, layers: readonly Layer[]): object {
       Entrypoint: spec.entrypoint ?? [],
       Env: ['PATH=/usr/local/bin:/bin', ...(spec.env ?? [])],
       User: spec.user ?? '',
+      ...(spec.workingDir !== undefined && { WorkingDir: spec.workingDir }),
       Labels: spec.labels ?? {},
     },
   };
 }
 
-function layersOf({ ref, busybox = true, files = [], fill }: ImageSpec): readonly Layer[] {
+function layersOf({ ref, busybox = true, base = [], files = [], fill }: ImageSpec): readonly Layer[] {
   const zeros = fill?.kind === 'zeros';
   return [
     ...(busybox ? [busyboxLayer()] : []),
-    ...(files.length > 0 ? [layer(files, false)] : []),
+    ...[base, files].filter(({ length }) => length > 0).map((entries) => layer(entries, false)),
     ...(fill
       ? [layer([{ path: 'fill', data: zeros ? Buffer.alloc(fill.bytes) : noise(ref, fill.bytes) }], zeros)]
       : []),

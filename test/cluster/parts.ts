@@ -54,6 +54,7 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
   api: [
     program(kubernetes, 'kube-apiserver', version),
     program(kubernetes, 'kubectl', ['version', '--client']),
+    program(helm, 'helm', ['version', '--short']),
   ],
   kcm: [program(kubernetes, 'kube-controller-manager', version)],
   sched: [program(kubernetes, 'kube-scheduler', version)],
@@ -66,7 +67,7 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
     program(cni, 'loopback'),
     program({ ...cni, folder: '/plugins/ipam/' }, 'host-local'),
   ],
-  kubelet: [program(kubernetes, 'kubelet', version), quick, program(helm, 'helm', ['version', '--short'])],
+  kubelet: [program(kubernetes, 'kubelet', version), quick],
   proxy: [program(kubernetes, 'kube-proxy', version)],
   // As packaged elsewhere it may lack Kubernetes discovery, and does not say so: always our own.
   prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],

@@ -1,0 +1,33 @@
+{{/* Where runtimes are, by agent.runtime: the socket, and what holds its images. */}}
+{{- define "dustpan.agent.runtimes" -}}
+containerd: {socket: /run/containerd/containerd.sock, root: /var/lib/containerd}
+crio: {socket: /run/crio/crio.sock, root: /var/lib/containers}
+cri-dockerd: {socket: /run/cri-dockerd.sock, root: /var/lib/docker}
+k3s: {socket: /run/k3s/containerd/containerd.sock, root: /var/lib/rancher/k3s/agent/containerd}
+rke2: {socket: /run/k3s/containerd/containerd.sock, root: /var/lib/rancher/rke2/agent/containerd}
+k0s: {socket: /run/k0s/containerd.sock, root: /var/lib/k0s/containerd}
+microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/snap/microk8s/common/var/lib/containerd}
+{{- end }}
+
+{{- define "dustpan.agent.socket" -}}
+{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) .Values.agent.runtime -}}
+{{- default $known.socket .Values.agent.criSocket -}}
+{{- end }}
+
+{{- define "dustpan.agent.runtimeRoot" -}}
+{{- $known := get (include "dustpan.agent.runtimes" . | fromYaml) .Values.agent.runtime -}}
+{{- default $known.root .Values.agent.hostPaths.runtimeRoot -}}
+{{- end }}
+
+{{- define "dustpan.agent.securityContext" -}}
+{{- $context := deepCopy (default dict .Values.agent.securityContext) -}}
+{{- if .Values.agent.localStorage.filesystem -}}
+{{- $capabilities := default dict $context.capabilities -}}
+{{- $added := append (default list $capabilities.add) "DAC_READ_SEARCH" | uniq -}}
+{{- $context = set $context "capabilities" (set $capabilities "add" $added) -}}
+{{- end -}}
+{{- with .Values.agent.seLinuxOptions -}}
+{{- $context = set $context "seLinuxOptions" . -}}
+{{- end -}}
+{{- toYaml $context -}}
+{{- end }}

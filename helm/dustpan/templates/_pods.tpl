@@ -1,0 +1,118 @@
+{{/* What pods of both components have in common. */}}
+
+{{- define "dustpan.image" -}}
+{{- $image := .Values.image -}}
+{{- $registry := default $image.registry .Values.global.imageRegistry -}}
+{{- $name := $image.repository -}}
+{{- if $registry -}}
+{{- $name = printf "%s/%s" (trimSuffix "/" $registry) $image.repository -}}
+{{- end -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $name $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (default .Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end }}
+
+{{/* The lines of a pod's spec that only hand values on; root and values (of the component). */}}
+{{- define "dustpan.podSpec" -}}
+terminationGracePeriodSeconds: {{ .values.terminationGracePeriodSeconds | int64 }}
+{{- with concat .root.Values.global.imagePullSecrets .root.Values.imagePullSecrets | uniq }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with default .root.Values.global.priorityClassName .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .values.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- with .values.schedulerName }}
+schedulerName: {{ . }}
+{{- end }}
+{{- if .values.hostNetwork }}
+hostNetwork: true
+{{- end }}
+{{- with default (ternary "ClusterFirstWithHostNet" "" .values.hostNetwork) .values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Flags of both components, one an item; root and values. */}}
+{{- define "dustpan.commonArgs" -}}
+- --kube-api-qps={{ .values.kubeAPI.qps }}
+- --kube-api-burst={{ .values.kubeAPI.burst | int64 }}
+- --metrics-bind-address={{ if .root.Values.metrics.enabled }}:{{ .root.Values.metrics.port | int64 }}{{ else }}0{{ end }}
+- --health-probe-bind-address=:{{ .values.healthPort | int64 }}
+- --v={{ .root.Values.log.verbosity | int64 }}
+- --log-format={{ .root.Values.log.format }}
+{{- with .values.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* The lines of a container below its command; root and values. */}}
+{{- define "dustpan.container" -}}
+ports:
+  {{- if .root.Values.metrics.enabled }}
+  - {name: metrics, containerPort: {{ .root.Values.metrics.port | int64 }}, protocol: TCP}
+  {{- end }}
+  - {name: health, containerPort: {{ .values.healthPort | int64 }}, protocol: TCP}
+{{- with .values.livenessProbe }}
+livenessProbe:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.readinessProbe }}
+readinessProbe:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.startupProbe }}
+startupProbe:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.envFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of pods; root and values. */}}
+{{- define "dustpan.podAnnotations" -}}
+{{- $metrics := .root.Values.metrics -}}
+{{- $own := dict "kubectl.kubernetes.io/default-container" .component -}}
+{{- if and $metrics.enabled $metrics.scrapeAnnotations (not $metrics.serviceMonitor.enabled) (not $metrics.podMonitor.enabled) -}}
+{{- $own = merge $own (dict
+  "prometheus.io/scrape" "true"
+  "prometheus.io/port" ($metrics.port | int64 | toString)
+  "prometheus.io/path" "/metrics") -}}
+{{- end -}}
+{{- merge (dict) .values.podAnnotations $own | toYaml -}}
+{{- end }}

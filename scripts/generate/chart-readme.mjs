@@ -1,0 +1,57 @@
+import { leaves } from './chart-values.mjs';
+
+/** The chart's README: its template with the tables of all values in place of the marker. */
+export function chartReadme(template, values) {
+  const marker = '<!-- values -->';
+  if (!template.includes(marker)) throw new Error(`chart-readme.md has no ${marker}`);
+  const note =
+    '<!-- Made from scripts/generate/chart-readme.md and values.yaml by npm run generate. Do not edit. -->';
+  return template.replace(marker, () => tables(values, '###')).replace('\n', () => `\n\n${note}\n`);
+}
+
+/** docs/reference/values.md. */
+export function valuesPage(values) {
+  const intro = [
+    '# Values of the chart',
+    '',
+    '<!-- Made from helm/dustpan/values.yaml by npm run generate. Do not edit. -->',
+    '',
+    'What is not named here is refused by `values.schema.json`. The chart itself: [helm/dustpan](../../helm/dustpan/README.md).',
+    '',
+  ];
+  return `${intro.join('\n')}\n${tables(values, '##')}\n`;
+}
+
+/** A table for what stands at the top, and one for each map. */
+function tables(values, level) {
+  const single = values.filter(({ children }) => children.length === 0);
+  const maps = values.filter(({ children }) => children.length > 0);
+  return [
+    `${level} General\n\n${table(single)}`,
+    ...maps.map((map) =>
+      [`${level} ${map.key}`, map.text, table(leaves(map.children))].filter(Boolean).join('\n\n'),
+    ),
+  ].join('\n\n');
+}
+
+const table = (nodes) => ['| Value | Type | Default | |', '|---|---|---|---|', ...nodes.map(row)].join('\n');
+
+function row({ path, value, shape, text }) {
+  const cells = [
+    `\`${path}\``,
+    typeText(value, shape),
+    `\`${JSON.stringify(value)}\``,
+    withChoices(text, shape),
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function typeText(value, shape) {
+  const type = shape?.type ?? (Number.isInteger(value) ? 'integer' : typeof value);
+  return [type].flat().join(' or ').replace('array', 'list').replace('object', 'map');
+}
+
+function withChoices(text, shape) {
+  const named = (shape?.enum ?? []).filter((word) => word !== '' && !text.includes(word));
+  return named.length === 0 ? text : `${text} One of ${named.map((word) => `\`${word}\``).join(', ')}.`;
+}

@@ -1,0 +1,31 @@
+const duration = '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$';
+const quantities = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number'] },
+};
+
+/** What `# @type NAME` in values.yaml stands for. What Kubernetes defines is checked by the API server. */
+export const shapes = {
+  labels: { type: 'object', additionalProperties: { type: 'string' } },
+  object: { type: 'object' },
+  probe: { type: ['object', 'null'] },
+  objects: { type: 'array', items: { type: 'object' } },
+  manifests: { type: 'array', items: { type: ['object', 'string'] } },
+  strings: { type: 'array', items: { type: 'string' } },
+  resources: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      requests: { ...quantities, type: ['object', 'null'] },
+      limits: { ...quantities, type: ['object', 'null'] },
+      claims: { type: 'array', items: { type: 'object' } },
+    },
+  },
+  number: { type: 'number', minimum: 0 },
+  count: { type: ['integer', 'string'], minimum: 0, pattern: '^([0-9]+%?)?$' },
+  port: { type: 'integer', minimum: 1, maximum: 65535 },
+  ports: { type: 'array', minItems: 1, items: { type: 'integer', minimum: 1, maximum: 65535 } },
+  path: { type: 'string', pattern: '^/.+$' },
+  duration: { type: 'string', pattern: duration },
+  durationOrEmpty: { type: 'string', pattern: `${duration}|^$` },
+};

@@ -1,0 +1,21 @@
+// npm run image -- --out=FILE [--ref=NAME:TAG]: dustpan's image as an OCI archive, for whoever has no container engine to build the Dockerfile with.
+// It holds this machine's own Node, so it is for this machine's architecture and for trials; a release is built from the Dockerfile.
+import { parseArgs } from 'node:util';
+import { image } from '../test/cluster/image.ts';
+import { repositoryRoot } from '../test/cluster/repository.ts';
+import { dustpanImage } from './image/dustpan-image.ts';
+
+const { out, ref } = parseArgs({ options: { out: { type: 'string' }, ref: { type: 'string' } } }).values;
+if (out === undefined) {
+  process.stderr.write('usage: npm run image -- --out=FILE [--ref=NAME:TAG]\n');
+  process.exit(2);
+}
+if (process.platform !== 'linux') {
+  process.stderr.write('only on Linux: the image takes this machine’s own Node and its libraries\n');
+  process.exit(1);
+}
+const spec = dustpanImage({ root: repositoryRoot(), ...(ref !== undefined && { ref }) });
+const built = await image(spec, out);
+process.stdout.write(`${built.digest}  ${out}\n`);
+const megabytes = (built.packedBytes / 1e6).toFixed(0);
+process.stderr.write(`${built.ref}, ${megabytes} MB; on a node: ctr -n k8s.io images import ${out}\n`);

@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { TarEntry } from '../../test/cluster/tar.ts';
+import { nodePath, type ImageFile } from './layout.ts';
+
+/** The image's files as they lie in the repository after `npm run build`; throws when there is no build. */
+export function appFiles(root: string, files: readonly ImageFile[]): readonly TarEntry[] {
+  return files.flatMap(({ from, to, mode }) => {
+    if (!from.endsWith('*.js')) return [fileEntry(join(root, from), to, mode)];
+    const names = readdirSync(join(root, dirname(from))).filter((name) => name.endsWith('.js'));
+    if (names.length === 0) throw new Error(`nothing matches ${from}: run npm run build first`);
+    // In a fixed order, whatever the file system says.
+    return names.sort().map((name) => fileEntry(join(root, dirname(from), name), `${to}${name}`, mode));
+  });
+}
+
+function fileEntry(path: string, to: string, mode?: string): TarEntry {
+  const isProgram = (statSync(path).mode & 0o100) !== 0;
+  return { path: to, data: readFileSync(path), mode: mode ? parseInt(mode, 8) : isProgram ? 0o755 : 0o644 };
+}
+
+/**
+ * This machine's Node with the libraries and the loader that it needs, where they look for each other, and the few files that a C library
+ * reads: what a distroless base image has.
+ */
+export function nodeFiles(): readonly TarEntry[] {
+  const node = realpathSync(process.execPath);
+  return [
+    { path: 'tmp', folder: true, mode: 0o1777 },
+    { path: 'home/nonroot', folder: true, mode: 0o755 },
+    text('etc/passwd', [
+      'root:x:0:0:root:/root:/sbin/nologin',
+      'nonroot:x:65532:65532::/home/nonroot:/sbin/nologin',
+    ]),
+    text('etc/group', ['root:x:0:', 'nonroot:x:65532:']),
+    text('etc/nsswitch.conf', ['hosts: files dns']),
+    { path: nodePath, data: readFileSync(node), mode: 0o755 },
+    ...librariesOf(node).map((path) => ({ path, data: readFileSync(path), mode: 0o755 })),
+  ];
+}
+
+const text = (path: string, lines: readonly string[]): TarEntry => ({
+  path,
+  data: Buffer.from(`${lines.join('\n')}\n`),
+});
+
+/** The paths that ldd prints, the loader's among them; the kernel's own (linux-vdso) has none. */
+function librariesOf(program: string): readonly string[] {
+  const listed = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
+  const libraries = listed.match(/(?<=\s)\/\S+(?= \(0x)/g) ?? [];
+  if (!libraries.some((path) => basename(path).startsWith('ld-')))
+    throw new Error(`ldd names no loader for ${program}: a static Node, or not glibc`);
+  return [...libraries].sort();
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ImageSpec } from '../../test/cluster/image.ts';
+import { appFiles, nodeFiles } from './contents.ts';
+import { imageLayout } from './layout.ts';
+
+export interface DustpanImageOptions {
+  /** The repository, with its build in dist/. */
+  readonly root: string;
+  /** By default what a runtime makes of `dustpan:VERSION`, the chart's default. */
+  readonly ref?: string;
+  readonly tags?: readonly string[];
+}
+
+/**
+ * dustpan's image for this machine's architecture, without a daemon: the same layout as the Dockerfile's, on this machine's Node in place of the
+ * distroless one. The same Node and the same build give the same digest.
+ */
+export function dustpanImage({ root, ref, tags = [] }: DustpanImageOptions): ImageSpec {
+  const version = versionOf(root);
+  const { workingDir, user, entrypoint, files, labels } = imageLayout;
+  return {
+    ref: ref ?? `docker.io/library/dustpan:${version}`,
+    tags,
+    busybox: false,
+    base: nodeFiles(),
+    files: appFiles(root, files),
+    workingDir,
+    user,
+    entrypoint,
+    labels: { ...labels, 'org.opencontainers.image.version': version },
+  };
+}
+
+function versionOf(root: string): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
+}

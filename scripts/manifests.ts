@@ -1,0 +1,84 @@
+// npm run manifests [-- --image=HOST/NAME[@sha256:…] --kube-version=1.32 --out=DIR]: what a release offers besides the chart's archive, into dist/manifests/.
+//   crds.yaml     the CRDs alone
+//   install.yaml  all that the chart installs with its default values, for kubectl apply
+//   chart/dustpan the chart with the released image as its default, ready for helm package
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { findProgram } from '../test/cluster/find.ts';
+import { programsOf } from '../test/cluster/parts.ts';
+import { imageValues, withImage } from './manifests/image-values.ts';
+import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
+
+const namespace = 'dustpan-system';
+const {
+  image,
+  out,
+  'kube-version': kubeVersion,
+} = parseArgs({
+  options: {
+    image: { type: 'string' },
+    out: { type: 'string', default: join('dist', 'manifests') },
+    // The policy that pins an agent to its own node needs it; below, the chart leaves that policy out.
+    'kube-version': { type: 'string', default: '1.32' },
+  },
+}).values;
+const chart = join(out, 'chart', 'dustpan');
+
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+cpSync(join('helm', 'dustpan'), chart, { recursive: true });
+if (image !== undefined) {
+  const values = join(chart, 'values.yaml');
+  writeFileSync(values, withImage(readFileSync(values, 'utf8'), imageValues(image)));
+}
+try {
+  write('crds.yaml', crds());
+  write('install.yaml', install());
+} catch (err) {
+  if (!(
+    err instanceof Error &&
+    'code' in err &&
+    err.code === 'ENOENT' &&
+    'path' in err &&
+    err.path === 'helm'
+  ))
+    throw err;
+  process.stderr.write('helm missing: https://helm.sh/docs/intro/install/\n');
+  process.exit(1);
+}
+
+function crds(): string {
+  const files = readdirSync('crds').filter((name) => name.endsWith('.yaml'));
+  return writeManifests(
+    files.sort().flatMap((name) => readManifests(readFileSync(join('crds', name), 'utf8'))),
+    ['kubectl apply --server-side -f crds.yaml'],
+  );
+}
+
+function install(): string {
+  const rendered = execFileSync(
+    helm(),
+    [
+      ...['template', 'dustpan', chart, `--namespace=${namespace}`],
+      ...['--no-hooks', `--kube-version=${kubeVersion}`],
+    ],
+    { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  );
+  return writeManifests(plainManifests(readManifests(rendered), namespace), [
+    `dustpan for Kubernetes ${kubeVersion} and newer: kubectl apply --server-side -f install.yaml`,
+    'Nothing is removed before a GCPolicy with mode Enforce is there.',
+  ]);
+}
+
+/** The test bed's, which is of the version we test with, else whichever is on the PATH. */
+function helm(): string {
+  const program = programsOf(['api', 'kubelet']).find(({ name }) => name === 'helm');
+  return (program && findProgram(program, process.env)?.path) ?? 'helm';
+}
+
+function write(name: string, text: string): void {
+  writeFileSync(join(out, name), text);
+  process.stdout.write(`${join(out, name)}\n`);
+}

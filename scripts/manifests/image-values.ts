@@ -1,0 +1,37 @@
+/** Where the released image is, as the chart's values have it. */
+export interface ImageValues {
+  readonly registry: string;
+  readonly repository: string;
+  /** Empty: the chart's tag says which. */
+  readonly digest: string;
+}
+
+/** `HOST/NAME[@sha256:…]` taken apart as a container runtime does: a first part without a dot or a colon is no host. */
+export function imageValues(reference: string): ImageValues {
+  const [name = '', digest = ''] = reference.split('@');
+  const cut = name.indexOf('/');
+  const host = name.slice(0, Math.max(cut, 0));
+  const isHost = /[.:]/.test(host) || host === 'localhost';
+  const repository = isHost ? name.slice(cut + 1) : name;
+  if (!/^[a-z0-9]+([._/-][a-z0-9]+)*$/.test(repository) || !/^(sha256:[0-9a-f]{64})?$/.test(digest))
+    throw new Error(`--image wants HOST/NAME or HOST/NAME@sha256:…, without a tag: ${reference}`);
+  return { registry: isHost ? host : '', repository, digest };
+}
+
+/** The text of values.yaml with these as its defaults, comments and all else as they were. */
+export function withImage(valuesText: string, { registry, repository, digest }: ImageValues): string {
+  // The key and the indented lines below it.
+  const { 0: block, index: start } = /^image:\n( .*\n|\n)*/m.exec(valuesText) ?? { 0: '', index: 0 };
+  const changed = [
+    ['registry', registry],
+    ['repository', repository],
+    ['digest', digest],
+  ].reduce((text, [key = '', value = '']) => withLine(text, key, value), block);
+  return `${valuesText.slice(0, start)}${changed}${valuesText.slice(start + block.length)}`;
+}
+
+function withLine(block: string, key: string, value: string): string {
+  const line = new RegExp(`^  ${key}: .*$`, 'm');
+  if (!line.test(block)) throw new Error(`values.yaml has no image.${key}`);
+  return block.replace(line, `  ${key}: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,89 @@
+import { CORE_SCHEMA, dump, loadAll } from 'js-yaml';
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec?: unknown;
+}
+
+interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly labels?: StringMap;
+  readonly annotations?: StringMap;
+}
+
+type StringMap = Readonly<Record<string, string>>;
+
+/** The objects of a stream of YAML documents as Kubernetes reads them; throws on a number that YAML 1.1 and 1.2 read differently. */
+export function readManifests(text: string): readonly Manifest[] {
+  const octal = /^.*:\s+0\d+\s*$/m.exec(text);
+  if (octal) throw new Error(`octal or decimal? ${octal[0].trim()}`);
+  return loadAll(text, undefined, { schema: CORE_SCHEMA }).filter((one) => one !== null) as Manifest[];
+}
+
+/** A stream of YAML documents. Words that YAML 1.1 takes for truth values are quoted. */
+export function writeManifests(manifests: readonly Manifest[], comment: readonly string[]): string {
+  const documents = manifests.map((one) => dump(one, { lineWidth: -1, noRefs: true }));
+  return `${comment.map((line) => `# ${line}\n`).join('')}${documents.join('---\n')}`;
+}
+
+/**
+ * What `helm template` printed, for `kubectl apply`: the namespace first, then the CRDs, the rest in Helm's order, without hooks and without the
+ * marks that tell Helm that an object is its own.
+ */
+export function plainManifests(rendered: readonly Manifest[], namespace: string): readonly Manifest[] {
+  const own = rendered
+    .filter((one) => one.metadata.annotations?.['helm.sh/hook'] === undefined)
+    .map(unmarked);
+  const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
+  return [namespaceOf(namespace), ...own.filter(isCrd), ...own.filter((one) => !isCrd(one))];
+}
+
+/** The agent mounts folders of its node and runs as root: what the pod security standards call privileged. */
+const namespaceOf = (name: string): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+});
+
+function unmarked(manifest: Manifest): Manifest {
+  const { spec } = manifest;
+  return {
+    ...manifest,
+    metadata: unmarkedMetadata(manifest.metadata),
+    ...(hasTemplate(spec) && {
+      spec: { ...spec, template: { ...spec.template, metadata: unmarkedMetadata(spec.template.metadata) } },
+    }),
+  };
+}
+
+interface WithTemplate {
+  readonly template: { readonly metadata: Metadata };
+}
+
+const hasTemplate = (spec: unknown): spec is WithTemplate =>
+  typeof spec === 'object' &&
+  spec !== null &&
+  'template' in spec &&
+  typeof spec.template === 'object' &&
+  spec.template !== null &&
+  'metadata' in spec.template;
+
+function unmarkedMetadata({ labels, annotations, ...rest }: Metadata): Metadata {
+  const kept = { labels: without(labels), annotations: without(annotations) };
+  return {
+    ...rest,
+    ...(kept.labels && { labels: kept.labels }),
+    ...(kept.annotations && { annotations: kept.annotations }),
+  };
+}
+
+const isMark = ([key, value]: readonly [string, string]): boolean =>
+  /^(meta\.)?helm\.sh\//.test(key) || (key === 'app.kubernetes.io/managed-by' && value === 'Helm');
+
+function without(map: StringMap = {}): StringMap | undefined {
+  const left = Object.entries(map).filter((entry) => !isMark(entry));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}

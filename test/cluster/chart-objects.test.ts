@@ -1,0 +1,161 @@
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import {
+  ciValues,
+  crdFiles,
+  crdText,
+  only,
+  render,
+  template,
+  workload,
+  type Manifest,
+  type RenderOptions,
+} from './chart.ts';
+
+const everything = ['everything-values.yaml'];
+
+const standardLabels = ['name', 'instance', 'component', 'part-of', 'version', 'managed-by'].map(
+  (name) => `app.kubernetes.io/${name}`,
+);
+
+describe('objects', () => {
+  test.each(ciValues)('with %s each has the labels of its release', async (name) => {
+    const manifests = await render({ values: [name] });
+    const ours = manifests.filter(({ metadata }) => !/-(extra|text)$/.test(metadata.name));
+    expect(ours.length).toBeGreaterThan(3);
+    for (const { metadata } of ours) {
+      expect(Object.keys(metadata.labels ?? {})).toEqual(
+        expect.arrayContaining([...standardLabels, 'helm.sh/chart']),
+      );
+    }
+  });
+
+  test('each has the common labels and annotations', async () => {
+    const manifests = await render({ values: everything });
+    for (const { metadata } of manifests.filter(({ metadata }) => !/-(extra|text)$/.test(metadata.name))) {
+      expect(metadata.labels).toMatchObject({ team: 'platform', 'cost-centre': '42' });
+      expect(metadata.annotations).toMatchObject({ 'example.com/owner': 'platform' });
+    }
+  });
+
+  test.each<{ name: string; set: Record<string, unknown> }>([
+    {
+      name: 'labels',
+      set: { commonLabels: { a: 'b' }, 'agent.podLabels': { c: 'd' }, 'controller.podLabels': { c: 'd' } },
+    },
+    { name: 'a label of the selector', set: { commonLabels: { 'app.kubernetes.io/component': 'x' } } },
+    { name: 'a tag', set: { 'image.tag': '9.9.9' } },
+    { name: 'other names', set: { fullnameOverride: 'other', namespaceOverride: 'elsewhere' } },
+  ])('$name leave the selectors as they are, and these select their pods', async ({ set }) => {
+    for (const [kind, component] of [
+      ['Deployment', 'controller'],
+      ['DaemonSet', 'agent'],
+    ] as const) {
+      const { selector, template: pods } = workload(await render({ set }), kind).spec;
+      expect(selector.matchLabels).toEqual({
+        'app.kubernetes.io/name': 'dustpan',
+        'app.kubernetes.io/instance': 'dustpan',
+        'app.kubernetes.io/component': component,
+      });
+      expect(pods.metadata.labels).toMatchObject(selector.matchLabels);
+    }
+  });
+
+  test('a new version of the chart alone does not start pods anew', async () => {
+    const { template: pods } = workload(await render(), 'DaemonSet').spec;
+    expect(Object.keys(pods.metadata.labels).join()).not.toMatch(/version|chart/);
+  });
+
+  test.each<{ name: string; options: RenderOptions }>([
+    { name: 'without values', options: {} },
+    { name: 'with everything on', options: { values: everything } },
+  ])('the same twice $name', async ({ options }) => {
+    const [first, second] = [await template(options), await template(options)];
+    expect(first.code).toBe(0);
+    expect(second.stdout).toBe(first.stdout);
+  });
+
+  test('two releases share no object, two namespaces neither', async () => {
+    const named = ({ kind, metadata }: Manifest): string =>
+      [kind, metadata.namespace, metadata.name].join('/');
+    const set = { 'crds.enabled': false };
+    const names = [
+      ...(await render({ set })),
+      ...(await render({ set, release: 'second' })),
+      ...(await render({ set, namespace: 'other' })),
+    ].map(named);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test.each<{ name: string; options: RenderOptions; account: string }>([
+    { name: 'without values', options: {}, account: 'dustpan-system:dustpan-agent' },
+    { name: 'with everything on', options: { values: everything }, account: 'dustpan-system:node-agent' },
+    {
+      name: 'of another release',
+      options: { release: 'second' },
+      account: 'dustpan-system:second-dustpan-agent',
+    },
+    { name: 'elsewhere', options: { set: { namespaceOverride: 'gc' } }, account: 'gc:dustpan-agent' },
+    {
+      name: 'that exists',
+      options: { set: { 'agent.serviceAccount': { create: false, name: 'mine' } } },
+      account: 'dustpan-system:mine',
+    },
+  ])("the admission policy is about the DaemonSet's account $name", async ({ options, account }) => {
+    const manifests = await render(options);
+    const { metadata, spec } = workload(manifests, 'DaemonSet');
+    expect(`${metadata.namespace ?? ''}:${spec.template.spec.serviceAccountName}`).toBe(account);
+    expect(only(manifests, 'ValidatingAdmissionPolicy').spec).toMatchObject({
+      matchConditions: [{ expression: `request.userInfo.username == 'system:serviceaccount:${account}'` }],
+    });
+  });
+
+  test.each([
+    { kubeVersion: '1.31.9', policies: 0 },
+    { kubeVersion: '1.32.0', policies: 1 },
+    { kubeVersion: '1.33.4-gke.1134000', policies: 1 },
+  ])('Kubernetes $kubeVersion: $policies admission policies', async ({ kubeVersion, policies }) => {
+    const manifests = await render({ kubeVersion });
+    expect(manifests.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')).toHaveLength(policies);
+  });
+
+  test.each([
+    { kubeVersion: '1.31.4', says: 'Kubernetes v1.31.4 does not say on which node a token is used' },
+    { kubeVersion: '1.32.0', says: undefined },
+  ])('Kubernetes $kubeVersion: the notes say whether it is left out', async ({ kubeVersion, says }) => {
+    // helm template prints no notes, but they are a template like the others.
+    const notes =
+      '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
+    const { data } = only(await render({ kubeVersion, set: { extraObjects: [notes] } }), 'Notes');
+    expect(data?.['text']).toContain('What happens now: nothing.');
+    expect(data?.['text']?.includes('so the admission policy')).toBe(says !== undefined);
+    expect(data?.['text']).toContain(says ?? '');
+  });
+
+  test('Kubernetes 1.29 is refused', async () => {
+    const { code, stderr } = await template({ kubeVersion: '1.29.9' });
+    expect(code).toBe(1);
+    expect(stderr).toContain('incompatible with Kubernetes');
+  });
+});
+
+describe('CRDs', () => {
+  test.each(crdFiles)('%s is in the chart as it is', async (file) => {
+    const wanted = load(crdText(file)) as Manifest;
+    const rendered = only(await render(), 'CustomResourceDefinition', wanted.metadata.name);
+    expect(rendered.spec).toEqual(wanted.spec);
+    expect(rendered.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+  });
+
+  test('stay only where they are to be kept', async () => {
+    const crds = (await render({ set: { 'crds.keep': false } })).filter(
+      ({ kind }) => kind === 'CustomResourceDefinition',
+    );
+    expect(crds.map(({ metadata }) => metadata.annotations)).toEqual([undefined, undefined]);
+  });
+
+  test('are left out on request', async () => {
+    const manifests = await render({ set: { 'crds.enabled': false } });
+    expect(manifests.some(({ kind }) => kind === 'CustomResourceDefinition')).toBe(false);
+  });
+});

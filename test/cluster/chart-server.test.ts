@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { foreignKinds } from './chart-foreign-kinds.ts';
+import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import type { CommandResult } from './command.ts';
+
+let cluster: Cluster;
+
+const kubectl = async (args: readonly string[], input?: unknown): Promise<CommandResult> =>
+  await cluster.run('kubectl', args, typeof input === 'string' ? input : JSON.stringify(input ?? ''));
+
+async function done(args: readonly string[], input?: unknown): Promise<string> {
+  const { code, stdout, stderr } = await kubectl(args, input);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+interface Sent {
+  readonly bearer: string;
+  readonly type: string;
+  readonly body: object;
+}
+
+async function send(
+  method: string,
+  url: string,
+  { bearer, type, body }: Sent,
+): Promise<{ readonly statusCode: number | undefined; readonly text: string }> {
+  const headers = { authorization: `Bearer ${bearer}`, 'content-type': type };
+  const sent = request(url, { method, headers, ca: readFileSync(cluster.caFile) }).end(JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { statusCode: response.statusCode, text: await readText(response) };
+}
+
+async function helm(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('helm', args);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
+}
+
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api'] });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+});
+
+describe('the API server, asked to be strict,', () => {
+  beforeAll(async () => {
+    await done(['create', 'namespace', 'rendered']);
+    await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: foreignKinds });
+    await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+  });
+
+  const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
+  const everything = ['everything-values.yaml'];
+
+  test.each<{ name: string; options: RenderOptions }>([
+    { name: 'without values', options: {} },
+    { name: 'with few of its parts', options: { values: ['minimal-values.yaml'] } },
+    { name: 'with everything on', options: { values: everything } },
+    {
+      name: 'with everything on, and a budget as a percentage',
+      options: {
+        values: everything,
+        set: { 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
+      },
+    },
+  ])('takes the chart $name', async ({ options }) => {
+    const rendered = await template({ ...options, namespace: 'rendered' });
+    expect(rendered.code).toBe(0);
+    const { code, stdout, stderr } = await kubectl(apply, rendered.stdout);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split('\n')).toHaveLength(manifestsOf(rendered.stdout).length);
+  });
+
+  test.each(['endpoint', 'podMetricEndpoints', 'grups'])('would not take %s', async (misspelt) => {
+    const rendered = await template({ values: everything, namespace: 'rendered' });
+    const right =
+      { endpoint: 'endpoints', podMetricEndpoints: 'podMetricsEndpoints', grups: 'groups' }[misspelt] ?? '';
+    const { code, stderr } = await kubectl(
+      apply,
+      rendered.stdout.replaceAll(`  ${right}:`, `  ${misspelt}:`),
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain(misspelt);
+  });
+});
+
+const namespace = 'dustpan-system';
+const agent = 'dustpan-agent';
+
+const report = (node: string): object => ({
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'NodeGCReport',
+  metadata: { name: node },
+});
+
+const podOn = (node: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: `agent-${node}`, namespace },
+  spec: { serviceAccountName: agent, nodeName: node, containers: [{ name: 'agent', image: 'dustpan' }] },
+});
+
+const policy = {
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'GCPolicy',
+  metadata: { name: 'default' },
+  spec: { pods: { terminated: {} } },
+};
+
+describe('a release without values', () => {
+  const release = ['dustpan', chartDirectory, '--namespace', namespace];
+  let notes: string;
+
+  beforeAll(async () => {
+    notes = await helm('install', ...release, '--create-namespace');
+    await done(['wait', '--for=condition=Established', 'crd', 'gcpolicies.gc.dustpan.dev', '--timeout=60s']);
+  });
+
+  test('says that nothing happens, and what to do next', () => {
+    expect(notes).toContain('What happens now: nothing.');
+    expect(notes).toContain('kubectl -n dustpan-system rollout status daemonset/dustpan-agent');
+    expect(notes).toContain('mode: DryRun');
+    expect(notes).toContain('pod-security.kubernetes.io/enforce=privileged');
+    expect(notes).toContain('Some clusters (GKE among them) allow priority class system-node-critical');
+    expect(notes).not.toMatch(/<no value>|%!/);
+  });
+
+  test('the policy in its notes is one that the API server takes', async () => {
+    const text = /<<'POLICY'\n(?<policy>[\s\S]*?)\n\s*POLICY\n/.exec(notes)?.groups?.['policy'] ?? '';
+    const unindented = text.replaceAll(/^ {5}/gm, '');
+    await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], unindented);
+  });
+
+  test('lets people who may view, and those who may edit, at policies', async () => {
+    const as = async (role: string, verb: string): Promise<string> => {
+      const user = `some-${role}`;
+      await kubectl([
+        'create',
+        'clusterrolebinding',
+        user,
+        `--clusterrole=dustpan-system-${role}`,
+        `--user=${user}`,
+      ]);
+      return (
+        await kubectl(['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`])
+      ).stdout.trim();
+    };
+    expect([await as('view', 'list'), await as('view', 'create')]).toEqual(['yes', 'no']);
+    expect([await as('edit', 'create'), await as('edit', 'delete')]).toEqual(['yes', 'yes']);
+  });
+
+  describe("with an agent's token", () => {
+    let token: string;
+    const asAgent = async (args: readonly string[], input?: unknown): Promise<CommandResult> =>
+      await kubectl([`--token=${token}`, ...args], input);
+    /** As the agent does it: kubectl would read the status first, which no agent may. */
+    const patchStatus = async (node: string, bearer = token): Promise<{ code: number; message: string }> => {
+      const url = `${cluster.url}/apis/gc.dustpan.dev/v1alpha1/nodegcreports/${node}/status`;
+      const { statusCode = 0, text } = await send('PATCH', url, {
+        bearer,
+        type: 'application/merge-patch+json',
+        body: { status: { reportTime: '2026-01-01T00:00:00Z' } },
+      });
+      const { message = '' } = JSON.parse(text) as { readonly message?: string };
+      return { code: statusCode, message };
+    };
+
+    beforeAll(async () => {
+      for (const name of ['node-a', 'node-b'])
+        await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      await done(['create', '-f', '-'], podOn('node-a'));
+      const bound = ['--bound-object-kind=Pod', '--bound-object-name=agent-node-a'];
+      token = (await done(['create', 'token', agent, '--namespace', namespace, ...bound])).trim();
+      // The API server takes a moment to follow a new policy.
+      const isFollowed = async (): Promise<void> => {
+        const { code } = await asAgent(['create', '--dry-run=server', '-f', '-'], report('node-b'));
+        if (code === 0) throw new Error('the admission policy lets everything through');
+      };
+      await vi.waitFor(isFollowed, { timeout: 30_000, interval: 200 });
+      await done(['create', '-f', '-'], report('node-b'));
+    });
+
+    test('the report of its own node is made and written', async () => {
+      expect(await asAgent(['create', '-f', '-'], report('node-a'))).toMatchObject({ code: 0, stderr: '' });
+      expect(await patchStatus('node-a')).toEqual({ code: 200, message: '' });
+    });
+
+    test("another node's report is not made", async () => {
+      const { code, stderr } = await asAgent(['create', '-f', '-'], report('node-c'));
+      expect(code).toBe(1);
+      expect(stderr).toContain('Error from server (Forbidden)');
+      expect(stderr).toContain('the agent on node node-a may write only the report of its own node');
+    });
+
+    test("another node's report is not written", async () => {
+      const { code, message } = await patchStatus('node-b');
+      expect(code).toBe(403);
+      expect(message).toContain('the agent on node node-a may write only the report of its own node');
+    });
+
+    test('no report is written with a token that belongs to no pod', async () => {
+      const loose = (await done(['create', 'token', agent, '--namespace', namespace])).trim();
+      const { code, message } = await patchStatus('node-a', loose);
+      expect(code).toBe(403);
+      expect(message).toContain("the agent's token is not that of a pod on a node");
+    });
+
+    test('no pod is deleted or evicted', async () => {
+      const { stderr } = await asAgent(['delete', 'pod', 'agent-node-a', '--namespace', namespace]);
+      expect(stderr).toContain('Error from server (Forbidden)');
+    });
+
+    test('others write every report, as RBAC lets them', async () => {
+      const patch = '--patch={"status":{"reportTime":"2026-01-01T00:00:01Z"}}';
+      await done(['patch', 'nodegcreport', 'node-b', '--subresource=status', '--type=merge', patch]);
+    });
+  });
+
+  test('keeps policies and reports over an upgrade, and follows what the cluster has meanwhile', async () => {
+    await done(['create', '-f', '-'], policy);
+    await helm(
+      'upgrade',
+      ...release,
+      '--set=metrics.serviceMonitor.enabled=true,controller.replicas=2,log.verbosity=4',
+    );
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    await done(['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
+  });
+
+  test('leaves only the CRDs, the policies and the reports when it goes', async () => {
+    await helm('uninstall', 'dustpan', '--namespace', namespace);
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    const kinds = await done(['api-resources', '--verbs=list', '-o', 'name']);
+    const listed = kinds.trim().split('\n').join(',');
+    const ours = ['--selector=app.kubernetes.io/instance=dustpan', '--all-namespaces', '-o', 'name'];
+    const left = (await done(['get', listed, ...ours])).trim().split('\n');
+    expect(left.sort()).toEqual([
+      'customresourcedefinition.apiextensions.k8s.io/gcpolicies.gc.dustpan.dev',
+      'customresourcedefinition.apiextensions.k8s.io/nodegcreports.gc.dustpan.dev',
+    ]);
+  });
+
+  test('comes back to what it left', async () => {
+    await helm('install', ...release);
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+  });
+});

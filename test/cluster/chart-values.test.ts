@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { chartDirectory, ciFile, ciValues, helm, render, template, workload } from './chart.ts';
+
+describe('values', () => {
+  test.each(ciValues)('helm lint --strict takes %s', async (name) => {
+    const { code, stdout } = await helm(['lint', '--strict', chartDirectory, '--values', ciFile(name)]);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(', 0 chart(s) failed') as string,
+    });
+  });
+
+  test('helm lint refuses what the schema does not name', async () => {
+    const { code, stdout, stderr } = await helm(['lint', chartDirectory, '--set', 'controler.replicas=2']);
+    expect(code).toBe(1);
+    expect(stdout + stderr).toMatch(/additional properties 'controler' not allowed/);
+  });
+
+  test.each<{ name: string; set: Record<string, unknown>; says: RegExp }>([
+    { name: 'a misspelt map', set: { agnet: {} }, says: /'agnet' not allowed/ },
+    { name: 'a misspelt leaf', set: { 'controller.replica': 2 }, says: /'replica' not allowed/ },
+    { name: 'a leaf in the wrong map', set: { 'agent.replicas': 2 }, says: /'replicas' not allowed/ },
+    {
+      name: 'a user namespace for the agent',
+      set: { 'agent.hostUsers': false },
+      says: /'hostUsers' not allowed/,
+    },
+    { name: 'a number as a text', set: { 'controller.replicas': '2' }, says: /got string, want integer/ },
+    { name: 'a negative number', set: { 'controller.replicas': -1 }, says: /minimum/ },
+    { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, says: /got string, want boolean/ },
+    {
+      name: 'an unknown pull policy',
+      set: { 'image.pullPolicy': 'always' },
+      says: /must be one of 'Always'/,
+    },
+    { name: 'a digest that is none', set: { 'image.digest': 'sha256:abc' }, says: /does not match pattern/ },
+    { name: 'an empty repository', set: { 'image.repository': '' }, says: /minLength/ },
+    {
+      name: 'a duration without a unit',
+      set: { 'controller.podGCPeriod': '20' },
+      says: /does not match pattern/,
+    },
+    { name: 'a verbosity beyond 10', set: { 'log.verbosity': 11 }, says: /maximum/ },
+    { name: 'an unknown log format', set: { 'log.format': 'xml' }, says: /must be one of 'json', 'text'/ },
+    { name: 'a port beyond 65535', set: { 'metrics.port': 65536 }, says: /maximum/ },
+    {
+      name: 'an unknown render mode',
+      set: { 'metrics.podMonitor.renderMode': 'maybe' },
+      says: /must be one of/,
+    },
+    {
+      name: 'a relative host path',
+      set: { 'agent.hostPaths.kubelet': 'var/lib/kubelet' },
+      says: /does not match pattern/,
+    },
+    {
+      name: 'a relative socket',
+      set: { 'agent.criSocket': 'containerd.sock' },
+      says: /does not match pattern/,
+    },
+    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, says: /must be one of 'containerd'/ },
+    {
+      name: 'a kubelet without TLS',
+      set: { 'agent.kubelet.endpoint': 'http://127.0.0.1:10255' },
+      says: /does not match pattern/,
+    },
+    { name: 'flags in one text', set: { 'agent.extraArgs': '--v=4 --x' }, says: /got string, want array/ },
+    { name: 'a label that is a number', set: { 'commonLabels.a': 1 }, says: /got number, want string/ },
+    {
+      name: 'an unknown part of resources',
+      set: { 'agent.resources.limit': {} },
+      says: /'limit' not allowed/,
+    },
+    {
+      name: 'a budget of half a pod',
+      set: { 'controller.podDisruptionBudget.minAvailable': 'half' },
+      says: /does not match pattern/,
+    },
+    {
+      name: 'a failure policy of its own',
+      set: { 'admissionPolicy.failurePolicy': 'Warn' },
+      says: /must be one of/,
+    },
+    {
+      name: 'several replicas without a leader',
+      set: { 'controller.replicas': 2, 'controller.leaderElection.enabled': false },
+      says: /several controllers would work at once/,
+    },
+    {
+      name: 'a monitor without a Service',
+      set: {
+        'metrics.serviceMonitor': { enabled: true, renderMode: 'alwaysRender' },
+        'metrics.service.enabled': false,
+      },
+      says: /needs metrics\.service\.enabled/,
+    },
+  ])('refused: $name', async ({ set, says }) => {
+    const { code, stderr } = await template({ set });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(says);
+  });
+
+  test('what belongs to a parent chart is let through', async () => {
+    const { code } = await template({ set: { enabled: true, 'global.somebodyElses': 1 } });
+    expect(code).toBe(0);
+  });
+
+  test('a default that is null is gone', async () => {
+    const manifests = await render({
+      set: { 'controller.livenessProbe': null, 'controller.resources.limits': null },
+    });
+    const [container] = workload(manifests, 'Deployment').spec.template.spec.containers;
+    expect(container).not.toHaveProperty('livenessProbe');
+    expect(container).toHaveProperty('resources', { requests: { cpu: '10m', memory: '128Mi' } });
+  });
+});

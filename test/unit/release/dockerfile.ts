@@ -1,0 +1,22 @@
+export interface Instruction {
+  readonly name: string;
+  readonly rest: string;
+}
+
+/** The instructions of a Dockerfile in order, comments gone and continued lines joined. */
+export function instructionsOf(text: string): readonly Instruction[] {
+  return text
+    .replace(/^#.*\n/gm, '')
+    .replace(/\\\n\s*/g, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [, name = '', rest = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
+      return { name, rest };
+    });
+}
+
+/** Those of the last stage: what the image is made of. */
+export function lastStage(instructions: readonly Instruction[]): readonly Instruction[] {
+  return instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
+}

@@ -1,0 +1,102 @@
+import { readFileSync, statSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  agentCommandLine,
+  agentVariable,
+  imageLayout,
+  type ImageFile,
+} from '../../../scripts/image/layout.ts';
+import { instructionsOf, lastStage } from './dockerfile.ts';
+
+const all = instructionsOf(readFileSync('Dockerfile', 'utf8'));
+const last = lastStage(all);
+const of = (name: string): readonly string[] =>
+  last.filter((one) => one.name === name).map(({ rest }) => rest);
+const facts = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<Record<string, string>>;
+
+describe('the Dockerfile makes what scripts/image/layout.ts describes', () => {
+  test('user, as numbers, and never changed again', () => {
+    expect(of('USER')).toEqual([imageLayout.user]);
+    expect(imageLayout.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  });
+
+  test('entry point, in the form without a shell, and no command', () => {
+    expect(of('ENTRYPOINT').map((words) => JSON.parse(words) as unknown)).toEqual([imageLayout.entrypoint]);
+    expect(of('CMD')).toEqual([]);
+  });
+
+  test('working directory, no variables, no ports, no volumes', () => {
+    expect(of('WORKDIR')).toEqual([imageLayout.workingDir]);
+    expect([...of('ENV'), ...of('EXPOSE'), ...of('VOLUME')]).toEqual([]);
+  });
+
+  test('files: these and no others, and nothing runs in the last stage', () => {
+    expect([...of('COPY')].sort()).toEqual(imageLayout.files.map(copyLine).sort());
+    expect([...of('ADD'), ...of('RUN')]).toEqual([]);
+  });
+
+  test('labels, beside version and revision', () => {
+    const given = [
+      ...of('LABEL')
+        .join(' ')
+        .matchAll(/(\S+)="([^"]*)"/g),
+    ].map(([, key, value]) => [key, value]);
+    expect(Object.fromEntries(given)).toEqual({
+      ...imageLayout.labels,
+      'org.opencontainers.image.version': '${VERSION}',
+      'org.opencontainers.image.revision': '${REVISION}',
+    });
+    expect(imageLayout.labels['org.opencontainers.image.licenses']).toBe(facts['license']);
+  });
+});
+
+function copyLine({ from, to, mode }: ImageFile): string {
+  // What the build makes comes out of the stage that runs it.
+  if (from.startsWith('dist/')) return `--from=bundle /src/${from} ${to}`;
+  return `--chmod=${mode ?? ''} ${from} ${to}`;
+}
+
+test('each file from the checkout passes .dockerignore, and each has a reason to', () => {
+  const ignore = readFileSync('.dockerignore', 'utf8').split('\n');
+  const needed = all
+    .filter(({ name, rest }) => name === 'COPY' && !rest.includes('--from='))
+    .flatMap(({ rest }) =>
+      rest
+        .split(' ')
+        .filter((word) => !word.startsWith('--'))
+        .slice(0, -1),
+    );
+  expect(
+    ignore
+      .filter((line) => line.startsWith('!'))
+      .map((line) => line.slice(1))
+      .sort(),
+  ).toEqual([...new Set(needed)].sort());
+  expect(ignore).toContain('*');
+});
+
+test('every command has the form without a shell: no base needs one', () => {
+  const commands = all.filter(({ name }) => ['RUN', 'CMD', 'ENTRYPOINT'].includes(name));
+  expect(commands.length).toBeGreaterThan(2);
+  for (const { rest } of commands) expect(JSON.parse(rest)).toBeInstanceOf(Array);
+});
+
+test('the bases are arguments, so that a registry of one’s own or a digest can be given', () => {
+  const bases = all.filter(({ name }) => name === 'FROM').map(({ rest }) => rest);
+  expect(bases).toEqual(['--platform=$BUILDPLATFORM ${BUILD_IMAGE} AS bundle', '${NODE_IMAGE}']);
+});
+
+test('what a pod execs is a program that Node runs', () => {
+  const [first, second] = readFileSync('scripts/image/dustpan', 'utf8').split('\n');
+  expect(first).toBe(`#!${imageLayout.entrypoint[0] ?? ''}`);
+  expect(second).toBe(`import('${imageLayout.entrypoint[1] ?? ''}');`);
+  expect(statSync('scripts/image/dustpan').mode & 0o111).toBe(0o111);
+});
+
+test('the decision record says what a chart may rely on, as the code has it', () => {
+  const record = readFileSync('docs/adr/0015-one-image-two-faces.md', 'utf8');
+  expect(record).toContain(`[${agentCommandLine.join(', ')}]`);
+  expect(record).toContain(agentVariable);
+  expect(record).toContain(imageLayout.user);
+  expect(record).toContain(JSON.stringify(imageLayout.entrypoint).replace(',', ', '));
+});

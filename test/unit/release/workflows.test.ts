@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+
+interface Step {
+  readonly id?: string;
+  readonly name?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly uses?: string;
+  readonly needs?: string;
+  readonly 'timeout-minutes'?: number;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps?: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions: unknown;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const folder = join('.github', 'workflows');
+const names = readdirSync(folder);
+const text = (name: string): string => readFileSync(join(folder, name), 'utf8');
+const workflow = (name: string): Workflow => load(text(name)) as Workflow;
+const stepsOf = (name: string): readonly Step[] =>
+  Object.values(workflow(name).jobs).flatMap(({ steps = [] }) => steps);
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+describe.each(names)('%s', (name) => {
+  test('may read and nothing else, unless a job says what it writes', () => {
+    expect(workflow(name).permissions).toEqual({ contents: 'read' });
+  });
+
+  test('each job ends some time', () => {
+    for (const { uses, 'timeout-minutes': minutes } of Object.values(workflow(name).jobs))
+      expect(uses !== undefined || minutes !== undefined).toBe(true);
+  });
+
+  test('each action has a version, and its publisher is one of few', () => {
+    const used = stepsOf(name).flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
+    expect(used.length).toBeGreaterThan(0);
+    for (const one of used) expect(one).toMatch(/^(actions|docker|sigstore|azure)\/[a-z-]+@v\d+(\.\d+)*$/);
+  });
+
+  test('nothing that is not ours gets into a shell as code, nor a secret', () => {
+    for (const { run = '' } of stepsOf(name)) expect(run).not.toContain('${{');
+  });
+
+  test('secrets go to the steps that need them, and are only the workflow’s own token', () => {
+    expect([...text(name).matchAll(/secrets\.(\w+)/g)].every(([, which]) => which === 'GITHUB_TOKEN')).toBe(
+      true,
+    );
+  });
+
+  test('each script is one that bash can read', () => {
+    for (const { run = '' } of stepsOf(name)) {
+      const { status, stderr } = spawnSync('bash', ['-n'], { input: run, encoding: 'utf8' });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    }
+  });
+
+  test('each npm script and each step that is referred to is there', () => {
+    const run = stepsOf(name).map((step) => step.run ?? '');
+    for (const [, script = ''] of run.join('\n').matchAll(/npm run (\S+)/g))
+      expect(scripts).toHaveProperty([script]);
+    const ids = stepsOf(name).flatMap(({ id }) => (id === undefined ? [] : [id]));
+    for (const [, id = ''] of text(name).matchAll(/steps\.(\w+)\./g)) expect(ids).toContain(id);
+  });
+
+  test('no checkout leaves the token behind for what runs next', () => {
+    const checkouts = stepsOf(name).filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+    for (const one of checkouts) expect(one.with).toMatchObject({ 'persist-credentials': false });
+  });
+});
+
+test('ci runs what a change has to pass', () => {
+  expect(stepsOf('ci.yml').some(({ run }) => run?.endsWith('.ci/run'))).toBe(true);
+  expect(existsSync('.ci/run')).toBe(true);
+});
+
+describe('a release', () => {
+  const { on, jobs } = workflow('release.yml');
+  const publish = jobs['publish'];
+  const run = (publish?.steps ?? []).map((step) => step.run ?? '').join('\n');
+  const order = (...parts: readonly string[]): readonly number[] => parts.map((part) => run.indexOf(part));
+
+  test('is of a tag alone, after all tests', () => {
+    expect(Object.keys(on)).toEqual(['push']);
+    expect(on['push']).toEqual({ tags: [expect.stringMatching(/^v/)] });
+    expect(jobs['test']?.uses).toBe('./.github/workflows/ci.yml');
+    expect(publish?.needs).toBe('test');
+    expect(workflow('ci.yml').on).toHaveProperty('workflow_call');
+  });
+
+  test('has the image for two architectures, with SBOM and provenance, from bases fixed by digest', () => {
+    const [image] = (publish?.steps ?? []).filter(({ id }) => id === 'image');
+    expect(image?.with).toMatchObject({
+      platforms: 'linux/amd64,linux/arm64',
+      push: true,
+      sbom: true,
+      provenance: 'mode=max',
+    });
+    const dockerfile = readFileSync('Dockerfile', 'utf8');
+    const given = String(image?.with?.['build-args']).trim().split('\n');
+    for (const argument of given)
+      expect(dockerfile).toMatch(new RegExp(`^ARG ${argument.split('=')[0] ?? ''}=`, 'm'));
+    for (const base of ['BUILD_IMAGE', 'NODE_IMAGE']) {
+      // As the step reads them.
+      expect(dockerfile.match(new RegExp(`^ARG ${base}=\\S+$`, 'gm'))).toHaveLength(1);
+      expect(given).toContain(`${base}=\${{ steps.bases.outputs.${base} }}`);
+    }
+  });
+
+  test('signs image, chart and every file', () => {
+    expect(run).toContain('cosign sign --yes --recursive "$IMAGE"');
+    expect(run).toContain('cosign sign --yes "$CHARTS/dustpan@$digest"');
+    expect(run).toContain('cosign sign-blob --yes');
+    expect(publish?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
+  });
+
+  test('makes what it offers in an order in which nothing is lost', () => {
+    // The build before the plugin empties dist/, where the manifests lie.
+    const steps = order(
+      'npm run plugin',
+      'npm run manifests',
+      'helm package',
+      'helm push',
+      'gh release create',
+    );
+    expect(steps).toEqual([...steps].sort((a, b) => a - b));
+    expect(Math.min(...steps)).toBeGreaterThan(-1);
+    for (const asset of ['crds.yaml', 'install.yaml', 'kubectl-dustpan-v$VERSION.tar.gz', 'dustpan.yaml'])
+      expect(run).toContain(asset);
+  });
+});
