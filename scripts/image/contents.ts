@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { TarEntry } from '../../test/cluster/tar.ts';
+import type { TarEntry } from '../tar.ts';
 import { nodePath, type ImageFile } from './layout.ts';
 
 /** The image's files as they lie in the repository after `npm run build`; throws when there is no build. */
