@@ -6,7 +6,7 @@ import { PolicyStatusController } from '../controllers/policystatus/controller.t
 import { readStatus } from '../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
-import type { Confirmation } from '../controllers/podgc/executor.ts';
+import type { Confirmation } from '../runtime/act-gate.ts';
 import { policiesPath, readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
 import { podEvictions } from '../kube/eviction.ts';

@@ -1,34 +1,22 @@
-import { isFresh } from './plan.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { EvictionOutcome, PodEvictions } from '../../kube/eviction.ts';
 import type { LivePod } from '../../kube/live-pod.ts';
 import type { Recorder } from '../../kube/recorder.ts';
+import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import { evicted, evictionBlocked } from './events.ts';
 import type { EvictionDecision, PodEviction } from './facts.ts';
 import type { Result } from './memory.ts';
 import type { EvictionMetrics, Failure } from './metrics.ts';
+import { isFresh } from './plan.ts';
 import { recheckPod } from './recheck.ts';
 
-/** What the API server says of the policies now, and how far our clock is from its own. */
-export interface Confirmation {
-  /** The policies the plan was made from are those the server has. */
-  readonly same: boolean;
-  readonly clockSkewMs: number;
-}
-
-export interface ExecutorDeps {
+export interface ExecutorDeps extends ActGateDeps {
   readonly evictions: PodEvictions;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: EvictionMetrics;
-  readonly log: Logger;
-  /** False: nothing new may begin (lease, shutdown, policies, caches). Asked after every wait. */
-  readonly mayGoOn: () => boolean;
-  /** Reads the policies live. */
-  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
   /** The decision as the caches are by now; undefined = the node does not ask for it any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
   /** Whether it was told already that a budget blocks the pod. */
@@ -36,8 +24,6 @@ export interface ExecutorDeps {
   readonly onResult: (uid: string, result: Result) => void;
 }
 
-/** How old a live answer about the policies may be. */
-const liveMs = 5_000;
 /** Each of them stops a workload: there is no hurry, and podgc must not notice. */
 const lanes = 4;
 /** So many failures in a row are no accident of single pods: the rest would only fail as well. */
@@ -50,22 +36,22 @@ const defaultPatienceMs = 1_000;
 /** The evictions of one pass: each re-checked live, done, told and counted. */
 export class EvictionExecutor {
   readonly #deps: ExecutorDeps;
+  readonly #gate: ActGate;
   /** Not the pass's own: what has been sent is waited for, or an eviction would go untold. Each request has its deadline. */
   readonly #signal = new AbortController().signal;
-  #confirmation: { readonly at: number; readonly answer: Promise<Confirmation | undefined> } | undefined;
   #firstFailure: { readonly name: string; readonly err: unknown } | undefined;
   #failed = 0;
   #failedInARow = 0;
-  #halted: string | undefined;
   #patienceMs = 0;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
+    this.#gate = new ActGate(deps);
   }
 
   /** Why the pass came to an early end. */
   get halted(): string | undefined {
-    return this.#halted;
+    return this.#gate.halted;
   }
 
   /** How long the API server wants to be left alone, milliseconds. */
@@ -78,7 +64,7 @@ export class EvictionExecutor {
     const queue = evictions.values();
     const lane = async (): Promise<void> => {
       for (const eviction of queue) {
-        if (this.#halted !== undefined || !this.#deps.mayGoOn()) return;
+        if (this.#gate.halted !== undefined || !this.#deps.mayGoOn()) return;
         await this.#perform(eviction);
       }
     };
@@ -101,10 +87,10 @@ export class EvictionExecutor {
 
   /** What waits comes first, so that everything else is asked right before the act. */
   async #look(eviction: PodEviction): Promise<Looked | EvictionKeepReason | 'stop'> {
-    if (this.#mustStop(await this.#confirmed())) return 'stop';
+    if (this.#gate.mustStop(await this.#gate.confirmed(this.#signal))) return 'stop';
     const pod = await this.#deps.evictions.readPodLive(eviction.request.pod, this.#signal);
-    const confirmation = await this.#confirmed();
-    if (this.#mustStop(confirmation)) return 'stop';
+    const confirmation = await this.#gate.confirmed(this.#signal);
+    if (this.#gate.mustStop(confirmation)) return 'stop';
     if (pod === undefined) return 'PodGone';
     const reason = recheckPod(eviction, pod);
     if (reason !== undefined) return reason;
@@ -114,32 +100,10 @@ export class EvictionExecutor {
     return this.#isFreshByServer(again, confirmation) ? { eviction: again, pod } : 'RequestStale';
   }
 
-  #mustStop(confirmation: Confirmation | undefined): boolean {
-    if (confirmation === undefined) this.#halted ??= 'policies cannot be read';
-    else if (!confirmation.same) this.#halted ??= 'policies have changed';
-    return this.#halted !== undefined || !this.#deps.mayGoOn();
-  }
-
   /** By our own clock it was judged by the plan: of the two either may be wrong. */
   #isFreshByServer({ request }: PodEviction, confirmation: Confirmation | undefined): boolean {
     const nowMs = this.#deps.clock.now().getTime();
     return isFresh(request.observedAtMs, new Date(nowMs - (confirmation?.clockSkewMs ?? 0)));
-  }
-
-  async #confirmed(): Promise<Confirmation | undefined> {
-    const at = this.#deps.clock.monotonicMs();
-    if (this.#confirmation === undefined || at - this.#confirmation.at >= liveMs)
-      this.#confirmation = { at, answer: this.#readPolicies() };
-    return this.#confirmation.answer;
-  }
-
-  async #readPolicies(): Promise<Confirmation | undefined> {
-    try {
-      return await this.#deps.confirm(this.#signal);
-    } catch (err) {
-      this.#deps.log.warn({ err }, 'reading policies failed');
-      return undefined;
-    }
   }
 
   async #act(eviction: PodEviction, pod: LivePod): Promise<void> {
@@ -183,7 +147,7 @@ export class EvictionExecutor {
   /** Nothing was looked at: the next pass tries again. */
   #pause(eviction: PodEviction, retryAfterMs = defaultPatienceMs): void {
     this.#count(eviction, 'throttled');
-    this.#halted ??= 'the API server asks for patience';
+    this.#gate.halt('the API server asks for patience');
     this.#patienceMs = Math.max(this.#patienceMs, retryAfterMs);
   }
 
@@ -234,7 +198,7 @@ export class EvictionExecutor {
     const fields = { ...fieldsOf(eviction), err: errorLine(err) };
     if (this.#failed <= maxFailureLines) log.warn(fields, 'evicting pod failed');
     else log.debug(fields, 'evicting pod failed');
-    if (this.#failedInARow >= hopelessInARow) this.#halted ??= 'too many failures in a row';
+    if (this.#failedInARow >= hopelessInARow) this.#gate.halt('too many failures in a row');
   }
 
   #count({ request }: PodEviction, reason: Failure): void {

@@ -1,8 +1,8 @@
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { ClusterActions } from '../../kube/cluster.ts';
+import { ActGate, liveMs, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
 import type { ActResult } from '../../runtime/paced.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
@@ -15,30 +15,16 @@ import {
   type LiveNode,
 } from './recheck.ts';
 
-/** What the API server says of the policies now, and how far our clock is from its own. */
-export interface Confirmation {
-  /** The policies the plan was made from are those the server has. */
-  readonly same: boolean;
-  readonly clockSkewMs: number;
-}
-
-export interface ExecutorDeps {
+export interface ExecutorDeps extends ActGateDeps {
   readonly cluster: ClusterActions;
   readonly clock: Clock;
   readonly metrics: PodGcMetrics;
-  readonly log: Logger;
-  /** False: nothing new may begin (lease, shutdown, policies, caches). Asked after every wait. */
-  readonly mayGoOn: () => boolean;
-  /** Reads the policies live. */
-  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
   /** Whether the keep label is on the pod's namespace or node by now, as far as the caches know. */
   readonly isMarkedNow: (deletion: PodDeletion) => boolean;
   /** A node answers although the cache misses it. */
   readonly onNodeFound: (node: string) => void;
 }
 
-/** How old a live answer may be when a pod is deleted because of it: a long pass asks again. */
-const liveMs = 5_000;
 /** More than a network makes of synchronised clocks; times to live are not judged by such a clock. */
 const tolerableSkewMs = 60_000;
 /** So many failures in a row are no accident of single pods: the rest would only fail as well. */
@@ -51,8 +37,8 @@ const maxFailureLines = 10;
 /** The deletions of one pass: each re-checked live, marked, deleted, told and counted. */
 export class DeletionExecutor {
   readonly #deps: ExecutorDeps;
+  readonly #gate: ActGate;
   readonly #liveNodes = new Map<string, Live<LiveNode>>();
-  #confirmation: Live<Confirmation | undefined> | undefined;
   /** resourceVersion after the mark, for a delete that had to be tried again. */
   readonly #marked = new Map<string, string>();
   readonly #throttles = new Map<string, number>();
@@ -60,17 +46,17 @@ export class DeletionExecutor {
   readonly failed: PodDeletion[] = [];
   #firstFailure: unknown;
   #failedInARow = 0;
-  #halted: string | undefined;
   /** Not the pass's own: what has been sent is waited for, or a deletion would go untold. Each request has its deadline. */
   readonly #signal = new AbortController().signal;
 
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
+    this.#gate = new ActGate(deps);
   }
 
   /** Why the pass must not go on: the policies are not those of the plan any more, or cannot be read. */
   get halted(): string | undefined {
-    return this.#halted;
+    return this.#gate.halted;
   }
 
   /** Rejects only where nothing else in the pass could succeed either. */
@@ -105,17 +91,11 @@ export class DeletionExecutor {
     const { nodeName } = deletion.pod;
     const needsNode = nodeName !== undefined && dependsOnNode(deletion.reason);
     const live = needsNode ? await this.#liveNode(nodeName) : undefined;
-    const confirmation = await this.#confirmed();
-    if (this.#mustStop(confirmation)) return 'stop';
+    const confirmation = await this.#gate.confirmed(this.#signal);
+    if (this.#gate.mustStop(confirmation)) return 'stop';
     if (this.#deps.isMarkedNow(deletion)) return 'KeepMarked';
     if (deletion.reason === 'Expired' && isSkewed(confirmation)) return 'ClockUnsure';
     return live === undefined ? undefined : recheckNode(deletion.reason, live);
-  }
-
-  #mustStop(confirmation: Confirmation | undefined): boolean {
-    if (confirmation === undefined) this.#halted ??= 'policies cannot be read';
-    else if (!confirmation.same) this.#halted ??= 'policies have changed';
-    return this.#halted !== undefined || !this.#deps.mayGoOn();
   }
 
   #keep(deletion: PodDeletion, kept: PodKeepReason): 'done' {
@@ -140,21 +120,6 @@ export class DeletionExecutor {
     } catch (err) {
       this.#deps.log.warn({ node: name, err }, 'reading node failed');
       return 'unreadable';
-    }
-  }
-
-  async #confirmed(): Promise<Confirmation | undefined> {
-    if (this.#confirmation === undefined || !this.#isFresh(this.#confirmation))
-      this.#confirmation = { at: this.#deps.clock.monotonicMs(), answer: this.#readPolicies() };
-    return this.#confirmation.answer;
-  }
-
-  async #readPolicies(): Promise<Confirmation | undefined> {
-    try {
-      return await this.#deps.confirm(this.#signal);
-    } catch (err) {
-      this.#deps.log.warn({ err }, 'reading policies failed');
-      return undefined;
     }
   }
 

@@ -1,0 +1,66 @@
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+
+/** What the API server says of the policies now, and how far our clock is from its own. */
+export interface Confirmation {
+  /** The policies the plan was made from are those the server has. */
+  readonly same: boolean;
+  readonly clockSkewMs: number;
+}
+
+export interface ActGateDeps {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Logger;
+  /** False: nothing new may begin (lease, shutdown, policies, caches). Asked after every wait. */
+  readonly mayGoOn: () => boolean;
+  /** Reads the policies live. */
+  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
+}
+
+/** How old a live answer may be when a pod goes because of it: a long pass asks again. */
+export const liveMs = 5_000;
+
+/** Stands before each act of one pass: once it is shut nothing more begins. */
+export class ActGate {
+  readonly #deps: ActGateDeps;
+  #asked: { readonly at: number; readonly answer: Promise<Confirmation | undefined> } | undefined;
+  #halted: string | undefined;
+
+  constructor(deps: ActGateDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why the pass must not go on; undefined = it may. */
+  get halted(): string | undefined {
+    return this.#halted;
+  }
+
+  /** Shuts it; the first reason counts. */
+  halt(reason: string): void {
+    this.#halted ??= reason;
+  }
+
+  /** What the API server says of the policies, at most `liveMs` ago; undefined = they cannot be read. */
+  async confirmed(signal: AbortSignal): Promise<Confirmation | undefined> {
+    const at = this.#deps.clock.monotonicMs();
+    if (this.#asked === undefined || at - this.#asked.at >= liveMs)
+      this.#asked = { at, answer: this.#read(signal) };
+    return this.#asked.answer;
+  }
+
+  /** Whether nothing more may begin, by this answer too. */
+  mustStop(confirmation: Confirmation | undefined): boolean {
+    if (confirmation === undefined) this.halt('policies cannot be read');
+    else if (!confirmation.same) this.halt('policies have changed');
+    return this.#halted !== undefined || !this.#deps.mayGoOn();
+  }
+
+  async #read(signal: AbortSignal): Promise<Confirmation | undefined> {
+    try {
+      return await this.#deps.confirm(signal);
+    } catch (err) {
+      this.#deps.log.warn({ err }, 'reading policies failed');
+      return undefined;
+    }
+  }
+}
