@@ -1,3 +1,4 @@
+import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy.ts';
 import type { Decision, PlanOptions, Unit } from '../../../src/cli/plan-document.ts';
 import { planWorld } from '../../../src/cli/plan-world.ts';
@@ -17,6 +18,8 @@ export interface Scene {
   readonly keptNamespaces?: readonly string[];
   readonly jobs?: readonly JobFacts[];
   readonly part?: Partial<NodePart>;
+  /** Of other nodes. */
+  readonly reports?: readonly NodeReportFacts[];
   /** Quarantines are over. */
   readonly assumeElapsed?: boolean;
 }
@@ -89,7 +92,7 @@ function worldOf(scene: Scene): World {
     jobs: byUid(jobs ?? []),
     replicaSets: new Map(),
     parts: scene.part === undefined ? [] : [partOf(scene.part)],
-    reports: [],
+    reports: scene.reports ?? [],
     notes: [],
   };
 }
