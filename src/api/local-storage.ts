@@ -49,8 +49,6 @@ export interface StoragePod extends NodePod {
   readonly priority: number | undefined;
   /** Annotation kubernetes.io/config.source: `api`, or where a static pod comes from. */
   readonly configSource: string | undefined;
-  /** The label gc.dustpan.dev/keep is "true" on the pod. */
-  readonly keepMarked: boolean;
   readonly storage: PodStorageSpec;
 }
 

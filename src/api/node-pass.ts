@@ -75,6 +75,8 @@ export interface NodePod {
   readonly deletionAtMs: number | undefined;
   /** Annotation kubernetes.io/config.hash or kubernetes.io/config.mirror of a mirror pod: the UID its containers carry. */
   readonly configHash: string | undefined;
+  /** The label gc.dustpan.dev/keep is "true" on the pod. */
+  readonly keepMarked: boolean;
   /** As written in the spec: containers, init and ephemeral containers, image volumes. */
   readonly images: readonly string[];
 }

@@ -12,6 +12,8 @@ const tooYoung = "It has not been here for the policy's minimum age yet.";
 const ruleOff = 'The policy has no rule for it.';
 
 const nodeMark = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+/** Of a pod that still exists. */
+const podMark = 'The label gc.dustpan.dev/keep: "true" on its pod or on the node keeps it.';
 
 /** What says the same of images as of containers, sandboxes and logs. */
 const shared: ReasonMeanings<
@@ -113,11 +115,11 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
   },
   DeadContainer: {
     sentence: 'There are more dead containers than a limit allows; the oldest go first.',
-    change: `A higher limit where it is over one: nodes.containerGC.maxPerPodContainer or maxContainers. ${nodeMark}`,
+    change: `A higher limit where it is over one: nodes.containerGC.maxPerPodContainer or maxContainers. ${podMark}`,
   },
   Sandbox: {
     sentence: 'It is not ready and without containers, and its pod is gone or has a newer one.',
-    change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${nodeMark}`,
+    change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${podMark}`,
   },
   OrphanedLogs: {
     sentence: 'It is the log directory of a pod that is gone, and no container of it is left.',
@@ -129,7 +131,7 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
   },
   RotatedLog: {
     sentence: 'There are more rotated logs than a limit allows; the oldest go first.',
-    change: `A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod. ${nodeMark}`,
+    change: `A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod. ${podMark}`,
   },
   Running: {
     sentence: 'It runs, or is a sandbox that is ready.',
@@ -173,6 +175,10 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
     change: 'The next pass sees the pod absent too.',
   },
   ...shared,
+  KeepMarked: {
+    sentence: 'The label gc.dustpan.dev/keep is on its pod or on the node.',
+    change: unmarked,
+  },
   RuleOff: {
     sentence: ruleOff,
     change: 'The policy gets nodes.containerGC, and there what speaks of it: sandboxes, or a field of logs.',

@@ -81,7 +81,7 @@ export const agentFlags = {
   kubeletInsecureTls: boolFlag({
     name: 'kubelet-insecure-tls',
     default: 'false',
-    help: "Do not verify the kubelet's serving certificate. Whoever answers in its place could have pods evicted.",
+    help: "Do not verify the kubelet's serving certificate. Whoever answers in its place is given the agent's token, and could have pods evicted.",
   }),
   stateDir: directory(
     'state-dir',

@@ -107,8 +107,9 @@ const kept: Readonly<Record<ContainerKeepReason, Telling>> = {
     invalid === undefined
       ? plainly('A policy that cannot be followed may govern this node, so nothing on it is touched.')
       : invalidTold(invalid, 'this node'),
-  KeepMarked: (_, { node }) => ({
-    detail: `The label ${KEEP_LABEL} is "true" on node ${node}.`,
+  // Of a node that is marked no rule is looked at.
+  KeepMarked: ({ object }, { node, policy }) => ({
+    detail: `The label ${KEEP_LABEL} is "true" on ${policy === undefined ? `node ${node}` : podText(object)}.`,
     field: `metadata.labels["${KEEP_LABEL}"]=true`,
   }),
   NodeUnknown: told('The node or the policies are not known.'),

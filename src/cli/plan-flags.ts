@@ -22,7 +22,7 @@ const kubeletFlags = {
   kubeletCertificateAuthority: agentFlags.kubeletCertificateAuthority,
   kubeletInsecureTls: {
     ...agentFlags.kubeletInsecureTls,
-    help: "Do not verify the kubelet's serving certificate.",
+    help: "Do not verify the kubelet's serving certificate. Whoever answers in its place is given your token.",
   },
 };
 

@@ -87,7 +87,7 @@ const kept: Readonly<Record<KeptPod['reason'], Telling>> = {
   UsageUnknown: ({ pod }, { isUsageKnown }) =>
     plainly(
       isUsageKnown
-        ? `The figures of the node say nothing of the limits of pod ${pod.namespace}/${pod.name}, or not yet.`
+        ? `The figures of the node say nothing of the limits of pod ${pod.namespace}/${pod.name}, or not yet, or were too old when they were read.`
         : 'What the pods of this node use is not known.',
     ),
   NoPolicy: told('No GCPolicy says anything about this node.'),

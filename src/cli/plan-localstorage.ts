@@ -1,6 +1,6 @@
 import type { KeptPod, LimitWarning, LocalStoragePlan, PodEviction } from '../agent/localstorage/facts.ts';
 import { byExcess } from '../agent/localstorage/inventory.ts';
-import { keepAllPods, planLocalStorage } from '../agent/localstorage/plan.ts';
+import { keepAllPods, planLocalStorage, staleAfterMs } from '../agent/localstorage/plan.ts';
 import type { StoragePod } from '../api/local-storage.ts';
 import { hasStorageRule } from '../api/matching.ts';
 import type { NodeGovernance } from '../api/node-governance.ts';
@@ -94,11 +94,12 @@ function ruleOf(governance: NodeGovernance): Rule {
   return storage === undefined ? { storage, reason: 'RuleOff' } : { storage };
 }
 
-/** Figures may be of any age: the look itself is the moment that is planned for. */
+/** As a pass at the moment of the look, which a snapshot keeps; where it does not say when that was, figures may be of any age. */
 function planOf({ pods, usage }: NodePart, rule: Rule, { now }: PlanOptions): LocalStoragePlan {
-  return rule.storage === undefined
-    ? keepAllPods(pods ?? [], rule.reason)
-    : planLocalStorage({ pods, usage }, { policy: rule.storage, now });
+  if (rule.storage === undefined) return keepAllPods(pods ?? [], rule.reason);
+  const isDated = usage !== undefined && usage.atMs > 0;
+  const given = isDated ? { now: new Date(usage.atMs), staleAfterMs } : { now };
+  return planLocalStorage({ pods, usage }, { policy: rule.storage, ...given });
 }
 
 /** A pod that the agent would ask for, and why the controller would not evict it. */

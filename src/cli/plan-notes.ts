@@ -1,6 +1,8 @@
+import { governNode } from '../api/node-governance.ts';
 import { hasStorageRule } from '../api/matching.ts';
 import { isInvalid } from '../api/policy.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
+import { counted } from './plan-words.ts';
 
 /** What is not known, and what follows from that; one sentence each. */
 export function notesOn(world: World): readonly string[] {
@@ -8,7 +10,7 @@ export function notesOn(world: World): readonly string[] {
   return [
     ...policyNotes(world),
     ...clusterNotes(world),
-    ...world.parts.flatMap((part) => partNotes(part, spoken)),
+    ...world.parts.flatMap((part) => [...partNotes(part, spoken), ...sourceNotes(part, world)]),
     ...reportNotes(world),
     ...world.notes,
   ];
@@ -36,13 +38,28 @@ function clusterNotes({ pods, nodes, namespaces }: World): readonly string[] {
   ];
 }
 
-function reportNotes({ reports }: World): readonly string[] {
-  const count = reports.length;
+function reportNotes(world: World): readonly string[] {
+  const count = world.reports.length;
   if (count === 0) return [];
   return [
     `${count === 1 ? 'One node is' : `${count} nodes are`} only summed up, from the reports of the agents: what goes there is listed by --cri-socket on the node.`,
+    ...askedNotes(world),
   ];
 }
+
+/** What the controller decides about them is not in the plan: it looks at each pod live. */
+function askedNotes({ reports }: World): readonly string[] {
+  const asking = reports.filter(({ evictionRequests }) => evictionRequests > 0);
+  const count = asking.reduce((sum, { evictionRequests }) => sum + evictionRequests, 0);
+  if (count === 0) return [];
+  const shown = asking.slice(0, maxNames).map(({ name }) => name);
+  const more = asking.length > maxNames ? ` and ${asking.length - maxNames} more` : '';
+  return [
+    `The agents of ${shown.join(', ')}${more} ask to evict ${counted(count, 'pod')} for local storage; the controller looks at each again, and they are not in this plan.`,
+  ];
+}
+
+const maxNames = 3;
 
 /** Only what some policy speaks of is worth a word. */
 function partNotes(part: NodePart, { images, containers, localStorage }: Spoken): readonly string[] {
@@ -67,6 +84,17 @@ function partNotes(part: NodePart, { images, containers, localStorage }: Spoken)
   return isForgetful
     ? [...unknown, `Node ${name}: when its images were used is not known: all count as new.`]
     : unknown;
+}
+
+/** Walking files is for an agent, which has the rights and the time. */
+function sourceNotes({ name }: NodePart, { policies, nodes }: World): readonly string[] {
+  const node = [...(nodes?.values() ?? [])].find((one) => one.name === name);
+  const governance = governNode(policies, node);
+  if (governance.kind === 'keep' || governance.nodes.localStorageEviction?.usageSource !== 'Filesystem')
+    return [];
+  return [
+    `Node ${name}: its agent measures files (usageSource: Filesystem); a plan has the kubelet's figures alone, which may differ.`,
+  ];
 }
 
 interface Spoken {

@@ -50,8 +50,28 @@ export function podEvictions(transport: Transport): PodEvictions {
       twice((again) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), again), signal),
     // A broken connection is tried again by the transport itself: a DELETE may be.
     deletePod: (pod, graceSeconds, signal) =>
-      outcomeOf(transport.send(deleteRequest(pod, graceSeconds), signal), false),
+      outcomeOf(deleted(transport, pod, { graceSeconds, signal }), false),
   };
+}
+
+interface Deletion {
+  readonly graceSeconds: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A pod that our first try has marked for deletion is not the one of the precondition any more: the second must not make that untold. */
+async function deleted(
+  transport: Transport,
+  pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
+  { graceSeconds, signal }: Deletion,
+): Promise<void> {
+  try {
+    await transport.send(deleteRequest(pod, graceSeconds), signal);
+  } catch (err) {
+    if (!(err instanceof ApiError && err.resent && isConflict(err))) throw err;
+    const live = await readPodLive(transport, pod, signal);
+    if (live?.uid === pod.uid && !live.isTerminating) throw err;
+  }
 }
 
 /**

@@ -29,6 +29,8 @@ const maxRefusalBytes = 4096;
 
 interface Connections {
   readonly agent: https.Agent;
+  /** That they were made with: other material means new ones. */
+  readonly tls: ClusterConnection['endpoint']['tls'];
   readonly material: TrustMaterial;
 }
 
@@ -81,8 +83,9 @@ export class KubeletClient {
   }
 
   async #once(path: string, sink: (chunk: Buffer) => void, signal: AbortSignal): Promise<void> {
-    const { agent } = await this.#connected();
     const headers = await untilAborted(this.#options.cluster.auth.headers(signal), signal);
+    // Only now: the headers bring the TLS material up to date, of which a kubeconfig has none before.
+    const { agent } = await this.#connected();
     const { timeoutMs = defaultTimeoutMs, maxBytes = defaultMaxBytes } = this.#options;
     const request = https.get({
       ...this.#address,
@@ -114,9 +117,10 @@ export class KubeletClient {
   }
 
   async #connected(): Promise<Connections> {
-    if (this.#connections !== undefined) return this.#connections;
     const { trust, cluster, nodeName } = this.#options;
     const { tls } = cluster.endpoint;
+    if (this.#connections !== undefined && this.#connections.tls === tls) return this.#connections;
+    this.close();
     const material = trust.isInsecure ? { ca: [], tried: [] } : await readTrust(trust, tls);
     if (!trust.isInsecure && material.ca.length === 0)
       throw connectionFailure(noCa, this.#options.endpoint, { ...material, names: [] });
@@ -133,7 +137,7 @@ export class KubeletClient {
       }),
       checkServerIdentity: (_, certificate) => this.#checked(certificate),
     });
-    this.#connections = { agent, material };
+    this.#connections = { agent, material, tls };
     return this.#connections;
   }
 

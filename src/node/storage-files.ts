@@ -31,9 +31,19 @@ const isFinished = ({ phase }: StoragePod): boolean => phase === 'Succeeded' || 
 const isOneName = (...names: readonly string[]): boolean =>
   names.every((name) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name));
 
-/** Whether a pod uses local storage that can be found: it may still run, and its names are such as the API server allows. */
-export const isMeasurable = (pod: StoragePod): boolean =>
+const isMeasurable = (pod: StoragePod): boolean =>
   !isFinished(pod) && isOneName(kubeletUid(pod), pod.name, pod.namespace);
+
+/**
+ * The pods that use local storage that can be found: they may still run, and their names are such as the API server allows. One whose annotation
+ * claims the UID of another pod is left out: by its spec that one's directories would be counted otherwise.
+ */
+export function measurablePods(pods: readonly StoragePod[]): readonly StoragePod[] {
+  const uids = new Set(pods.map(({ uid }) => uid));
+  const claims = ({ uid, configHash = uid }: StoragePod): boolean =>
+    configHash !== uid && uids.has(configHash);
+  return pods.filter((pod) => isMeasurable(pod) && !claims(pod));
+}
 
 const keyOf = (uid: string, part: string): string => `${uid}/${part}`;
 

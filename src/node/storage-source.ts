@@ -4,9 +4,9 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { StatFs } from './filesystem.ts';
 import {
-  isMeasurable,
   jobsOf,
   kubeletUid,
+  measurablePods,
   usageOf,
   type RunningLayer,
   type StorageRoots,
@@ -41,7 +41,7 @@ export class FileUsage {
   /** By the UIDs that the kubelet has: of a static pod that is its mirror's `configHash`. Rejects when the runtime does not answer, or the thread has died. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
     const { roots, clock } = this.#options;
-    const pods = (this.#options.pods() ?? []).filter(isMeasurable);
+    const pods = measurablePods(this.#options.pods() ?? []);
     const [layers, dedicatedImageFs, known] = await Promise.all([
       this.#runningLayers(signal),
       this.#isImageFsDedicated(signal),

@@ -27,6 +27,8 @@ class Thread {
   #ended: ((failure: Error | undefined) => void) | undefined;
   /** Settled once the round under way is over; undefined between rounds. */
   round: Promise<void> | undefined;
+  /** It answers no more. */
+  hasEnded = false;
 
   constructor(workerFile: URL, onResults: (results: readonly StorageJobResult[]) => void) {
     this.#worker = new Worker(workerFile, { resourceLimits, name: 'storage' });
@@ -37,7 +39,10 @@ class Thread {
       if (isDone) this.#ended?.(undefined);
     });
     this.#worker.on('error', (cause) => this.#ended?.(new Error('walking local storage', { cause })));
-    this.#worker.on('exit', () => this.#ended?.(new Error('walking local storage: the thread has ended')));
+    this.#worker.on('exit', () => {
+      this.hasEnded = true;
+      this.#ended?.(new Error('walking local storage: the thread has ended'));
+    });
   }
 
   start(jobs: readonly StorageJob[]): Promise<void> {
@@ -75,6 +80,8 @@ export class StorageWalker {
   ): Promise<ReadonlyMap<string, StorageJobResult>> {
     signal.throwIfAborted();
     this.#forgetOthers(jobs);
+    // Between two rounds nobody would hear of its end.
+    if (this.#thread?.hasEnded === true) this.#thread = undefined;
     const thread = (this.#thread ??= this.#start());
     await this.#patiently(thread.round ?? this.#round(thread, jobs), signal);
     signal.throwIfAborted();
@@ -98,14 +105,17 @@ export class StorageWalker {
 
   #isRested(key: string, nowMs: number): boolean {
     const last = this.#known.get(key);
-    return last === undefined || nowMs - last.atMs >= Math.min(last.tookMs * restFactor, maxRestMs);
+    if (last === undefined) return true;
+    const ageMs = nowMs - last.atMs;
+    // Once the clock was set back, figures of before would rest until it is where it was.
+    return ageMs < 0 || ageMs >= Math.min(last.tookMs * restFactor, maxRestMs);
   }
 
   #forgetOthers(jobs: readonly StorageJob[]): void {
     const wanted = new Set(jobs.map(({ key }) => key));
     const nowMs = this.#options.clock.now().getTime();
     for (const [key, { atMs }] of this.#known)
-      if (!wanted.has(key) || nowMs - atMs > staleMs) this.#known.delete(key);
+      if (!wanted.has(key) || Math.abs(nowMs - atMs) > staleMs) this.#known.delete(key);
   }
 
   async #patiently(round: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -81,8 +81,6 @@ beforeAll(async () => {
       `--node-name=${cluster.node.name}`,
       `--cri-socket=${cluster.node.criSocket}`,
       `--state-dir=${join(cluster.dir, 'agent-state')}`,
-      `--kubelet-endpoint=https://${cluster.node.address}:10250`,
-      `--kubelet-certificate-authority=${cluster.caFile}`,
     ],
     planArgs: [`--now=${now}`, '--kept', '-o', 'json'],
   });

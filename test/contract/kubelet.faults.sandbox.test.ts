@@ -13,15 +13,20 @@ let kubelet: KubeletUsage;
 let account: { token: string; ca: string; onFile: string };
 
 function connect(options: Partial<KubeletUsageOptions> = {}): KubeletUsage {
+  let tls: TlsMaterial = {};
   const cluster: ClusterConnection = {
     endpoint: {
       server: 'https://unused',
       get tls(): TlsMaterial {
-        return { ca: account.ca };
+        return tls;
       },
     },
     auth: {
-      headers: () => Promise.resolve({ authorization: `Bearer ${account.token}` }),
+      // As a kubeconfig: the material is read with the first headers, and is another object once it has changed.
+      headers: () => {
+        if (tls.ca !== account.ca) tls = { ca: account.ca };
+        return Promise.resolve({ authorization: `Bearer ${account.token}` });
+      },
       refresh: () => {
         account.token = account.onFile;
       },

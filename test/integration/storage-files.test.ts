@@ -122,6 +122,18 @@ describe('a pod', () => {
     expect((await source.usage(never)).pods.get('uid-web')?.volumes.size).toBe(1);
   });
 
+  test('whose annotation claims the UID of another is left out, and that one is counted by its own spec', async () => {
+    const shm = { name: 'shm', isMemory: true, limit: undefined };
+    write(join(volume('uid-web', 'shm'), 'x'), mebi);
+    const before = (await source.usage(never)).pods.get('uid-web');
+    const spec = podOf('web').storage;
+    const claimed = { ...spec, emptyDirs: [...spec.emptyDirs, { ...shm, isMemory: false }] };
+    pods = [podOf('web'), podOf('liar', { configHash: 'uid-web', storage: claimed })];
+    const after = (await source.usage(never)).pods;
+    expect([...after.keys()]).toEqual(['uid-web']);
+    expect(after.get('uid-web')?.total?.bytes).toBe(before?.total?.bytes);
+  });
+
   test.each([
     { name: 'a hash', over: { configHash: '../../../etc' } },
     { name: 'a name', over: { name: '../x' } },
@@ -221,6 +233,41 @@ describe('the thread', () => {
     source = open({ workerFile: pathToFileURL(broken) });
     await expect(source.usage(never)).rejects.toThrow('walking local storage');
     await expect(source.usage(never)).rejects.toThrow('walking local storage');
+  });
+
+  /** Tells of each volume, as its bytes, how many rounds there were; `after` is what it does then. */
+  const counting = (offsetMs: number, after = ''): URL => {
+    const file = join(folder, 'counting.mjs');
+    const answer = `{ key, walked: { kind: 'measured', bytes }, parts: [], atMs: Date.now() + ${offsetMs}, tookMs: 3600000 }`;
+    writeFileSync(
+      file,
+      `import { parentPort, threadId } from "node:worker_threads";
+      let rounds = 0;
+      parentPort.on("message", ({ jobs }) => {
+        const bytes = ++rounds + 1000 * threadId;
+        parentPort.postMessage({ results: jobs.map(({ key }) => (${answer})), isDone: true });
+        ${after}
+      });`,
+    );
+    return pathToFileURL(file);
+  };
+  const dataBytes = async (): Promise<number> =>
+    (await source.usage(never)).pods.get('uid-web')?.volumes.get('data')?.bytes ?? NaN;
+
+  test('that dies between two looks is replaced', async () => {
+    source = open({ workerFile: counting(-600_000, 'setTimeout(() => process.exit(), 20);') });
+    const first = await dataBytes();
+    await expect.poll(dataBytes).toBeGreaterThanOrEqual(1000 * (Math.floor(first / 1000) + 1));
+  });
+
+  test.each([
+    { name: 'rests what took long', offsetMs: -1000, rounds: 1 },
+    { name: 'does not rest what was measured before the clock was set back', offsetMs: 60_000, rounds: 2 },
+    { name: 'forgets what is far off', offsetMs: 3_600_000, rounds: 2 },
+  ])('$name', async ({ offsetMs, rounds }) => {
+    source = open({ workerFile: counting(offsetMs) });
+    const first = await dataBytes();
+    expect((await dataBytes()) - first).toBe(rounds - 1);
   });
 
   test('a runtime that does not answer fails the look', async () => {

@@ -12,7 +12,7 @@ import {
 } from './facts.ts';
 import { overLimits, units } from './limits.ts';
 import { byNewest, createdMs, isCreatedAfter } from './order.ts';
-import { podUidOf, type Standing } from './pods.ts';
+import { holdOf, podUidOf, type Standing } from './pods.ts';
 
 type StandingOf = (uid: string) => Standing;
 
@@ -54,7 +54,8 @@ function keptOutright(
   if (container.state === 'Running') return keep(object, 'Running');
   if (uid === undefined) return keep(object, 'NotKubelets');
   const stands = standing(uid);
-  if (stands === 'Static') return keep(object, 'StaticPod');
+  const hold = holdOf(stands);
+  if (hold !== undefined) return keep(object, hold);
   if (container.state === 'Unknown' && stands !== 'Gone') return keepUnknown(object, stands, given);
   return keptByAge(object, facts, { ...given, minimumAgeMs: minimumAge(container, stands, given) });
 }

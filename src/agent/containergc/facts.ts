@@ -10,7 +10,7 @@ export interface ContainerGcFacts {
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly sandboxes: readonly RuntimeSandbox[] | undefined;
   /** The pods of this node; to be read after the runtime was listed, or a pod that is just being started would look gone. */
-  readonly pods: readonly Pick<NodePod, 'uid' | 'configHash'>[] | undefined;
+  readonly pods: readonly KnownPod[] | undefined;
   readonly logs: LogListing | undefined;
   /** This observation's included (`observeGone`). */
   readonly sightings: Sightings;
@@ -19,6 +19,8 @@ export interface ContainerGcFacts {
   /** Jumps forward, oldest first: what is older than one looks older than it is. */
   readonly jumps?: readonly Jump[];
 }
+
+export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> & Partial<Pick<NodePod, 'keepMarked'>>;
 
 /** How many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;

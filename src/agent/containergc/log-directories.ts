@@ -63,8 +63,11 @@ export function planLogDirectories(
   });
 }
 
-const keepReasons = (podsKnown: boolean): Record<'Exists' | 'Static' | 'Unknown', ContainerKeepReason> => ({
+const keepReasons = (
+  podsKnown: boolean,
+): Record<'Exists' | 'Marked' | 'Static' | 'Unknown', ContainerKeepReason> => ({
   Exists: 'InUse',
+  Marked: 'KeepMarked',
   Static: 'StaticPod',
   Unknown: podsKnown ? 'ContainersUnknown' : 'PodsUnknown',
 });

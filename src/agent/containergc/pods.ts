@@ -3,10 +3,16 @@ import type { ContainerGcFacts, Given, PodRef, Sightings } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
 /**
- * How a pod stands: Exists is in the API or still alive; Static is the kubelet's own business; Gone is absent for two passes, Quarantined
- * for one; Unknown cannot be told.
+ * How a pod stands: Exists is in the API or still alive; Marked carries the keep label there; Static is the kubelet's own business; Gone is
+ * absent for two passes, Quarantined for one; Unknown cannot be told.
  */
-export type Standing = 'Exists' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+export type Standing = 'Exists' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+
+/** Why nothing goes of a pod that stands so, whatever the limits say; undefined = they decide. */
+export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined {
+  if (stands === 'Static') return 'StaticPod';
+  return stands === 'Marked' ? 'KeepMarked' : undefined;
+}
 
 type Labelled = Pick<RuntimeContainer, 'labels'>;
 
@@ -31,6 +37,7 @@ type Observed = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
 export class PodLook {
   readonly #known: boolean;
   readonly #uids: ReadonlySet<string>;
+  readonly #marked: ReadonlySet<string>;
   readonly #static: ReadonlySet<string>;
   readonly #fromApi: ReadonlySet<string>;
   readonly #alive: ReadonlySet<string>;
@@ -38,6 +45,7 @@ export class PodLook {
   constructor({ containers, sandboxes, pods }: Observed) {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
     this.#uids = new Set(pods?.map(({ uid }) => uid));
+    this.#marked = new Set(pods?.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
     this.#static = new Set([
@@ -53,6 +61,16 @@ export class PodLook {
   /** A static pod may have no mirror and, while it starts, no sandbox yet: then only the form of its UID tells. */
   isStatic(uid: string): boolean {
     return this.#static.has(uid) || (hashForm.test(uid) && !this.#fromApi.has(uid));
+  }
+
+  isMarked(uid: string): boolean {
+    return this.#marked.has(uid);
+  }
+
+  /** As `holdOf`, of a pod that is not gone. */
+  hold(uid: string): ReturnType<typeof holdOf> {
+    if (this.isStatic(uid)) return holdOf('Static');
+    return this.isMarked(uid) ? holdOf('Marked') : undefined;
   }
 
   /** undefined = it cannot be told. */
@@ -87,6 +105,7 @@ export function standings(facts: ContainerGcFacts, given: Given): (uid: string) 
   const look = new PodLook(facts);
   return (uid) => {
     if (look.isStatic(uid)) return 'Static';
+    if (look.isMarked(uid)) return 'Marked';
     const gone = look.looksGone(uid);
     if (gone === undefined) return 'Unknown';
     if (!gone) return 'Exists';

@@ -44,7 +44,8 @@ function recheckContainer(planned: RuntimeContainer, because: Removal['because']
   if (podUidOf(container) !== uid) return 'InUse';
   if (because === 'podGone') return recheckGone(uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  if (new PodLook(view).isStatic(uid)) return 'StaticPod';
+  const hold = new PodLook(view).hold(uid);
+  if (hold !== undefined) return hold;
   const rivals = view.containers.filter((one) => unitOf(one) === unitOf(container) && isDead(one));
   return because === 'superseded' && isNewestOf(container, rivals) ? 'NewestAttempt' : 'due';
 }
@@ -56,7 +57,8 @@ function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], vi
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (because === 'podGone') return recheckGone(uid, view);
-  if (new PodLook(view).isStatic(uid)) return 'StaticPod';
+  const hold = new PodLook(view).hold(uid);
+  if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
 }

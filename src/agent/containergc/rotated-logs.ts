@@ -1,11 +1,12 @@
 import type { LogsPolicy } from '../../api/policy.ts';
+import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
 import { keep, remove, type Decision, type Given, type LogFileObject } from './facts.ts';
 import { logDirectories, type LogDirectory } from './log-directories.ts';
 import { attemptOfLog, isRotated, namesBelow, rotatedAt } from './log-names.ts';
 import { groupedBy } from './order.ts';
-import { podUidOf, type Standing } from './pods.ts';
+import { holdOf, podUidOf, type Standing } from './pods.ts';
 
 /** What the other steps leave to the rotated logs. */
 export interface RotatedContext {
@@ -72,11 +73,11 @@ function keptOutright(
   { pod }: LogDirectory,
   { standing, runtimeKnown }: RotatedContext,
   { policy: { logs } }: Given,
-): 'RuleOff' | 'NotKubelets' | 'ContainersUnknown' | 'StaticPod' | undefined {
+): ContainerKeepReason | undefined {
   if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined) return 'RuleOff';
   if (pod === undefined) return 'NotKubelets';
   if (!runtimeKnown) return 'ContainersUnknown';
-  return standing(pod.uid) === 'Static' ? 'StaticPod' : undefined;
+  return holdOf(standing(pod.uid));
 }
 
 /** A log is three levels down: pod, container, file. */

@@ -9,7 +9,7 @@ import {
   type SandboxObject,
 } from './facts.ts';
 import { byNewest, groupedBy } from './order.ts';
-import { podUidOf, type Standing } from './pods.ts';
+import { holdOf, podUidOf, type Standing } from './pods.ts';
 
 /** The world after the container step. */
 export interface Left {
@@ -46,7 +46,8 @@ function decide(sandbox: RuntimeSandbox, place: Place, given: Given): Decision<S
   if (sandbox.state === 'Ready') return keep(object, 'Running');
   if (uid === undefined) return keep(object, 'NotKubelets');
   const stands = place.standing(uid);
-  if (stands === 'Static') return keep(object, 'StaticPod');
+  const hold = holdOf(stands);
+  if (hold !== undefined) return keep(object, hold);
   if (place.containers === undefined) return keep(object, 'ContainersUnknown');
   if (place.inUse.has(sandbox.id)) return keep(object, 'InUse');
   if (stands === 'Gone') return remove(object, 'Sandbox', { because: 'podGone' });

@@ -18,7 +18,7 @@ export interface LocalStorageFacts {
 export interface Given {
   readonly policy: LocalStoragePolicy;
   readonly now: Date;
-  /** Figures older than this decide nothing; undefined = they may be of any age, as those of a snapshot. */
+  /** Figures older than this decide nothing; undefined = they may be of any age. */
   readonly staleAfterMs?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ import {
   type LocalStorageMetrics,
   type PodStorageMetrics,
 } from './metrics.ts';
-import { planLocalStorage } from './plan.ts';
+import { planLocalStorage, staleAfterMs } from './plan.ts';
 
 /** Tells how much the pods of this node use. */
 export interface UsageSource {
@@ -43,8 +43,6 @@ export interface LocalStorageDeps {
   readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
 
-/** Figures that are older decide nothing: nobody knows what is there now. The kubelet's are one to two minutes old. */
-const staleAfterMs = 5 * 60_000;
 /** A look is good for so long when the next ones fail; the kubelet restarts within it. */
 const lookLastsMs = 2 * 60_000;
 

@@ -19,6 +19,9 @@ import type {
 import { hasLimits, limitsOf } from './limits.ts';
 import { firstExcess, readLimits } from './readings.ts';
 
+/** Figures that are older decide nothing: nobody knows what is there now. The kubelet's are one to two minutes old. */
+export const staleAfterMs = 5 * 60_000;
+
 /** Decides which pods use more local storage than they may, and which come near it; one verdict a pod, in the order of the pods. */
 export function planLocalStorage({ pods = [], usage }: LocalStorageFacts, given: Given): LocalStoragePlan {
   const looks = pods.map((pod) => lookAt(pod, usage, given));
@@ -69,15 +72,16 @@ interface Measured {
 function measure(
   pod: StoragePod,
   usage: StorageUsage | undefined,
-  { policy, now, staleAfterMs = Infinity }: Given,
+  { policy, now, staleAfterMs: maxAgeMs = Infinity }: Given,
 ): Measured | 'NoLimit' | 'UsageUnknown' {
   const limits = limitsOf(pod.storage, policy.defaultLimits);
   if (!hasLimits(limits)) return 'NoLimit';
   const used = usageOfPod(usage, pod);
   if (usage === undefined || used === undefined) return 'UsageUnknown';
   const all = readLimits(limits, used, usage);
+  // Either way: once the clock was set back, figures of before seem to be of the future.
   const isFresh = ({ measuredAtMs = usage.atMs }: LimitReading): boolean =>
-    now.getTime() - measuredAtMs <= staleAfterMs;
+    Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
   const readings = all.filter(isFresh);
   return readings.length === 0 ? 'UsageUnknown' : { readings, isPartly: readings.length < all.length };
 }

@@ -26,21 +26,21 @@ export function planReport(
     agentVersion: cut(facts.agentVersion, bounds.versionText),
     ...policyOf(facts.governance),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
-    ...seenOf(facts),
+    ...seenOf(facts, now),
     units: facts.passes.map(unitOf),
     largestOffenders: largest(offenders),
   };
 }
 
 /** What is not known is absent. */
-function seenOf(facts: ReportFacts): NodeGCReportStatus {
+function seenOf(facts: ReportFacts, now: Date): NodeGCReportStatus {
   const { runtime, images, containers, storage, imageDisk, orphans, snapshots } = facts;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
     ...(images && { images: imagesOf(images) }),
     ...(containers && containersOf(containers)),
-    ...(storage && storageOf(storage, facts.governance.policy)),
+    ...(storage && storageOf(storage, { policy: facts.governance.policy, now })),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }

@@ -6,13 +6,19 @@ import type {
 } from '../../api/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 
+export interface StorageGiven {
+  /** That the report names. */
+  readonly policy: StorageInventory['policy'] | undefined;
+  readonly now: Date;
+}
+
 /**
  * What a report says of local storage: the pods nearest to a limit, and those to be evicted; the latter only if that was decided by the very
  * policy that the report names, as the controller takes it to be.
  */
 export function storageOf(
   { policy, warnings, evictionRequests: asked }: StorageInventory,
-  named: StorageInventory['policy'] | undefined,
+  { policy: named, now }: StorageGiven,
 ): Pick<
   NodeGCReportStatus,
   'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
@@ -23,8 +29,18 @@ export function storageOf(
     storageWarningCount: count(warnings.length),
     storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
     evictionRequestCount: count(evictionRequests.length),
-    evictionRequests: evictionRequests.slice(0, bounds.storageEntries).map(requestOf),
+    evictionRequests: turnOf(evictionRequests, now).map(requestOf),
   };
+}
+
+/** Time for a few tries, of which a budget may refuse each. */
+const turnMs = 5 * 60_000;
+
+/** Of more than can be listed each has its turn: those that nobody may evict must not keep the rest from being asked for. */
+function turnOf(requests: readonly EvictionRequest[], now: Date): readonly EvictionRequest[] {
+  const turns = Math.max(1, Math.ceil(requests.length / bounds.storageEntries));
+  const first = (Math.floor(now.getTime() / turnMs) % turns) * bounds.storageEntries;
+  return requests.slice(first, first + bounds.storageEntries);
 }
 
 function warningOf({

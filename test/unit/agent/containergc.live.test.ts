@@ -89,6 +89,15 @@ test('a pod that the API server lists and the cache misses loses nothing', async
   nothingTouched(made);
 });
 
+test('a pod that got the keep label a moment ago loses no container', async () => {
+  const made = await dueBed();
+  made.world.live = { pods: [nodePod('pod', [], { uid: 'uid-pod', keepMarked: true })] };
+  await made.pass();
+  const ids = made.runtime.containers.map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining(['c0', 'c1', 'c2']));
+  expect(ids).not.toContain('gone-0');
+});
+
 test('in a long pass it is asked again after 5 s', async () => {
   const made = await dueBed();
   made.runtime.before = (call) => {

@@ -1,6 +1,16 @@
 import { test } from 'vitest';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { agoNs, apiPod, attempts, checkRow, dead, down, type Row } from './containergc.world.ts';
+import {
+  agoNs,
+  apiPod,
+  attempts,
+  checkRow,
+  dead,
+  down,
+  log,
+  logsRule,
+  type Row,
+} from './containergc.world.ts';
 
 const pods = [apiPod('pod')];
 const gone = { containers: [dead('g', 60, { pod: 'gone' })], sandboxes: [down('gone', 60)] };
@@ -55,6 +65,23 @@ test.each<Row>([
     world: { ...gone, pods: [apiPod('gone')] },
     goes: [],
     stays: ['g NewestAttempt', 'gone-sandbox InUse'],
+  },
+  {
+    name: 'a pod that carries the keep label loses nothing, whatever the limits, and counts for none',
+    world: {
+      pods: [{ ...apiPod('pod'), keepMarked: true }, apiPod('other')],
+      containers: [...attempts(2), dead('lost', 60, { state: 'Unknown' }), dead('o', 90, { pod: 'other' })],
+      sandboxes: [down('pod', 60), down('pod', 30, { id: 'newest' })],
+      logs: [log('default_pod_uid-pod/main/0.log.20260101-000001')],
+    },
+    policy: { maxPerPodContainer: 0, maxContainers: 1, logs: logsRule({ maxRotatedPerContainer: 0 }) },
+    goes: ['o DeadContainer'],
+    stays: [
+      ...['c0', 'c1', 'lost', 'newest', 'pod-sandbox', 'pods/default_pod_uid-pod'].map(
+        (it) => `${it} KeepMarked`,
+      ),
+      'pods/default_pod_uid-pod/main/0.log.20260101-000001 KeepMarked',
+    ],
   },
   {
     name: 'the minimum age holds for a gone pod too, and its sandbox stays with it',

@@ -26,6 +26,7 @@ export const nodePod = (name: string, images: readonly string[], over: Partial<N
   phase: 'Pending',
   deletionAtMs: undefined,
   configHash: undefined,
+  keepMarked: false,
   images,
   ...over,
 });

@@ -175,7 +175,14 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
     expected: 'Evict p emptydirfs.limit tmp',
   },
   {
-    name: 'in a snapshot every age is good',
+    name: 'nor does one of a future from which the clock was set back',
+    storage: scratch,
+    used: { ...overVolume, atMs: minutesAgo(-6) },
+    staleAfterMs: 5 * 60_000,
+    expected: 'Keep p UsageUnknown',
+  },
+  {
+    name: 'where no age is too old, every age is good',
     storage: scratch,
     used: { ...overVolume, atMs: 0 },
     expected: 'Evict p emptydirfs.limit tmp',

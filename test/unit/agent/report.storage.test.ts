@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { StorageInventory } from '../../../src/api/local-storage.ts';
 import type { NodePassReport } from '../../../src/api/node-pass.ts';
 import { schemaChecker } from '../../../src/api/schema-check.ts';
+import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { now, policy } from '../../builders.ts';
 import { nodeGcReportCrd } from '../api/crd.ts';
@@ -82,6 +83,19 @@ test.each([
   expect(status.storageWarningCount).toBe(1);
 });
 
+test('of many requests each is listed in its turn, and soon told', () => {
+  const names = Array.from({ length: 70 }, (_, i) => `p${i}`);
+  const storage = { ...nothing, evictionRequests: names.map((name) => evictionRequest(name)) };
+  const at = (minutes: number) => {
+    const later = new Date(now.getTime() + minutes * 60_000);
+    return { later, status: planReport(facts({ storage }), undefined, later) };
+  };
+  const listed = [0, 5, 10].map((minutes) => at(minutes).status.evictionRequests?.map(({ pod }) => pod.name));
+  expect(listed.flat().sort()).toEqual(names.toSorted());
+  expect(listed[0]).toEqual(at(15).status.evictionRequests?.map(({ pod }) => pod.name));
+  expect(isWorthWriting(at(4).status, at(5).status, { now: at(5).later, jitter: 0 })).toBe(true);
+});
+
 test('of many it lists the first 32, and counts all', () => {
   const names = Array.from({ length: 40 }, (_, i) => `p${i}`);
   const status = planned({
@@ -90,6 +104,7 @@ test('of many it lists the first 32, and counts all', () => {
     evictionRequests: names.map((name) => evictionRequest(name)),
   });
   expectStorable(status);
+  expect(status.evictionRequests).toHaveLength(32);
   expect([status.storageWarningCount, status.evictionRequestCount]).toEqual([40, 40]);
   expect(status.storageWarnings?.map(({ pod }) => pod.name)).toEqual(names.slice(0, 32));
   expect(status.evictionRequests?.map(({ pod }) => pod.name)).toEqual(names.slice(0, 32));

@@ -219,6 +219,12 @@ const rows: readonly Row[] = [
   },
   {
     ...{ reason: 'KeepMarked', asked: 'dead-1' },
+    part: { pods: [{ ...boundPod('pod'), keepMarked: true }], containers: [dead('dead-1', 60)] },
+    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+    why: 'The label gc.dustpan.dev/keep is "true" on pod default/pod.',
+  },
+  {
+    ...{ reason: 'KeepMarked', asked: 'dead-1' },
     world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     part: { containers: [dead('dead-1', 60)] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',

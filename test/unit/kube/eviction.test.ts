@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../../src/kube/connection-errors.ts';
 import { podEvictions, type EvictionOutcome } from '../../../src/kube/eviction.ts';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const { signal } = new AbortController();
 const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
-const over = (send: () => unknown) => {
+const over = (send: (request: KubeRequest) => unknown) => {
   const transport = new FakeTransport({ send });
   return { transport, evictions: podEvictions(transport) };
 };
@@ -101,6 +101,27 @@ test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
     await expect(refusing(facts).evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
   },
 );
+
+describe('a delete that the transport sent again and that finds the pod changed', () => {
+  const conflict = Object.assign(new ApiError('no', { status: 409, reason: 'Conflict' }), { resent: true });
+  const finding = (metadata: object) =>
+    over(({ method }) => {
+      if (method === 'DELETE') throw conflict;
+      return { metadata };
+    }).evictions;
+
+  test.each([
+    {
+      name: 'is ours when the pod is going',
+      metadata: { uid: 'u', deletionTimestamp: 'x' },
+      kind: 'evicted',
+    },
+    { name: 'is ours when there is a namesake', metadata: { uid: 'v' }, kind: 'evicted' },
+    { name: 'did nothing when the pod stays', metadata: { uid: 'u' }, kind: 'changed' },
+  ])('$name', async ({ metadata, kind }) => {
+    expect(await finding(metadata).deletePod(pod, undefined, signal)).toEqual({ kind });
+  });
+});
 
 describe('an eviction whose answer was lost', () => {
   const lost = new ConnectionError('closed', { code: 'ECONNRESET' });

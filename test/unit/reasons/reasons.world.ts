@@ -1,3 +1,4 @@
+import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy.ts';
 import type { Decision, PlanOptions, Unit } from '../../../src/cli/plan-document.ts';
 import { planWorld } from '../../../src/cli/plan-world.ts';
@@ -17,9 +18,15 @@ export interface Scene {
   readonly keptNamespaces?: readonly string[];
   readonly jobs?: readonly JobFacts[];
   readonly part?: Partial<NodePart>;
+  /** Of other nodes. */
+  readonly reports?: readonly NodeReportFacts[];
   /** Quarantines are over. */
   readonly assumeElapsed?: boolean;
 }
+
+/** What the plan of the scene says should be known before it is believed. */
+export const notedOn = (scene: Scene): readonly string[] =>
+  planWorld(worldOf(scene), { now, kept: true, assumeElapsed: false }).notes;
 
 /** What a plan decides, what stays included. */
 export function decided(scene: Scene, unit: Unit): readonly Decision[] {
@@ -85,7 +92,7 @@ function worldOf(scene: Scene): World {
     jobs: byUid(jobs ?? []),
     replicaSets: new Map(),
     parts: scene.part === undefined ? [] : [partOf(scene.part)],
-    reports: [],
+    reports: scene.reports ?? [],
     notes: [],
   };
 }

@@ -3,7 +3,7 @@ import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../
 import type { Policy } from '../../../src/api/policy.ts';
 import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../src/api/reasons.ts';
 import type { NodePodFacts } from '../../../src/kube/node-pods.ts';
-import { everything, node } from '../../builders.ts';
+import { everything, node, now } from '../../builders.ts';
 import {
   container,
   emptyDir,
@@ -16,7 +16,8 @@ import {
   usage,
   type Used,
 } from '../agent/localstorage.world.ts';
-import { decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+import { report } from '../controllers/policystatus.world.ts';
+import { decided, invalidPolicy, keepMark, nodesBy, notedOn, type Scene } from './reasons.world.ts';
 
 const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>
   nodesBy({ localStorageEviction: storagePolicy({ warnAtPercent: [], ...over }) });
@@ -115,6 +116,42 @@ test('a warning stands beside what becomes of the pod, and has no place in the o
   expect(warning?.field).toBe('nodes.localStorageEviction.warnAtPercent=[50, 80]');
   expect(kept).toMatchObject({ verdict: 'Keep', reason: 'UnderLimit' });
   expect(others).toEqual([]);
+});
+
+describe('as a pass at the moment of the look', () => {
+  const looked = now.getTime() - 86_400_000;
+  const at = (atMs: number, measuredMs: number): Scene => ({
+    ...by(),
+    ...withPod(scratch, undefined),
+    part: {
+      pods: [bound(storagePod('a', scratch))],
+      usage: usage({ a: { ...overVolume, atMs: measuredMs } }, { atMs }),
+    },
+  });
+
+  test.each([
+    { name: 'figures of a day ago, looked at then', scene: at(looked, looked - 120_000), goes: true },
+    { name: 'figures that were old even then', scene: at(looked, looked - 301_000), goes: false },
+    { name: 'figures of a look without a time', scene: at(0, looked), goes: true },
+  ])('$name', ({ scene, goes }) => {
+    expect(reasonsOf(scene)).toEqual([goes ? 'Evict emptydirfs.limit' : 'Keep UsageUnknown']);
+  });
+});
+
+test('a plan says where it has its figures from when the agent has others', () => {
+  const ofFiles = /^Node node-1: its agent measures files \(usageSource: Filesystem\)/;
+  expect(notedOn({ ...by({ usageSource: 'Filesystem' }), ...over })).toContainEqual(
+    expect.stringMatching(ofFiles),
+  );
+  expect(notedOn({ ...by(), ...over })).not.toContainEqual(expect.stringMatching(ofFiles));
+});
+
+test('a plan says which evictions agents ask for that it does not list', () => {
+  const reports = ['n1', 'n2', 'n3', 'n4'].map((name) => report(name, { evictionRequests: 2 }));
+  expect(notedOn({ ...by(), reports: [...reports, report('quiet')] })).toContainEqual(
+    expect.stringMatching(/^The agents of n1, n2, n3 and 1 more ask to evict 8 pods for local storage/),
+  );
+  expect(notedOn({ ...by(), reports: [report('quiet')] }).join()).not.toContain('evict');
 });
 
 test('the most excessive goes first', () => {
