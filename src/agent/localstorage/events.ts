@@ -31,8 +31,8 @@ function prospect(
 ): string {
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)
-    return evicts ? `It exceeds ${limit}: the pod is to be evicted` : `It exceeds ${limit}`;
-  const then = evicts ? `exceeds ${limit}, and the pod is evicted` : `exceeds ${limit}`;
+    return evicts ? `It exceeds ${limit}: its eviction is asked for` : `It exceeds ${limit}`;
+  const then = evicts ? `exceeds ${limit}, and its eviction is asked for` : `exceeds ${limit}`;
   if (growthBytesPerMinute === undefined || secondsLeft === undefined)
     return `No growth is seen so far; no time can be told until it ${then}`;
   const left = formatDuration(rounded(secondsLeft) * 1000);

@@ -95,7 +95,7 @@ describe('warnings', () => {
       {
         regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'web', name: 'scratch', uid: 'uid-scratch' },
         ...{ type: 'Warning', reason: 'LocalStorageHigh', action: 'WatchLocalStorage' },
-        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit, and the pod is evicted.',
+        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit, and its eviction is asked for.',
         occasion: 'emptydirfs.limit/tmp/80',
       },
     ]);
@@ -114,13 +114,13 @@ describe('warnings', () => {
       name: 'before growth is known',
       over: {},
       tmp: 85,
-      ends: 'No growth is seen so far; no time can be told until it exceeds the limit, and the pod is evicted.',
+      ends: 'No growth is seen so far; no time can be told until it exceeds the limit, and its eviction is asked for.',
     },
     {
       name: 'of a part of the limit',
       over: { evictAtPercent: 90 },
       tmp: 91,
-      ends: 'It exceeds 90 % of the limit: the pod is to be evicted.',
+      ends: 'It exceeds 90 % of the limit: its eviction is asked for.',
     },
   ])('$name', async ({ over, tmp, ends }) => {
     const node = new Node();
