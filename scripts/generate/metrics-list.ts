@@ -7,6 +7,7 @@ import { agentMetrics } from '../../src/cli/agent-metrics.ts';
 import { controllerMetrics } from '../../src/cli/controller-metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
+import { policyStatusMetrics } from '../../src/controllers/policystatus/metrics.ts';
 import { registerProcessMetrics } from '../../src/runtime/process-metrics.ts';
 
 export type Face = 'controller' | 'agent';
@@ -17,6 +18,7 @@ export const registrations: Readonly<Record<Face, Readonly<Record<string, (regis
   controller: {
     'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
+    'src/controllers/policystatus/metrics.ts': (registry) => policyStatusMetrics(registry),
     'src/cli/controller-metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
     'src/runtime/process-metrics.ts': showProcess,
   },

@@ -34,6 +34,8 @@ export const openLabels: Readonly<Record<string, string>> = {
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
   result: codes(['success', 'error']),
   resource: `plural of what is watched, such as ${code('pods')}`,
+  status: codes(['True', 'False', 'Unknown']),
+  type: codes(['Ready', 'Accepted', 'Enforcing', 'Degraded']),
   verb: methods,
 };
 

@@ -1,13 +1,15 @@
 import { commands } from '../../src/cli/commands.ts';
 import { cliPage } from './cli-page.ts';
+import { dashboardJson } from './dashboard.ts';
 import { eventsPage } from './events-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { reasonsPage } from './reasons-page.ts';
 
-/** The reference pages that are made from the program itself, by path. */
+/** The reference pages that are made from the program itself, and the dashboard of its metrics, by path. */
 export const pages = async (): Promise<Readonly<Record<string, string>>> => ({
   'docs/reference/cli.md': cliPage(commands),
   'docs/reference/events.md': eventsPage(),
   'docs/reference/metrics.md': await metricsPage(),
   'docs/reference/reasons.md': reasonsPage(),
+  'helm/dustpan/files/dashboard.json': dashboardJson(),
 });

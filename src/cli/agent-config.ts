@@ -5,6 +5,7 @@ import { notSubdomain } from './controller-flags.ts';
 import { UsageError } from './exit.ts';
 import { envName, type CommandLine, type Variables } from './flags.ts';
 import { kubeletAccess, type KubeletAccess } from './kubelet-access.ts';
+import { metricsSecurity, metricsSecurityProblems, type MetricsSecurity } from './metrics-security.ts';
 import type { System } from './system.ts';
 
 export interface AgentConfig {
@@ -23,6 +24,7 @@ export interface AgentConfig {
   readonly kubelet: KubeletAccess;
   readonly directories: AgentDirectories;
   readonly metricsBindAddress: string;
+  readonly metricsSecurity: MetricsSecurity;
   readonly healthProbeBindAddress: string;
   readonly verbosity: number;
   readonly logFormat: LogFormat;
@@ -45,7 +47,11 @@ const directoryFlags = {
 
 /** The agent's settings, valid together; throws UsageError for what is not. */
 export function agentConfig(line: CommandLine, { env }: System): AgentConfig {
-  const problems = [...nodeNameProblems(line, env), ...directoryProblems(line)];
+  const problems = [
+    ...nodeNameProblems(line, env),
+    ...directoryProblems(line),
+    ...metricsSecurityProblems(line),
+  ];
   if (problems.length > 0) throw new UsageError(problems.map((problem) => `agent: ${problem}`));
   return {
     kube: kubeConfigSource(line, env),
@@ -66,6 +72,7 @@ export function agentConfig(line: CommandLine, { env }: System): AgentConfig {
       kubeletRoot: line.value(directoryFlags.kubeletRoot),
     },
     metricsBindAddress: line.value(agentFlags.metricsBindAddress),
+    metricsSecurity: metricsSecurity(line),
     healthProbeBindAddress: line.value(agentFlags.healthProbeBindAddress),
     verbosity: line.value(agentFlags.verbosity),
     logFormat: line.value(agentFlags.logFormat),

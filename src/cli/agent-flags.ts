@@ -1,10 +1,7 @@
-import { kubeFlags, logFlags, notSubdomain, serverFlags } from './controller-flags.ts';
+import { kubeFlags, logFlags, notAbsolute, notSubdomain, serverFlags } from './controller-flags.ts';
 import { boolFlag, durationFlag, intFlag, numberFlag, stringFlag } from './flag-types.ts';
 
 const second = 1_000;
-
-const notAbsolute = (text: string): string | undefined =>
-  text.startsWith('/') ? undefined : `${JSON.stringify(text)} is not an absolute path`;
 
 const notSocket = (text: string): string | undefined =>
   /^(unix:\/\/)?\//.test(text)

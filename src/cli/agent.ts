@@ -100,10 +100,10 @@ class Agent {
   }
 
   async run(): Promise<void> {
-    const { config, registry, log } = this.#base;
+    const { config, cluster, registry, log } = this.#base;
     await this.#state.prepare();
     const servers = await startServers({
-      ...{ config, registry, log },
+      ...{ config, cluster, registry, log },
       live: this.#loops.heartbeats,
       ready: this.#readiness(),
     });

@@ -2,6 +2,7 @@ import type { LogFormat } from '../runtime/winston-logger.ts';
 import { controllerFlags, kubeFlags } from './controller-flags.ts';
 import { UsageError } from './exit.ts';
 import type { CommandLine, Variables } from './flags.ts';
+import { metricsSecurity, metricsSecurityProblems, type MetricsSecurity } from './metrics-security.ts';
 import { realSystem, type System } from './system.ts';
 
 /** How to reach the API server; what is not set is undefined. */
@@ -34,6 +35,7 @@ export interface ControllerConfig {
   readonly maxDeleteQps: number;
   readonly leaderElection: LeaderElectionConfig;
   readonly metricsBindAddress: string;
+  readonly metricsSecurity: MetricsSecurity;
   readonly healthProbeBindAddress: string;
   readonly podGcPeriodMs: number;
   readonly verbosity: number;
@@ -58,7 +60,10 @@ export function controllerConfig(line: CommandLine, system: System): ControllerC
   const flags = controllerFlags;
   const podNamespace = namespaceOf(system);
   const leaderElection = leaderElectionConfig(line, podNamespace);
-  const problems = leaderElection.enabled ? leaderElectionProblems(leaderElection) : [];
+  const problems = [
+    ...(leaderElection.enabled ? leaderElectionProblems(leaderElection) : []),
+    ...metricsSecurityProblems(line),
+  ];
   if (problems.length > 0) throw new UsageError(problems);
   return {
     kube: kubeConfigSource(line, system.env),
@@ -67,6 +72,7 @@ export function controllerConfig(line: CommandLine, system: System): ControllerC
     maxDeleteQps: line.value(flags.maxDeleteQps),
     leaderElection,
     metricsBindAddress: line.value(flags.metricsBindAddress),
+    metricsSecurity: metricsSecurity(line),
     healthProbeBindAddress: line.value(flags.healthProbeBindAddress),
     podGcPeriodMs: line.value(flags.podGcPeriod),
     verbosity: line.value(flags.verbosity),

@@ -21,6 +21,8 @@ export interface Connected {
   readonly acts: HttpTransport;
   /** Renewals of the lease: their own connections, so that nothing can starve them. */
   readonly lease: HttpTransport;
+  /** Who may read our metrics: under the limits too, but of their own, so that whoever asks with ever new tokens takes nothing from our work. */
+  readonly reviews: HttpTransport;
   close(): void;
 }
 
@@ -32,14 +34,15 @@ export async function connect(
   const connection = await load(config.kube);
   const open = (limits: { qps?: number; burst?: number }): HttpTransport =>
     createTransport({ ...connection, ...limits, clock, metrics, userAgent: userAgent() });
-  const transport = open({ qps: config.kubeApiQps, burst: config.kubeApiBurst });
+  const limits = { qps: config.kubeApiQps, burst: config.kubeApiBurst };
+  const [transport, reviews] = [open(limits), open(limits)];
   const [acts, lease] = [open({}), open({})];
   return {
     source: connection.source,
     namespace: connection.namespace,
-    ...{ connection, transport, acts, lease },
+    ...{ connection, transport, acts, lease, reviews },
     close: () => {
-      for (const one of [transport, acts, lease]) one.close();
+      for (const one of [transport, acts, lease, reviews]) one.close();
     },
   };
 }

@@ -15,6 +15,10 @@ const notLabel = (text: string): string | undefined =>
     ? undefined
     : `${JSON.stringify(text)} is not a namespace: lower case letters, digits and dashes, at most 63`;
 
+/** Why a text is no path from the root; undefined when it is. */
+export const notAbsolute = (text: string): string | undefined =>
+  text.startsWith('/') ? undefined : `${JSON.stringify(text)} is not an absolute path`;
+
 /** Why a text cannot name an object; undefined when it can. */
 export const notSubdomain = (text: string): string | undefined =>
   text.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text)
@@ -92,6 +96,23 @@ export const serverFlags = {
     name: 'metrics-bind-address',
     default: ':8080',
     help: 'Where /metrics is served. 0 = nowhere.',
+  }),
+  metricsSecure: boolFlag({
+    name: 'metrics-secure',
+    default: 'false',
+    help: 'Serve /metrics over TLS, with the certificate in --metrics-cert-dir.',
+  }),
+  metricsCertDir: stringFlag({
+    name: 'metrics-cert-dir',
+    placeholder: 'DIRECTORY',
+    default: '',
+    check: notAbsolute,
+    help: 'Where tls.crt and tls.key are, for --metrics-secure. Looked at every 10s: a renewed certificate needs no restart.',
+  }),
+  metricsAuth: boolFlag({
+    name: 'metrics-auth',
+    default: 'false',
+    help: 'Answer only to a bearer token whose user may get the nonResourceURL /metrics, as the API server says. Needs --metrics-secure, and the rights to create tokenreviews and subjectaccessreviews.',
   }),
   healthProbeBindAddress: addressFlag({
     name: 'health-probe-bind-address',

@@ -11,7 +11,7 @@ export function controllerMetrics(registry: Registry, lease: string): Controller
   const registers: [Registry] = [registry];
   const leading = new Gauge({
     name: 'dustpan_leader_election_master_status',
-    help: '[ALPHA] 1 while this process holds the Lease.',
+    help: '[ALPHA] 1 while this process holds the Lease, or needs none.',
     labelNames: ['name'],
     registers,
   });

@@ -3,6 +3,7 @@ import { evictionMetrics } from '../controllers/eviction/metrics.ts';
 import { PodGcController, type PodGcDeps } from '../controllers/podgc/controller.ts';
 import { podGcMetrics } from '../controllers/podgc/metrics.ts';
 import { PolicyStatusController } from '../controllers/policystatus/controller.ts';
+import { policyStatusMetrics } from '../controllers/policystatus/metrics.ts';
 import { readStatus } from '../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
@@ -53,14 +54,8 @@ export function buildUnits(deps: UnitDeps): Units {
   return { podGc, eviction: evictionOf(deps), status, statusWake };
 }
 
-function policyStatus({
-  cluster,
-  policySet,
-  caches,
-  fenced,
-  recorder,
-  log,
-}: UnitDeps): PolicyStatusController {
+function policyStatus(deps: UnitDeps): PolicyStatusController {
+  const { cluster, registry, policySet, caches, fenced, recorder, log } = deps;
   const patcher = statusPatcher(cluster.transport);
   return new PolicyStatusController({
     policies: {
@@ -75,6 +70,7 @@ function policyStatus({
       await patcher.patchStatus(`${policiesPath}/${name}`, wanted, signal);
     },
     ...{ fenced, recorder, clock, log: log.named('policystatus') },
+    metrics: policyStatusMetrics(registry),
   });
 }
 

@@ -69,14 +69,8 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
   const wake = new Wake();
   const evictionWake = new Wake();
   const caches = controllerCaches({
-    ...{
-      transport: cluster.transport,
-      clock,
-      random: Math.random,
-      log,
-      policySet,
-      metrics: base.metrics.reflector,
-    },
+    ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
+    metrics: base.metrics.reflector,
     status: statusPatcher(cluster.transport),
     onReady: () => {
       wake.trigger();
@@ -91,6 +85,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     },
   });
   const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
+  if (elector === undefined) base.metrics.leading(true);
   const heartbeat = podGcHeartbeat(config);
   const units = buildUnits({
     ...base,
@@ -197,9 +192,9 @@ interface Watched {
 }
 
 function serve(
-  { config, registry, log }: Base,
+  { config, cluster, registry, log }: Base,
   { caches, elector, heartbeat }: Watched,
 ): Promise<readonly ListeningServer[]> {
   const lease = { name: 'leader-election', check: () => elector?.health() };
-  return startServers({ config, registry, log, live: [lease, heartbeat], ready: caches.checks });
+  return startServers({ config, cluster, registry, log, live: [lease, heartbeat], ready: caches.checks });
 }

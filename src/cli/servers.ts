@@ -1,14 +1,24 @@
 import type { Registry } from 'prom-client';
+import { AccessReviews } from '../kube/reviews.ts';
+import { systemClock as clock } from '../runtime/clock.ts';
 import { EventLoopLag, eventLoopCheck } from '../runtime/event-loop-lag.ts';
 import { startHealthServer, type Check } from '../runtime/health.ts';
 import type { ListeningServer } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { startMetricsServer } from '../runtime/metrics-server.ts';
+import { startMetricsServer, type Authorize } from '../runtime/metrics-server.ts';
 import { registerProcessMetrics } from '../runtime/process-metrics.ts';
+import { ServingCertificate } from '../runtime/serving-certificate.ts';
+import type { Connected } from './connect.ts';
+import type { MetricsSecurity } from './metrics-security.ts';
 import { revision, version } from './version.ts';
 
 export interface ServersOptions {
-  readonly config: { readonly metricsBindAddress: string; readonly healthProbeBindAddress: string };
+  readonly config: {
+    readonly metricsBindAddress: string;
+    readonly metricsSecurity: MetricsSecurity;
+    readonly healthProbeBindAddress: string;
+  };
+  readonly cluster: Pick<Connected, 'reviews'>;
   readonly registry: Registry;
   readonly log: Logger;
   /** Beside the event loop. */
@@ -27,7 +37,12 @@ export async function startServers(options: ServersOptions): Promise<readonly Li
   probedLag.start();
   registerProcessMetrics(registry, { build: { version, revision }, lag });
   const servers = await Promise.all([
-    startMetricsServer({ bindAddress: config.metricsBindAddress, registry, log }),
+    startMetricsServer({
+      bindAddress: config.metricsBindAddress,
+      certificate: certificateOf(options),
+      authorize: authorizeOf(options),
+      ...{ registry, log },
+    }),
     startHealthServer({
       bindAddress: config.healthProbeBindAddress,
       live: [eventLoopCheck(probedLag, loopBlockedMs), ...live],
@@ -38,4 +53,15 @@ export async function startServers(options: ServersOptions): Promise<readonly Li
   const [metrics, health] = servers.map(({ address }) => address);
   log.info({ metrics, health }, 'serving metrics and health probes');
   return servers;
+}
+
+function certificateOf({ config, log }: ServersOptions): ServingCertificate | undefined {
+  const { certDirectory: directory } = config.metricsSecurity;
+  return directory === undefined ? undefined : new ServingCertificate({ directory, clock, log });
+}
+
+function authorizeOf({ config, cluster }: ServersOptions): Authorize | undefined {
+  if (!config.metricsSecurity.isAuthorized) return undefined;
+  const reviews = new AccessReviews({ transport: cluster.reviews, clock, random: Math.random });
+  return (authorization, path, signal) => reviews.check(authorization, path, signal);
 }

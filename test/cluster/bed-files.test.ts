@@ -9,24 +9,31 @@ import { cannotRun } from './requirements.ts';
 const imports = "import { test } from 'vitest';\n";
 
 describe('which jail a test file asks for', () => {
+  const node = { file: 'a', imageFsMB: 4096, prometheus: false };
+
   test.each([
-    { name: 'one line makes a node', head: '// @bed node\n', nodes: [{ file: 'a', imageFsMB: 4096 }] },
-    { name: 'of a size', head: '// @bed node imageFsMB=256\n', nodes: [{ file: 'a', imageFsMB: 256 }] },
-    {
-      name: 'after other comments',
-      head: '// a test\n// @bed node\n',
-      nodes: [{ file: 'a', imageFsMB: 4096 }],
-    },
+    { name: 'one line makes a node', head: '// @bed node\n', nodes: [node] },
+    { name: 'of a size', head: '// @bed node imageFsMB=256\n', nodes: [{ ...node, imageFsMB: 256 }] },
+    { name: 'with Prometheus', head: '// @bed node prometheus\n', nodes: [{ ...node, prometheus: true }] },
+    { name: 'after other comments', head: '// a test\n// @bed node\n', nodes: [node] },
     { name: 'no line, no node', head: '', nodes: [] },
     { name: 'further down it is only text', head: '//\n'.repeat(10) + '// @bed node\n', nodes: [] },
   ])('$name', ({ head, nodes }) => {
     const sorted = sortFiles(['a'], () => head + imports);
-    expect(sorted).toEqual({ plain: nodes.length === 0 ? ['a'] : [], nodes });
+    expect(sorted).toEqual({ plain: nodes.length === 0 ? ['a'] : [], prometheus: [], nodes });
   });
 
-  test('a line that nobody understands is an error, not a plain jail', () => {
-    expect(() => sortFiles(['a'], () => '// @bed nodes\n')).toThrow('a asks for a bed that nobody knows');
+  test('Prometheus can be had without a node', () => {
+    const sorted = sortFiles(['a'], () => '// @bed prometheus\n' + imports);
+    expect(sorted).toEqual({ plain: [], prometheus: ['a'], nodes: [] });
   });
+
+  test.each(['// @bed nodes', '// @bed', '// @bed prometheus node'])(
+    'a line that nobody understands is an error, not a plain jail: %s',
+    (line) => {
+      expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a asks for a bed that nobody knows');
+    },
+  );
 
   test('the files are those that vitest would run', () => {
     const args = ['--project', 'cluster'];
@@ -35,6 +42,7 @@ describe('which jail a test file asks for', () => {
     ]);
     expect(bedFiles([...args, 'test/cluster/jail'])).toEqual({
       plain: ['test/cluster/jail.test.ts'],
+      prometheus: [],
       nodes: [],
     });
   });

@@ -8,11 +8,15 @@ export interface FileBed {
   readonly file: string;
   /** Size of the file system that holds the runtime's images. */
   readonly imageFsMB: number;
+  /** Needs Prometheus and promtool too. */
+  readonly prometheus: boolean;
 }
 
 export interface BedFiles {
   /** Repository paths of those that share one jail, because they need no node. */
   readonly plain: readonly string[];
+  /** Likewise, and they need Prometheus and promtool. */
+  readonly prometheus: readonly string[];
   readonly nodes: readonly FileBed[];
 }
 
@@ -32,20 +36,34 @@ export function bedFiles(vitestArgs: readonly string[]): BedFiles {
 /** Sparse, so that nothing depends on how full the machine's own disk is, and no sync waits for that. */
 const defaultImageFsMB = 4096;
 
-/** Files whose first lines have `// @bed node` or `// @bed node imageFsMB=1024` are nodes. */
+/** Files whose first lines have `// @bed node`, `// @bed node imageFsMB=1024` are nodes; `prometheus` at the end asks for that, also without a node. */
 export function sortFiles(files: readonly string[], read: (file: string) => string): BedFiles {
-  const asked = files.map((file) => ({ file, imageFsMB: nodeDirective(read(file), file) }));
+  const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
+  const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);
   return {
-    plain: asked.flatMap(({ file, imageFsMB }) => (imageFsMB === undefined ? [file] : [])),
-    nodes: asked.flatMap(({ file, imageFsMB }) => (imageFsMB === undefined ? [] : [{ file, imageFsMB }])),
+    plain: shared.filter(({ prometheus }) => !prometheus).map(({ file }) => file),
+    prometheus: shared.filter(({ prometheus }) => prometheus).map(({ file }) => file),
+    nodes: asked.flatMap(({ imageFsMB, ...one }) => (imageFsMB === undefined ? [] : [{ ...one, imageFsMB }])),
   };
 }
 
-function nodeDirective(source: string, file: string): number | undefined {
+interface Directive {
+  readonly imageFsMB: number | undefined;
+  readonly prometheus: boolean;
+}
+
+function directive(source: string, file: string): Directive {
   const head = source.split('\n').slice(0, 10);
   const line = head.find((one) => one.startsWith('// @bed'));
-  if (line === undefined) return undefined;
-  const asked = /^\/\/ @bed node(?: imageFsMB=(?<megabytes>\d+))?$/.exec(line);
-  if (!asked) throw new Error(`${file} asks for a bed that nobody knows: ${line}`);
-  return Number(asked.groups?.['megabytes'] ?? defaultImageFsMB);
+  if (line === undefined) return { imageFsMB: undefined, prometheus: false };
+  const asked = /^\/\/ @bed(?<node> node(?: imageFsMB=(?<megabytes>\d+))?)?(?<prometheus> prometheus)?$/.exec(
+    line,
+  );
+  const { node, megabytes, prometheus } = asked?.groups ?? {};
+  if (node === undefined && prometheus === undefined)
+    throw new Error(`${file} asks for a bed that nobody knows: ${line}`);
+  return {
+    imageFsMB: node === undefined ? undefined : Number(megabytes ?? defaultImageFsMB),
+    prometheus: prometheus !== undefined,
+  };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { bedFiles, type FileBed } from './bed-files.ts';
+import { bedFiles, type BedFiles, type FileBed } from './bed-files.ts';
 import { binaries, type Found } from './binaries.ts';
 import { jail, type JailOptions } from './jail.ts';
 import type { Part } from './parts.ts';
@@ -61,29 +61,51 @@ async function main(command: readonly string[]): Promise<number> {
   if (reason !== undefined) return skipped('cluster tests', reason);
   const [program, subcommand, ...args] = command;
   if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
-  const { plain, nodes } = bedFiles(args);
-  const run = async (files: readonly string[], options: InJailOptions): Promise<number> => {
+  return await runFiles(bedFiles(args), async (files, options) => {
     return await inJail(command, { ...options, env: { DUSTPAN_BED_FILES: files.join(',') } });
-  };
+  });
+}
+
+async function runFiles({ plain, prometheus, nodes }: BedFiles, run: Run): Promise<number> {
   // Nothing selected is for vitest to complain about.
-  const first = plain.length > 0 || nodes.length === 0 ? await run(plain, {}) : 0;
-  if (isEnding(first) || nodes.length === 0) return first;
-  const lacking = cannotRun(wholeNode);
-  const second = lacking === undefined ? await runNodes(nodes, run) : skipped('node tests', lacking);
-  return first || second;
+  const isNothing = plain.length + prometheus.length + nodes.length === 0;
+  const first = plain.length > 0 || isNothing ? await run(plain, {}) : 0;
+  if (isEnding(first)) return first;
+  const second = prometheus.length > 0 ? await runPrometheus(prometheus, run) : 0;
+  if (isEnding(second)) return second;
+  const third = await runNodes(nodes, run);
+  return first || second || third;
+}
+
+const withPrometheus: readonly Part[] = [...controlPlane, 'prometheus'];
+
+/** Built only where a file that needs it was selected: it takes minutes. */
+async function runPrometheus(files: readonly string[], run: Run): Promise<number> {
+  const lacking = cannotRun(withPrometheus);
+  if (lacking !== undefined) return skipped('tests with Prometheus', lacking);
+  return await run(files, { parts: withPrometheus });
 }
 
 type Run = (files: readonly string[], options: InJailOptions) => Promise<number>;
 
 /** One after the other: a node takes most of a small machine. */
 async function runNodes(nodes: readonly FileBed[], run: Run): Promise<number> {
+  if (nodes.length === 0) return 0;
+  const lacking = cannotRun(wholeNode);
+  if (lacking !== undefined) return skipped('node tests', lacking);
   let result = 0;
-  for (const { file, imageFsMB } of nodes) {
-    const code = await run([file], { parts: wholeNode, imageFsMB });
+  for (const node of nodes) {
+    const code = await runNode(node, run);
     if (isEnding(code)) return code;
     result ||= code;
   }
   return result;
+}
+
+async function runNode({ file, imageFsMB, prometheus }: FileBed, run: Run): Promise<number> {
+  const lacking = prometheus ? cannotRun(withPrometheus) : undefined;
+  if (lacking !== undefined) return skipped(file, lacking);
+  return await run([file], { parts: prometheus ? [...wholeNode, 'prometheus'] : wholeNode, imageFsMB });
 }
 
 function skipped(what: string, reason: string): number {

@@ -7,9 +7,11 @@ import { contentType, encodeList, encodeObject, encodeStatus, type Form, type Pa
 import { Failure, PageNotFound } from './failure.ts';
 import { FaultPlan, type Fault, type RequestPredicate } from './faults.ts';
 import { negotiate, negotiateError, type Media } from './media.ts';
+import { asObject } from './json.ts';
 import { Reply, type Disturbance } from './reply.ts';
 import { attributesOf, requestInfo, type RequestInfo } from './request-info.ts';
 import { RequestLog, type SandboxRequest } from './request-log.ts';
+import { isReview, review } from './reviews.ts';
 import { authenticate, authorize, type SandboxUser } from './users.ts';
 import { Watch } from './watch.ts';
 import type { World } from './world.ts';
@@ -85,6 +87,10 @@ export class Front {
     const { incoming, url } = exchange;
     const method = incoming.method ?? 'GET';
     if (method === 'GET' && sendPlain(exchange, this.#world)) return;
+    if (method === 'POST' && isReview(url.pathname)) {
+      await this.#review(exchange);
+      return;
+    }
     const info = requestInfo(method, url, this.#world.registry);
     const form = formOf(info, exchange.accept);
     if (info.verb === 'watch') {
@@ -94,6 +100,13 @@ export class Front {
     const bytes = await readBytes(incoming);
     const body = parseBody(method, incoming.headers['content-type'] ?? '', bytes);
     await sendAnswer(exchange, dispatch(this.#world, info, body), form);
+  }
+
+  async #review(exchange: Exchange): Promise<void> {
+    const { incoming, url } = exchange;
+    const body = parseBody('POST', incoming.headers['content-type'] ?? '', await readBytes(incoming));
+    const answer = review(this.#options.users, url.pathname, asObject(body?.content));
+    send(exchange, 201, { type: contentType('json'), body: Buffer.from(JSON.stringify(answer)) });
   }
 
   async #watch({ reply, request, answered }: Exchange, info: RequestInfo, form: Form): Promise<void> {

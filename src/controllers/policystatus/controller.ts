@@ -7,6 +7,7 @@ import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { invalidPolicy } from './events.ts';
+import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodeRollup } from './nodes.ts';
 import { planStatus, writeAfterMs, type PolicyStatus } from './plan.ts';
 
@@ -23,6 +24,7 @@ export interface PolicyStatusDeps {
   readonly fenced: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
+  readonly metrics: PolicyStatusMetrics;
   readonly log: Logger;
 }
 
@@ -49,11 +51,14 @@ export class PolicyStatusController {
     const uids = new Set(ranked.map(({ uid }) => uid));
     for (const uid of this.#memory.keys()) if (!uids.has(uid)) this.#memory.delete(uid);
     const rollups = this.#rollUp();
+    const conditions = new Map<string, PolicyStatus['conditions']>();
     for (const policy of ranked) {
       if (!this.#deps.fenced()) return;
       this.#reportInvalid(policy);
-      await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
+      const wanted = await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
+      conditions.set(policy.name, wanted.conditions);
     }
+    showConditions(this.#deps.metrics, conditions);
   }
 
   /** undefined while nodes or reports are not known. */
@@ -64,12 +69,13 @@ export class PolicyStatusController {
     return rollUpNodes(policies.ranked, world, clock.now());
   }
 
+  /** The status that the policy should have, written or not. */
   async #reconcileOne(
     policy: Policy | InvalidPolicy,
     nodes: NodeRollup | undefined,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { policies, clock, log, writeStatus } = this.#deps;
+  ): Promise<PolicyStatus> {
+    const { policies, clock } = this.#deps;
     const memory = this.#memory.get(policy.uid) ?? emptyMemory;
     // The cache may not show our own last write yet; counting its deletions twice would be a lie.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
@@ -77,16 +83,26 @@ export class PolicyStatusController {
     const wanted = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
     const waitMs = writeAfterMs(wanted, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
-    if (waitMs === undefined || waitedMs < waitMs) return;
+    if (waitMs !== undefined && waitedMs >= waitMs)
+      await this.#write(policy, { wanted, deletedSince }, signal);
+    return wanted;
+  }
+
+  async #write(
+    { uid, name }: Pick<Policy, 'uid' | 'name'>,
+    { wanted, deletedSince }: { readonly wanted: PolicyStatus; readonly deletedSince: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log, writeStatus } = this.#deps;
     try {
-      await writeStatus(policy.name, wanted, signal);
+      await writeStatus(name, wanted, signal);
     } catch (err) {
       signal.throwIfAborted();
-      log.warn({ policy: policy.name, err }, 'writing policy status failed');
+      log.warn({ policy: name, err }, 'writing policy status failed');
       return;
     }
-    const now = this.#memory.get(policy.uid) ?? emptyMemory;
-    this.#memory.set(policy.uid, {
+    const now = this.#memory.get(uid) ?? emptyMemory;
+    this.#memory.set(uid, {
       ...now,
       deletedSince: now.deletedSince - deletedSince,
       written: wanted,

@@ -55,6 +55,7 @@ test('with nothing but a node, the documented defaults', () => {
       kubeletRoot: '/var/lib/kubelet',
     },
     metricsBindAddress: ':8080',
+    metricsSecurity: { certDirectory: undefined, isAuthorized: false },
     healthProbeBindAddress: ':8081',
     verbosity: 2,
     logFormat: 'json',

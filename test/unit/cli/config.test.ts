@@ -49,6 +49,7 @@ test('with nothing set, the documented defaults', () => {
       name: 'dustpan-controller',
     },
     metricsBindAddress: ':8080',
+    metricsSecurity: { certDirectory: undefined, isAuthorized: false },
     healthProbeBindAddress: ':8081',
     podGcPeriodMs: 20_000,
     verbosity: 2,
@@ -134,4 +135,21 @@ describe('names', () => {
   ])('$argv', ({ argv, count }) => {
     expect(problems(argv)).toHaveLength(count);
   });
+});
+
+test('metrics over TLS, for those who may read them', () => {
+  const secure = ['--metrics-secure', '--metrics-cert-dir=/tls'];
+  expect(configOf(secure).metricsSecurity).toEqual({ certDirectory: '/tls', isAuthorized: false });
+  expect(configOf([...secure, '--metrics-auth']).metricsSecurity.isAuthorized).toBe(true);
+  expect(configOf(['--metrics-cert-dir=/tls']).metricsSecurity.certDirectory).toBeUndefined();
+});
+
+test.each([
+  [['--metrics-secure'], '--metrics-secure needs --metrics-cert-dir'],
+  [
+    ['--metrics-auth', '--metrics-cert-dir=/tls'],
+    '--metrics-auth needs --metrics-secure: tokens do not go over plain HTTP',
+  ],
+])('%j is refused', (argv, problem) => {
+  expect(problemsOf(argv)).toEqual([problem]);
 });

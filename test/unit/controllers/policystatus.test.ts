@@ -1,7 +1,9 @@
+import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { PolicyPassReport } from '../../../src/api/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { PolicyStatusController } from '../../../src/controllers/policystatus/controller.ts';
+import { policyStatusMetrics } from '../../../src/controllers/policystatus/metrics.ts';
 import { planStatus, readStatus, type PolicyStatus } from '../../../src/controllers/policystatus/plan.ts';
 import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
 import type { NodeFacts } from '../../../src/kube/objects.ts';
@@ -173,9 +175,8 @@ function bed(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Bed {
       return Promise.resolve();
     },
     fenced: () => true,
-    recorder,
-    clock,
-    log: silentLogger,
+    ...{ recorder, clock, log: silentLogger },
+    metrics: policyStatusMetrics(new Registry()),
   });
   return { written, clock, recorder, controller, server };
 }

@@ -1,0 +1,117 @@
+import { agent, both, controller, increase, one, p99, rate, type Panel } from './dashboard-panel.ts';
+
+/** How the processes are. */
+export const healthPanels: readonly Panel[] = [
+  {
+    ...{
+      title: 'Since the last good pass',
+      unit: 's',
+      description: 'The worst of each loop; years = none yet.',
+    },
+    ...one(
+      `max by (job, loop) (time() - dustpan_loop_last_success_timestamp_seconds{${both}})`,
+      '{{job}} {{loop}}',
+    ),
+  },
+  {
+    ...{ title: 'Passes that failed', description: 'Of each loop.' },
+    ...one(
+      `sum by (job, loop) (${increase(`dustpan_loop_passes_total{${both},result="error"}`)})`,
+      '{{job}} {{loop}}',
+    ),
+  },
+  {
+    ...{ title: 'Duration of passes, 99th percentile', unit: 's', description: 'Of each loop.' },
+    ...one(p99('job, loop', `dustpan_loop_pass_duration_seconds_bucket{${both}}`), '{{job}} {{loop}}'),
+  },
+  {
+    ...{
+      title: 'Duration of plans over pods, 99th percentile',
+      unit: 's',
+      description: 'The event loop stands still meanwhile.',
+    },
+    ...one(
+      `histogram_quantile(0.99, sum by (le) (${rate(`dustpan_pod_gc_plan_duration_seconds_bucket{${controller}}`)}))`,
+      'podgc',
+    ),
+  },
+  {
+    ...{ title: 'Requests to the API server', unit: 'reqps', stacked: true, description: 'By status.' },
+    ...one(`sum by (job, code) (${rate(`dustpan_rest_client_requests_total{${both}}`)})`, '{{job}} {{code}}'),
+  },
+  {
+    ...{
+      title: 'Answers of the API server, 99th percentile',
+      unit: 's',
+      description: 'Until it began to answer.',
+    },
+    ...one(
+      p99('job, verb', `dustpan_rest_client_request_duration_seconds_bucket{${both}}`),
+      '{{job}} {{verb}}',
+    ),
+  },
+  {
+    ...{
+      title: 'Calls of the container runtime, 99th percentile',
+      unit: 's',
+      description: 'By operation, on the chosen nodes.',
+    },
+    ...one(
+      p99('operation_type', `dustpan_runtime_operations_duration_seconds_bucket{${agent}}`),
+      '{{operation_type}}',
+    ),
+  },
+  {
+    ...{
+      title: 'Calls of the container runtime that failed',
+      description: 'By operation, on the chosen nodes.',
+    },
+    ...one(
+      `sum by (operation_type) (${increase(`dustpan_runtime_operations_errors_total{${agent}}`)})`,
+      '{{operation_type}}',
+    ),
+  },
+  {
+    ...{
+      title: 'Watches',
+      description: 'Lists and watches that failed; complete lists, which are few when all is well.',
+    },
+    queries: [
+      {
+        expr: `sum by (job, resource) (${increase(`dustpan_reflector_failures_total{${both}}`)})`,
+        legend: 'failed: {{job}} {{resource}}',
+      },
+      {
+        expr: `sum by (job, resource) (${increase(`dustpan_reflector_lists_total{${both}}`)})`,
+        legend: 'lists: {{job}} {{resource}}',
+      },
+    ],
+  },
+  {
+    ...{ title: 'Events', description: 'Written, and dropped by cause.' },
+    queries: [
+      {
+        expr: `sum by (job) (${increase(`dustpan_events_sent_total{${both}}`)})`,
+        legend: 'written: {{job}}',
+      },
+      {
+        expr: `sum by (job, cause) (${increase(`dustpan_events_dropped_total{${both}}`)})`,
+        legend: 'dropped: {{job}} {{cause}}',
+      },
+    ],
+  },
+  {
+    ...{ title: 'Memory', unit: 'bytes', description: 'Resident; the largest of each component.' },
+    ...one(`max by (job) (process_resident_memory_bytes{${both}})`, '{{job}}'),
+  },
+  {
+    ...{
+      title: 'Processor and event loop',
+      description: 'Cores used, and the lag of the event loop in seconds; the most of each component.',
+    },
+    queries: [
+      { expr: `max by (job) (${rate(`process_cpu_seconds_total{${both}}`)})`, legend: 'cores: {{job}}' },
+      { expr: `max by (job) (nodejs_eventloop_lag_p99_seconds{${both}})`, legend: 'lag: {{job}}' },
+    ],
+  },
+];

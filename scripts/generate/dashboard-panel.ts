@@ -1,0 +1,39 @@
+/** A panel of the dashboard. */
+export interface Panel {
+  readonly title: string;
+  readonly description: string;
+  /** Default: a graph over time. */
+  readonly type?: 'stat' | 'state-timeline' | 'timeseries';
+  /** Of Grafana's units; default `short`. */
+  readonly unit?: string;
+  readonly stacked?: true;
+  readonly queries: readonly Query[];
+}
+
+export interface Query {
+  readonly expr: string;
+  /** Names of labels in double braces stand for their values. */
+  readonly legend: string;
+}
+
+export interface Row {
+  readonly title: string;
+  readonly panels: readonly Panel[];
+}
+
+/** Selectors: what the chart's monitors make of the targets, and the variables of the dashboard. */
+export const controller = 'job="dustpan-controller",namespace=~"$namespace"';
+export const agent = 'job="dustpan-agent",namespace=~"$namespace",node=~"$node"';
+export const both = 'job=~"dustpan-(controller|agent)",namespace=~"$namespace"';
+
+/** One query. */
+export const one = (expr: string, legend: string): Pick<Panel, 'queries'> => ({
+  queries: [{ expr, legend }],
+});
+/** Per second. */
+export const rate = (series: string): string => `rate(${series}[$__rate_interval])`;
+/** For what happens seldom. */
+export const increase = (series: string): string => `increase(${series}[$__rate_interval])`;
+/** Of a histogram. */
+export const p99 = (labels: string, series: string): string =>
+  `histogram_quantile(0.99, sum by (le, ${labels}) (${rate(series)}))`;

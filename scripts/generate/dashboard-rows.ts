@@ -1,0 +1,15 @@
+import { healthPanels } from './dashboard-health.ts';
+import { containersPanels, imagesPanels } from './dashboard-images.ts';
+import type { Row } from './dashboard-panel.ts';
+import { overviewPanels, podsPanels } from './dashboard-pods.ts';
+import { storagePanels } from './dashboard-storage.ts';
+
+/** The dashboard: what each row is about, and its panels in reading order. */
+export const dashboardRows: readonly Row[] = [
+  { title: 'Overview', panels: overviewPanels },
+  { title: 'Pods', panels: podsPanels },
+  { title: 'Images', panels: imagesPanels },
+  { title: 'Containers and logs', panels: containersPanels },
+  { title: 'Local storage', panels: storagePanels },
+  { title: 'Health of controller and agents', panels: healthPanels },
+];

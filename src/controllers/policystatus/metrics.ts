@@ -1,0 +1,26 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Condition } from './plan.ts';
+
+export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
+
+/** What the conditions of the policies are, for who is told by metrics. */
+export function policyStatusMetrics(registry: Registry) {
+  return {
+    conditions: new Gauge({
+      name: 'dustpan_policy_condition',
+      help: '[ALPHA] 1 for the status that a condition of a GCPolicy has now.',
+      labelNames: ['policy', 'type', 'status'],
+      registers: [registry],
+    }),
+  };
+}
+
+/** Shows the conditions of all policies, by their names, and no others. */
+export function showConditions(
+  metrics: PolicyStatusMetrics,
+  policies: ReadonlyMap<string, readonly Pick<Condition, 'type' | 'status'>[]>,
+): void {
+  metrics.conditions.reset();
+  for (const [policy, conditions] of policies)
+    for (const { type, status } of conditions) metrics.conditions.set({ policy, type, status }, 1);
+}

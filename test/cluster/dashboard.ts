@@ -1,0 +1,31 @@
+/** One query of a panel. */
+export interface DashboardQuery {
+  readonly title: string;
+  readonly legend: string;
+  readonly expr: string;
+  readonly unit: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly fieldConfig?: { readonly defaults: { readonly unit: string } };
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+/** The queries of a dashboard, in reading order. */
+export function dashboardQueries(json: string): readonly DashboardQuery[] {
+  const { panels } = JSON.parse(json) as { readonly panels: readonly Panel[] };
+  return panels.flatMap(({ title, fieldConfig, targets = [] }) =>
+    targets.map(({ expr, legendFormat }) => {
+      return { title, legend: legendFormat, expr, unit: fieldConfig?.defaults.unit ?? 'short' };
+    }),
+  );
+}
+
+/** A query as Grafana sends it when everything is chosen, for samples that are a second apart. */
+export function inGrafana(expr: string): string {
+  return expr
+    .replaceAll(/\$(namespace|node)\b/g, '.*')
+    .replaceAll('$__rate_interval', '15s')
+    .replaceAll('$__range', '5m');
+}

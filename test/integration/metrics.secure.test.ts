@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { certify } from '../sandbox/kubelet/certificate.ts';
+import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import { build, RunningController, until, type Built } from './built.ts';
+import { scene } from './controller.scene.ts';
+
+const material = certify(['IP:127.0.0.1']);
+let built: Built;
+let sandbox: Sandbox;
+let directory: string;
+let controller: RunningController;
+let address: { readonly metrics: string; readonly health: string };
+
+beforeAll(async () => {
+  built = build();
+  directory = mkdtempSync(join(tmpdir(), 'dustpan-metrics-'));
+  writeFileSync(join(directory, 'tls.crt'), material.chain);
+  writeFileSync(join(directory, 'tls.key'), material.key);
+  const rules = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }];
+  sandbox = await startSandbox({
+    users: [
+      { name: 'reader', token: 'reader', rules },
+      { name: 'stranger', token: 'stranger', rules: [] },
+    ],
+  });
+  scene(sandbox, 0);
+  controller = new RunningController(built, sandbox.kubeconfigFile, [
+    '--health-probe-bind-address=127.0.0.1:0',
+    ...['--metrics-secure', `--metrics-cert-dir=${directory}`, '--metrics-auth'],
+  ]);
+  await until('serves', () => controller.messages.includes('serving metrics and health probes'));
+  const line = controller.stdout.split('\n').find((one) => one.includes('serving metrics')) ?? '';
+  address = JSON.parse(line) as typeof address;
+}, 60_000);
+
+afterAll(async () => {
+  await controller.stop();
+  await sandbox.stop();
+  built.remove();
+  rmSync(directory, { recursive: true });
+});
+
+function scrape(token?: string): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  return new Promise((resolve, reject) => {
+    const options = { ca: material.ca, headers, agent: false };
+    request(`https://${address.metrics}/metrics`, options, (response) => {
+      void text(response).then((body) => {
+        resolve({ status: response.statusCode, body });
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test.each([
+  [undefined, 401],
+  ['nobody', 401],
+  ['stranger', 403],
+])('the token %s gets %d and no metric', async (token, status) => {
+  const answer = await scrape(token);
+  expect(answer.status).toBe(status);
+  expect(answer.body).not.toContain('dustpan_');
+});
+
+test('who may read them gets the metrics, and the probes stay plain', async () => {
+  const answer = await scrape('reader');
+  expect(answer.status).toBe(200);
+  expect(answer.body).toContain('dustpan_build_info{');
+  expect((await fetch(`http://${address.health}/healthz`)).status).toBe(200);
+});
+
+test('answers are remembered: a second scrape asks nobody', async () => {
+  const reviews = (): number => sandbox.requests.filter(({ path }) => path.endsWith('reviews')).length;
+  await scrape('reader');
+  const before = reviews();
+  expect((await scrape('reader')).status).toBe(200);
+  expect(reviews()).toBe(before);
+});
+
+test('without its certificate it ends at once, and says why in one line', async () => {
+  const args = ['--health-probe-bind-address=127.0.0.1:0', '--metrics-secure', '--metrics-cert-dir=/nowhere'];
+  const lost = new RunningController(built, sandbox.kubeconfigFile, args);
+  expect(await lost.ended()).toBe(1);
+  expect(lost.stderr).toMatch(
+    /^.*serving metrics on 127\.0\.0\.1:0: reading the serving certificate in \/nowhere: ENOENT.*\n$/,
+  );
+});

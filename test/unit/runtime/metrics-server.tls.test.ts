@@ -1,0 +1,181 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { TLSSocket } from 'node:tls';
+import { Registry } from 'prom-client';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { errorLine } from '../../../src/runtime/errors.ts';
+import type { ListeningServer } from '../../../src/runtime/http-server.ts';
+import { startMetricsServer, type Authorize } from '../../../src/runtime/metrics-server.ts';
+import { ServingCertificate } from '../../../src/runtime/serving-certificate.ts';
+import { ManualClock, until } from '../../fakes/manual-clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { certify, type ServingCertificate as Material } from '../../sandbox/kubelet/certificate.ts';
+
+let first: Material | undefined;
+let second: Material | undefined;
+let directory: string;
+let server: ListeningServer | undefined;
+let clock: ManualClock;
+let log: RecordingLogger;
+
+beforeAll(() => {
+  [first, second] = [certify(['IP:127.0.0.1']), certify(['IP:127.0.0.1'])];
+});
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'dustpan-serving-'));
+  clock = new ManualClock();
+  log = new RecordingLogger();
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  rmSync(directory, { recursive: true });
+});
+
+/** As the kubelet does it: a new folder, and one link that is replaced. */
+let generation = 0;
+function mount(material: Pick<Material, 'chain' | 'key'> | undefined): void {
+  if (material === undefined) throw new Error('no certificate');
+  const folder = `..generation-${(generation += 1)}`;
+  mkdirSync(join(directory, folder));
+  writeFileSync(join(directory, folder, 'tls.crt'), material.chain);
+  writeFileSync(join(directory, folder, 'tls.key'), material.key);
+  symlinkSync(folder, join(directory, '..data_tmp'));
+  renameSync(join(directory, '..data_tmp'), join(directory, '..data'));
+  if (generation > 1) return;
+  for (const name of ['tls.crt', 'tls.key']) symlinkSync(join('..data', name), join(directory, name));
+}
+
+async function start(authorize?: Authorize): Promise<void> {
+  const certificate = new ServingCertificate({ directory, clock, log });
+  const options = { bindAddress: '127.0.0.1:0', registry: new Registry(), log };
+  server = await startMetricsServer({ ...options, certificate, authorize });
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: string;
+  /** Of the leaf that the server showed. */
+  readonly fingerprint: string;
+}
+
+/** On a connection of its own, that trusts this CA alone. */
+function get(path: string, ca: string | undefined, headers: Record<string, string> = {}): Promise<Answer> {
+  const [host, port] = (server?.address ?? '').split(':');
+  return new Promise((resolve, reject) => {
+    const asked = request({ host, port, path, ca, headers, agent: false }, (response) => {
+      const socket = response.socket as TLSSocket;
+      const { fingerprint256 } = socket.getPeerCertificate();
+      void text(response).then((body) => {
+        resolve({ status: response.statusCode, body, fingerprint: fingerprint256 });
+      });
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+describe('with a certificate', () => {
+  beforeEach(() => {
+    generation = 0;
+    mount(first);
+  });
+
+  test('TLS is served, and nothing else', async () => {
+    await start();
+    expect(await get('/metrics', first?.ca)).toMatchObject({ status: 200 });
+    await expect(get('/metrics', second?.ca)).rejects.toThrow(/unable to verify|self.signed/i);
+    await expect(fetch(`http://${server?.address ?? ''}/metrics`)).rejects.toThrow();
+  });
+
+  test('a renewed one is shown after ten seconds, without a restart', async () => {
+    await start();
+    const { fingerprint } = await get('/metrics', first?.ca);
+    mount(second);
+    expect((await get('/metrics', first?.ca)).fingerprint).toBe(fingerprint);
+    await until(() => clock.sleeping.includes(10_000));
+    clock.advance(10_000);
+    await waitFor(() => log.lines.some(({ message }) => message === 'serving certificate replaced'));
+    expect((await get('/metrics', second?.ca)).fingerprint).not.toBe(fingerprint);
+    await expect(get('/metrics', first?.ca)).rejects.toThrow();
+  });
+
+  test('half a renewal, or none that can be read, leaves the old one and is told once', async () => {
+    await start();
+    const { fingerprint } = await get('/metrics', first?.ca);
+    mount({ chain: second?.chain ?? '', key: first?.key ?? '' });
+    for (let looks = 0; looks < 3; looks += 1) {
+      await waitFor(() => clock.sleeping.includes(10_000));
+      clock.advance(10_000);
+    }
+    await waitFor(() => clock.sleeping.includes(10_000));
+    expect(log.lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'serving certificate cannot be read, the old one stays',
+        fields: { reason: expect.stringMatching(/key values mismatch/) as unknown },
+      },
+    ]);
+    expect((await get('/metrics', first?.ca)).fingerprint).toBe(fingerprint);
+    mount(second);
+    clock.advance(10_000);
+    await waitFor(() => log.lines.length > 1);
+    expect((await get('/metrics', second?.ca)).fingerprint).not.toBe(fingerprint);
+  });
+
+  test('closing ends the looks at it', async () => {
+    await start();
+    await until(() => clock.sleeping.length > 0);
+    await server?.close();
+    expect(clock.sleeping).toEqual([]);
+  });
+});
+
+test('without its files nothing is served, and one line says why', async () => {
+  const problem: unknown = await start().catch((err: unknown) => err);
+  expect(errorLine(problem)).toMatch(
+    /^serving metrics on 127\.0\.0\.1:0: reading the serving certificate in \S+: ENOENT/,
+  );
+});
+
+describe('with authorization', () => {
+  beforeEach(() => {
+    generation = 0;
+    mount(first);
+  });
+
+  const byToken: Authorize = (authorization, path) => {
+    if (path !== '/metrics') throw new Error(`asked about ${path}`);
+    if (authorization === 'Bearer trouble') return Promise.reject(new Error('making a TokenReview'));
+    if (authorization === undefined) return Promise.resolve('unauthenticated');
+    return Promise.resolve(authorization === 'Bearer reader' ? 'allowed' : 'forbidden');
+  };
+  const as = (path: string, token?: string): Promise<Answer> =>
+    get(path, first?.ca, token === undefined ? {} : { authorization: `Bearer ${token}` });
+
+  test.each([
+    { name: 'the right one', path: '/metrics', token: 'reader', status: 200 },
+    { name: 'none', path: '/metrics', token: undefined, status: 401 },
+    { name: 'a stranger', path: '/metrics', token: 'stranger', status: 403 },
+    { name: 'one that cannot be judged', path: '/metrics', token: 'trouble', status: 500 },
+    { name: 'none, and there is nothing', path: '/other', token: undefined, status: 401 },
+    { name: 'the right one, and there is nothing', path: '/other', token: 'reader', status: 404 },
+  ])('token of $name', async ({ path, token, status }) => {
+    await start(byToken);
+    const answer = await as(path, token);
+    expect(answer.status).toBe(status);
+    expect(answer.body).not.toContain('TokenReview');
+    expect(log.lines.map(({ message }) => message)).toEqual(status === 500 ? ['answering failed'] : []);
+  });
+});
+
+/** File system and sockets answer in their own time. */
+async function waitFor(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error(`never happened: ${holds.toString()}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
