@@ -32,9 +32,11 @@ function prospect(
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)
     return evicts ? `It exceeds ${limit}: the pod is to be evicted` : `It exceeds ${limit}`;
-  const then = evicts ? `exceeds ${limit}, and the pod is evicted` : `exceeds ${limit}`;
   if (growthBytesPerMinute === undefined || secondsLeft === undefined)
-    return `No growth is seen so far; no time can be told until it ${then}`;
+    return evicts
+      ? `No growth is seen so far; the pod is evicted when it exceeds ${limit}`
+      : 'No growth is seen so far';
+  const then = evicts ? `exceeds ${limit}, and the pod is evicted` : `exceeds ${limit}`;
   const left = formatDuration(rounded(secondsLeft) * 1000);
   return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${left} are left until it ${then}`;
 }
