@@ -8,7 +8,7 @@ import { leadershipChanged } from './lease-events.ts';
 import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './lease-record.ts';
 import type { Lease, Observation } from './lease-record.ts';
 import type { EventSpec } from './recorder.ts';
-import { isConflict } from './transport.ts';
+import { isConflict, isDenied } from './transport.ts';
 import type { KubeTransport } from './transport.ts';
 
 export { leaseProblems } from './lease-record.ts';
@@ -213,7 +213,8 @@ export class LeaseElector {
       return true;
     } catch (err) {
       if (!signal.aborted && !isConflict(err)) this.#complain(err);
-      return false;
+      // The right has gone before the process, as when a release is uninstalled: it does not come back.
+      return isDenied(err);
     }
   }
 

@@ -68,4 +68,7 @@ export class ApiError extends Error {
 
 export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
 export const isConflict = (err: unknown): boolean => err instanceof ApiError && err.status === 409;
+/** Refused for who asks, not for what or when: the same request, sent again, fares no better soon. */
+export const isDenied = (err: unknown): boolean =>
+  err instanceof ApiError && (err.status === 401 || err.status === 403);
 export const isThrottled = (err: unknown): boolean => err instanceof ApiError && err.status === 429;

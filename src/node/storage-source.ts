@@ -50,12 +50,12 @@ export class FileUsage {
         signal,
       ),
     ]);
-    this.#tellTrouble(known);
+    const problem = this.#tellTrouble(pods, known);
     const usage = pods.map((pod): [string, PodStorageUsage] => {
       const uid = kubeletUid(pod);
       return [uid, usageOf(pod, layers.get(uid) ?? [], known)];
     });
-    return { atMs: clock.now().getTime(), dedicatedImageFs, pods: new Map(usage) };
+    return { atMs: clock.now().getTime(), dedicatedImageFs, pods: new Map(usage), problem };
   }
 
   /** Ends the thread; a later look starts it again. */
@@ -94,16 +94,31 @@ export class FileUsage {
     return images.capacityBytes !== node.capacityBytes;
   }
 
-  #tellTrouble(known: ReadonlyMap<string, StorageJobResult>): void {
+  /** Logged when it begins; in the second look in a row it is also returned, for what is being mounted or unmounted passes. */
+  #tellTrouble(
+    pods: readonly StoragePod[],
+    known: ReadonlyMap<string, StorageJobResult>,
+  ): string | undefined {
+    const wasInTrouble = this.#isInTrouble;
     const problems = [...known].flatMap(([key, { walked }]) =>
       walked.kind === 'unknown' ? [{ what: key, problem: walked.problem }] : [],
     );
     const [first] = problems;
-    if (first !== undefined && !this.#isInTrouble)
-      this.#options.log.warn(
-        { ...first, count: problems.length },
-        'local storage that cannot be measured counts as unknown',
-      );
     this.#isInTrouble = first !== undefined;
+    if (first === undefined) return undefined;
+    const count = problems.length;
+    if (!wasInTrouble)
+      this.#options.log.warn({ ...first, count }, 'local storage that cannot be measured counts as unknown');
+    return wasInTrouble ? problemLine(first, { pods, count }) : undefined;
   }
+}
+
+function problemLine(
+  { what, problem }: { readonly what: string; readonly problem: string },
+  { pods, count }: { readonly pods: readonly StoragePod[]; readonly count: number },
+): string {
+  const pod = pods.find((one) => what.startsWith(`${kubeletUid(one)}/`));
+  const part = what.slice(what.indexOf('/') + 1);
+  const others = count > 1 ? `, and ${count - 1} more` : '';
+  return `${part} of pod ${pod?.namespace ?? ''}/${pod?.name ?? ''} cannot be measured: ${problem}${others}`;
 }

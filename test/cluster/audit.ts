@@ -1,11 +1,17 @@
 import { readFile } from 'node:fs/promises';
 
-/** Every request once, when it has been answered, without bodies. */
+/** Every request once, when it has been answered; without bodies, but for what others ask about a user's rights. */
 export const auditPolicy = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],
-  rules: [{ level: 'Metadata' }],
+  rules: [
+    {
+      level: 'RequestResponse',
+      resources: [{ group: 'authorization.k8s.io', resources: ['subjectaccessreviews'] }],
+    },
+    { level: 'Metadata' },
+  ],
 });
 
 /** The part of an audit.k8s.io/v1 Event that tests ask about. */
@@ -15,6 +21,7 @@ export interface AuditEvent {
   readonly requestURI: string;
   readonly user: { readonly username: string };
   readonly objectRef?: {
+    readonly apiGroup?: string;
     readonly resource?: string;
     readonly subresource?: string;
     readonly namespace?: string;
@@ -23,6 +30,24 @@ export interface AuditEvent {
   readonly responseStatus?: { readonly code?: number };
   readonly requestReceivedTimestamp: string;
   readonly userAgent?: string;
+  /** Only of a SubjectAccessReview. */
+  readonly responseObject?: AccessReview;
+}
+
+/** The part of a SubjectAccessReview that tests ask about. */
+export interface AccessReview {
+  readonly spec?: {
+    readonly user?: string;
+    readonly resourceAttributes?: {
+      readonly verb?: string;
+      readonly group?: string;
+      readonly resource?: string;
+      readonly subresource?: string;
+      readonly namespace?: string;
+      readonly name?: string;
+    };
+  };
+  readonly status?: { readonly allowed?: boolean };
 }
 
 export interface AuditFilter {

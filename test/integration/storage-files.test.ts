@@ -163,12 +163,17 @@ test('a volume that cannot be measured is unknown, and so is the total; said onc
   const tooDeep = Array.from({ length: 150 }, () => 'd');
   mkdirSync(join(volume('uid-web', 'data'), ...tooDeep), { recursive: true });
   pods = [{ ...podOf('web'), storage: { ...spec, emptyDirs: [...spec.emptyDirs, memory] } }];
+  const problems: (string | undefined)[] = [];
   for (let i = 0; i < 3; i += 1) {
-    const pod = (await source.usage(never)).pods.get('uid-web');
+    const { pods: measured, problem } = await source.usage(never);
+    problems.push(problem);
+    const pod = measured.get('uid-web');
     expect(pod?.volumes.size).toBe(0);
     expect(pod?.total).toBeUndefined();
     expect(pod?.containers[0]?.layer?.bytes).toBe(1000);
   }
+  const line = /^volume\/data of pod default\/web cannot be measured: .+, and 1 more$/;
+  expect(problems).toEqual([undefined, expect.stringMatching(line), expect.stringMatching(line)]);
   expect(log.lines.map(({ level, message }) => [level, message])).toEqual([
     ['warn', 'local storage that cannot be measured counts as unknown'],
   ]);
@@ -176,6 +181,7 @@ test('a volume that cannot be measured is unknown, and so is the total; said onc
   rmSync(join(volume('uid-web', 'data'), 'd'), { recursive: true });
   pods = web === undefined ? [] : [web];
   await expect.poll(async () => (await source.usage(never)).pods.get('uid-web')?.total).toBeDefined();
+  expect((await source.usage(never)).problem).toBeUndefined();
   expect(log.lines).toHaveLength(1);
   mkdirSync(join(volume('uid-web', 'data'), ...tooDeep), { recursive: true });
   await expect.poll(async () => (await source.usage(never)).pods.get('uid-web')?.total).toBeUndefined();

@@ -32,9 +32,11 @@ function prospect(
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)
     return evicts ? `It exceeds ${limit}: its eviction is asked for` : `It exceeds ${limit}`;
-  const then = evicts ? `exceeds ${limit}, and its eviction is asked for` : `exceeds ${limit}`;
   if (growthBytesPerMinute === undefined || secondsLeft === undefined)
-    return `No growth is seen so far; no time can be told until it ${then}`;
+    return evicts
+      ? `No growth is seen so far; its eviction is asked for when it exceeds ${limit}`
+      : 'No growth is seen so far';
+  const then = evicts ? `exceeds ${limit}, and its eviction is asked for` : `exceeds ${limit}`;
   const left = formatDuration(rounded(secondsLeft) * 1000);
   return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${left} are left until it ${then}`;
 }

@@ -141,11 +141,7 @@ export class LocalStorageManager {
     const decided = { rule, pods, usage, plan, warnings };
     this.#warn(decided, raised);
     this.#request(decided);
-    const result = plan.evictions.length > 0 ? 'Succeeded' : 'Idle';
-    this.#tell(
-      error === undefined ? { result, message: undefined } : { result: 'Failed', message: errorLine(error) },
-      usage === undefined ? undefined : inventoryOf(decided),
-    );
+    this.#tell(outcomeOf(decided, error), usage === undefined ? undefined : inventoryOf(decided));
   }
 
   /** The last one that could be read, while it may still be believed. */
@@ -189,15 +185,21 @@ export class LocalStorageManager {
     }
   }
 
-  #tell(
-    { result, message }: Pick<NodePassReport, 'result' | 'message'>,
-    inventory: StorageInventory | undefined,
-  ): void {
+  #tell({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
     const { clock, onPass } = this.#deps;
     // It removes nothing, so no removal fails.
     const none = { removed: 0, freedBytes: 0, errors: 0 };
     onPass({ unit: 'localstorage', at: clock.now(), result, ...none, message }, inventory);
   }
+}
+
+type Outcome = Pick<NodePassReport, 'result' | 'message'>;
+
+function outcomeOf({ plan, usage }: Decided, error: Error | undefined): Outcome {
+  if (error !== undefined) return { result: 'Failed', message: errorLine(error) };
+  // Of some pods nobody knows whether they exceed their limits.
+  if (usage?.problem !== undefined) return { result: 'Unknown', message: usage.problem };
+  return { result: plan.evictions.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
 }
 
 function ruleOf(governance: NodeGovernance): StorageRule | undefined {

@@ -39,6 +39,7 @@ export class Node {
   ];
   used: Readonly<Record<string, Used>> = {};
   isDown = false;
+  problem: string | undefined;
   reads: string[] = [];
   closed: string[] = [];
   inventory: StorageInventory | undefined;
@@ -76,7 +77,7 @@ export class Node {
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
     const atMs = this.clock.now().getTime();
     const measured = Object.entries(this.used).map(([name, used]) => [name, { atMs, ...used }] as const);
-    return Promise.resolve(usage(Object.fromEntries(measured), { atMs }));
+    return Promise.resolve(usage(Object.fromEntries(measured), { atMs, problem: this.problem }));
   }
 
   /** One pass, ten seconds after the last. */

@@ -114,7 +114,7 @@ describe('warnings', () => {
       name: 'before growth is known',
       over: {},
       tmp: 85,
-      ends: 'No growth is seen so far; no time can be told until it exceeds the limit, and its eviction is asked for.',
+      ends: 'No growth is seen so far; its eviction is asked for when it exceeds the limit.',
     },
     {
       name: 'of a part of the limit',
@@ -160,6 +160,17 @@ describe('what is not known', () => {
     await node.pass();
     expect(node.last?.result).toBe('Idle');
     expect(await node.registry.metrics()).toContain('dustpan_local_storage_usage_errors_total 3');
+  });
+
+  test('what cannot be measured is told in the pass; what can be is judged all the same', async () => {
+    const node = new Node();
+    node.problem = 'volume/data of pod default/web cannot be measured: it may not be read';
+    await node.pass(full);
+    expect(node.last).toMatchObject({ result: 'Unknown', message: node.problem });
+    expect(node.requests).toEqual(['scratch emptydirfs.limit']);
+    node.problem = undefined;
+    await node.pass();
+    expect(node.last).toMatchObject({ result: 'Succeeded', message: undefined });
   });
 
   test('warnings are not told anew because of it', async () => {

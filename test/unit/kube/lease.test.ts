@@ -155,6 +155,16 @@ test('release gives up after the renew deadline', async () => {
   expect(await leader.outcome).toBe('released');
 });
 
+test.each([401, 403])('release gives up at once when it is denied with %i', async (status) => {
+  const { server, clock, leader } = await led();
+  leader.connection.fault = refusal(status, 'leases is denied');
+  leader.stop();
+  await settled();
+  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'still trying')])).toBe('released');
+  expect(server.holder).toBe('a');
+  expect(leader.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+});
+
 test('a conflicting release is tried again', async () => {
   const { server, clock, leader } = await led();
   let conflicts = 1;
