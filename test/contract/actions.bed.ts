@@ -35,6 +35,7 @@ export interface Pod {
 interface PodOptions {
   readonly name?: string;
   readonly finalizers?: readonly string[];
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Makes and reads objects through the transport under test. */
@@ -61,13 +62,17 @@ export class Objects {
     );
   }
 
-  createPod({ name = `p-${randomUUID().slice(0, 8)}`, finalizers = [] }: PodOptions = {}): Promise<Pod> {
+  createPod({
+    name = `p-${randomUUID().slice(0, 8)}`,
+    finalizers = [],
+    annotations = {},
+  }: PodOptions = {}): Promise<Pod> {
     const spec = {
       nodeName: 'no-such-node',
       automountServiceAccountToken: false,
       containers: [{ name: 'c', image: 'example.com/a' }],
     };
-    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, finalizers }, spec };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, finalizers, annotations }, spec };
     return this.#json({ method: 'POST', path: this.#pods(), body });
   }
 

@@ -17,7 +17,7 @@ import {
   rule,
   staticSource,
 } from './containergc.world.ts';
-import { property } from '../../property.ts';
+import { property, worlds } from '../../property.ts';
 
 const podNames = ['a', 'b', 'c', 'gone', 'static'];
 const podName = fc.constantFrom(...podNames);
@@ -131,6 +131,7 @@ test('a running container, one that is not the kubelet’s and one of a static p
         if (labels['io.kubernetes.pod.uid'] !== 'uid-gone') expect(state).not.toBe('Unknown');
       }
     }),
+    worlds,
   );
 });
 
@@ -152,6 +153,7 @@ test(
           expect(newer === true || podUid === 'uid-gone').toBe(true);
         }
       }),
+      worlds,
     );
   },
 );
@@ -181,6 +183,7 @@ test(
           expect(newer).toBe(true);
         }
       }),
+      worlds,
     );
   },
 );
@@ -195,6 +198,7 @@ test('a total limit is kept, whatever is there', property, () => {
           .filter(({ object }) => object.kind === 'container').length,
       ).toBeLessThanOrEqual(maxContainers);
     }),
+    worlds,
   );
 });
 
@@ -214,6 +218,7 @@ test('the order of the lists does not matter', property, () => {
       };
       expect(goes(planned(other, policy))).toEqual(goes(planned(seen, policy)));
     }),
+    worlds,
   );
 });
 
@@ -222,6 +227,7 @@ test('once a plan is done there is nothing left to do', property, () => {
     fc.property(facts, policies, (seen, policy) => {
       expect(goes(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
     }),
+    worlds,
   );
 });
 
@@ -235,6 +241,7 @@ test('every container and every sandbox has one decision', property, () => {
       const all = [...(seen.containers ?? []), ...(seen.sandboxes ?? [])];
       expect(told.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
     }),
+    worlds,
   );
 });
 
@@ -244,5 +251,6 @@ test('without the pods nothing is called gone', property, () => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);
       expect(removals.filter(({ because }) => because === 'podGone')).toEqual([]);
     }),
+    worlds,
   );
 });

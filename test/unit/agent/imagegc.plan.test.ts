@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
 import { keepAllImages, planImageGc } from '../../../src/agent/imagegc/plan.ts';
@@ -6,7 +5,7 @@ import type { ImageGcPolicy } from '../../../src/api/policy.ts';
 import type { RuntimeImage } from '../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
-import { facts, imageRule, nameOf, nodePod, told, usedMinutesAgo } from './imagegc.bed.ts';
+import { facts, imageRule, nodePod, told, usedMinutesAgo } from './imagegc.bed.ts';
 
 const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
   planImageGc(given, { policy: imageRule(policy), now });
@@ -233,68 +232,5 @@ test('the example image-disk-full', () => {
     wantedBytes: 10737418240,
     plannedBytes: 7516192768,
     usedPercent: 90,
-  });
-});
-
-describe('for every node', () => {
-  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const someNames = fc.subarray(names);
-  const ages = fc.array(fc.integer({ min: -5, max: 3000 }), { minLength: 12, maxLength: 12 });
-  const world = fc.record({
-    used: someNames,
-    bound: someNames,
-    pinned: someNames,
-    kept: someNames,
-    ages,
-    available: fc.integer({ min: 0, max: 10_000 }),
-    maximumAgeMs: fc.option(fc.integer({ min: 3 * minute, max: 3000 * minute }), { nil: undefined }),
-    maxImagesPerPass: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
-    order: fc.shuffledSubarray(names, { minLength: names.length }),
-  });
-  const planned = (
-    w: typeof world extends fc.Arbitrary<infer T> ? T : never,
-    order: readonly string[],
-  ): ImageGcPlan =>
-    plan(
-      facts(
-        order.map((name) => image(name, { pinned: w.pinned.includes(name) })),
-        {
-          containers: w.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
-          pods: w.bound.map((name) => nodePod(`p-${name}`, [name])),
-          disk: { capacityBytes: 10_000, availableBytes: w.available },
-          records: Object.fromEntries(
-            names.map((name, i) => [
-              name,
-              {
-                firstDetectedMs: minutesAgo((w.ages[i] ?? 0) + (w.ages[i + 6] ?? 0)),
-                lastUsedMs: i % 3 === 0 ? undefined : minutesAgo(w.ages[i] ?? 0),
-              },
-            ]),
-          ),
-        },
-      ),
-      { keep: w.kept, ...{ maximumAgeMs: w.maximumAgeMs, maxImagesPerPass: w.maxImagesPerPass } },
-    );
-
-  test('what is used, bound, pinned or kept is never a candidate', () => {
-    fc.assert(
-      fc.property(world, (w) => {
-        const held = new Set([...w.used, ...w.bound, ...w.pinned, ...w.kept]);
-        const { candidates } = planned(w, w.order);
-        expect(candidates.filter(({ image: each }) => held.has(nameOf(each)))).toEqual([]);
-      }),
-    );
-  });
-
-  test('the order of the list does not matter, each image has one verdict, and no more go than may', () => {
-    fc.assert(
-      fc.property(world, (w) => {
-        const made = planned(w, w.order);
-        expect(told(made)).toEqual(told(planned(w, names)));
-        const all = [...made.removals, ...made.kept].map(({ image: each }) => nameOf(each));
-        expect(all.toSorted()).toEqual(names);
-        expect(made.removals.length).toBeLessThanOrEqual(w.maxImagesPerPass ?? names.length);
-      }),
-    );
   });
 });

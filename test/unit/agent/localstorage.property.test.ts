@@ -15,7 +15,7 @@ import {
   storagePod,
   storagePolicy,
 } from './localstorage.world.ts';
-import { property } from '../../property.ts';
+import { property, worlds } from '../../property.ts';
 
 /** MiB around the limits, so that about as many are over as under. */
 const size = fc.integer({ min: 0, max: 12 });
@@ -117,6 +117,7 @@ test('who must not be evicted is not', property, () => {
         expect(facts.usage.pods.has(pod.uid)).toBe(true);
       }
     }),
+    worlds,
   );
 });
 
@@ -137,6 +138,7 @@ test(
           expect(excess.limit).toEqual(own);
         }
       }),
+      worlds,
     );
   },
 );
@@ -152,6 +154,7 @@ test('every pod has one verdict, in the order in which the pods are listed', pro
         );
       expect([...evictions, ...kept].map(({ pod }) => pod.uid).sort()).toEqual(order.toSorted());
     }),
+    worlds,
   );
 });
 
@@ -171,6 +174,20 @@ test('pods in another order get the same verdicts', property, () => {
     fc.property(shuffled, given, ({ facts, other }, how) => {
       expect(lines(other, how)).toEqual(lines(facts, how));
     }),
+    worlds,
+  );
+});
+
+test('once all that goes is on its way out, nothing more goes', property, () => {
+  fc.assert(
+    fc.property(world, given, (facts, how) => {
+      const going = new Set(planLocalStorage(facts, how).evictions.map(({ pod }) => pod.uid));
+      const pods = facts.pods.map((pod) =>
+        going.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
+      );
+      expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual([]);
+    }),
+    worlds,
   );
 });
 
@@ -183,5 +200,6 @@ test('a lower evictAtPercent never spares a pod that a higher one evicts', prope
         );
       expect(evicted(50)).toEqual(expect.arrayContaining(evicted(100)));
     }),
+    worlds,
   );
 });

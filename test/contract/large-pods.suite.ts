@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { clusterActions } from '../../src/kube/cluster.ts';
+import type { HttpTransport } from '../../src/kube/http-transport.ts';
+import { podsResource } from '../../src/kube/resources.ts';
+import { contractTransport, Objects } from './actions.bed.ts';
+import { reflect } from './reflector.bed.ts';
+import type { StartServer } from './server.ts';
+
+const waiting = { timeout: 15_000, interval: 20 };
+
+/** Pods as large as an API server takes them. */
+export function largePodsSuite(start: StartServer): void {
+  let transport: HttpTransport;
+  let objects: Objects;
+  let stop: () => Promise<void>;
+  const { signal } = new AbortController();
+
+  beforeAll(async () => {
+    const server = await start();
+    stop = () => server.stop();
+    transport = await contractTransport(server);
+    objects = new Objects(transport);
+    await objects.start();
+  });
+
+  afterAll(async () => {
+    transport.close();
+    await stop();
+  });
+
+  test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
+    'a pod with 200 KB of annotations is listed and followed, and they are not kept: $form',
+    async ({ form }) => {
+      const { metadata } = await objects.createPod({ annotations: { large: 'x'.repeat(200_000) } });
+      const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
+      await reflector.whenSynced(signal);
+      expect(reflector.items.get(metadata.uid)).toMatchObject({ name: metadata.name, phase: 'Pending' });
+      await objects.labelPod(metadata.name);
+      await vi.waitFor(() => {
+        expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
+      }, waiting);
+      expect(JSON.stringify(reflector.items.get(metadata.uid)).length).toBeLessThan(2_000);
+      await objects.removePod(metadata.name);
+      await vi.waitFor(() => {
+        expect(reflector.items.has(metadata.uid)).toBe(false);
+      }, waiting);
+    },
+  );
+
+  test('a pod with the longest of names is marked and deleted', async () => {
+    const { metadata } = await objects.createPod({ name: randomUUID().padEnd(253, 'x') });
+    const actions = clusterActions(transport);
+    const marked = await actions.markPodFailed(metadata, undefined, signal);
+    if (typeof marked === 'string') throw new Error(marked);
+    expect(await actions.deletePod({ ...metadata, ...marked }, signal)).toBe('deleted');
+    await expect(objects.readPod(metadata.name)).rejects.toMatchObject({ status: 404 });
+  });
+}

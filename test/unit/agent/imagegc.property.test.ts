@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
+import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import { minutesAgo, now } from '../../builders.ts';
+import { container, image } from '../../fakes/runtime.ts';
+import { property, worlds } from '../../property.ts';
+import { facts, imageRule, nameOf, nodePod, told } from './imagegc.bed.ts';
+
+const minute = 60_000;
+const capacityBytes = 10_000;
+const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+const someNames = fc.subarray(names, { maxLength: 3 });
+const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const six = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 6, maxLength: 6 });
+
+/** Minutes; about the minimum age as often as far beyond. */
+const age = fc.oneof(fc.integer({ min: -5, max: 4 }), fc.integer({ min: 5, max: 3000 }));
+
+const node = fc.noBias(
+  fc.record({
+    used: someNames,
+    mounted: someNames,
+    bound: someNames,
+    pinned: someNames,
+    kept: someNames,
+    ages: six(age),
+    agesOfUse: six(orNone(age)),
+    sizes: six(fc.integer({ min: 0, max: 1_000 })),
+    availableBytes: fc.integer({ min: 0, max: 3_000 }),
+    maximumAgeMs: orNone(fc.integer({ min: 3 * minute, max: 3000 * minute })),
+    maxImagesPerPass: orNone(fc.integer({ min: 1, max: 6 })),
+    highThresholdPercent: fc.constantFrom(85, 90, 100),
+  }),
+);
+type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;
+
+const factsOf = (seen: Node, order: readonly string[] = names): ImageGcFacts =>
+  facts(
+    order.map((name) => image(name, { pinned: seen.pinned.includes(name), sizeBytes: sizeOf(seen, name) })),
+    {
+      containers: seen.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
+      mounted: seen.mounted.map((name) => `sha256:${name}`),
+      pods: seen.bound.map((name) => nodePod(`p-${name}`, [name])),
+      disk: { capacityBytes, availableBytes: seen.availableBytes },
+      records: Object.fromEntries(names.map((name, i) => [name, recordOf(seen, i)])),
+    },
+  );
+
+const sizeOf = ({ sizes }: Node, name: string): number => sizes[names.indexOf(name)] ?? 0;
+
+function recordOf({ ages, agesOfUse }: Node, i: number) {
+  const [age = 0, ageOfUse] = [ages[i], agesOfUse[i]];
+  const lastUsedMs = ageOfUse === undefined ? undefined : minutesAgo(ageOfUse);
+  return { firstDetectedMs: minutesAgo(Math.max(age, ageOfUse ?? age)), lastUsedMs };
+}
+
+const ruleOf = ({ kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent }: Node): ImageGcPolicy =>
+  imageRule({ keep: kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent });
+
+const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
+  planImageGc(from, { policy, now });
+
+test('what is used, mounted, bound, pinned or kept is never a candidate', property, () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      const held = new Set([...seen.used, ...seen.mounted, ...seen.bound, ...seen.pinned, ...seen.kept]);
+      const { candidates } = planned(seen);
+      expect(candidates.filter(({ image: each }) => held.has(nameOf(each)))).toEqual([]);
+    }),
+    worlds,
+  );
+});
+
+test(
+  'nor is one younger than the minimum age, nor anything while pods or containers are not known',
+  property,
+  () => {
+    fc.assert(
+      fc.property(node, (seen) => {
+        for (const { record } of planned(seen).candidates)
+          expect(record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
+        for (const what of ['pods', 'containers'] as const)
+          expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
+      }),
+      worlds,
+    );
+  },
+);
+
+test(
+  'never more than asked: so many images a pass, by age what is too old, for space what is wanted',
+  property,
+  () => {
+    fc.assert(
+      fc.property(node, (seen) => {
+        const { removals, wantedBytes } = planned(seen);
+        const { maxImagesPerPass, maximumAgeMs, highThresholdPercent } = ruleOf(seen);
+        expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
+        for (const { record } of removals.filter(({ reason }) => reason === 'Age'))
+          expect(record.lastUsedMs ?? record.firstDetectedMs).toBeLessThan(
+            now.getTime() - (maximumAgeMs ?? Infinity),
+          );
+        const forSpace = removals
+          .filter(({ reason }) => reason === 'Space')
+          .map((one) => one.image.sizeBytes);
+        const usedPercent = 100 - Math.floor((100 * seen.availableBytes) / capacityBytes);
+        if (forSpace.length > 0) expect(usedPercent).toBeGreaterThanOrEqual(highThresholdPercent);
+        if (highThresholdPercent === 100) expect(forSpace).toEqual([]);
+        const allButTheLast = forSpace.slice(0, -1).reduce((sum, bytes) => sum + bytes, 0);
+        if (forSpace.length > 1) expect(allButTheLast).toBeLessThan(wantedBytes);
+      }),
+      worlds,
+    );
+  },
+);
+
+test('the order of the list does not matter, and each image has one verdict', property, () => {
+  const order = fc.shuffledSubarray(names, { minLength: names.length });
+  fc.assert(
+    fc.property(node, order, (seen, shuffled) => {
+      const made = planned(seen, factsOf(seen, shuffled));
+      expect(told(made)).toEqual(told(planned(seen)));
+      const all = [...made.removals, ...made.kept].map(({ image: each }) => nameOf(each));
+      expect(all.toSorted()).toEqual(names);
+    }),
+    worlds,
+  );
+});
+
+test('once a plan is done there is nothing left to do, unless a limit held something back', property, () => {
+  fc.assert(
+    fc.property(node, (seen) => {
+      const unlimited = { ...seen, maxImagesPerPass: undefined };
+      const gone = planned(unlimited).removals.map(({ image: each }) => nameOf(each));
+      const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
+      const left = names.filter((name) => !gone.includes(name));
+      const after = { ...unlimited, availableBytes: seen.availableBytes + freed };
+      expect(told(planned(after, factsOf(after, left))).goes).toEqual([]);
+    }),
+    worlds,
+  );
+});
+
+test('the worlds are such that images go by age in some and for space in others', property, () => {
+  const reasons = fc
+    .sample(node, worlds.numRuns)
+    .flatMap((seen) => planned(seen).removals.map(({ reason }) => reason));
+  for (const reason of ['Age', 'Space'])
+    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(worlds.numRuns / 10);
+});

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Policy } from '../../../src/api/policy.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
+import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
+import type { PodFacts } from '../../../src/kube/objects.ts';
+import { now } from '../../builders.ts';
+import { property, worlds } from '../../property.ts';
+import { facts, given, governorOf, jobTracking, type Given } from './podgc.random.ts';
+
+const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan => planPodGc(seen, { policies, now });
+const lineOf = ({ pod: { uid }, reason, policy: { name }, markFailed }: PodDeletion): string =>
+  `${uid} ${reason} ${name} ${markFailed}`;
+
+test(
+  'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { pod: one, policy: by } of planned(seen, how).deletions) {
+          expect(by.name).toBe(governorOf(one, how));
+          expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+          expect(['default', 'shop']).toContain(one.namespace);
+          expect(one.nodeName).not.toBe('keep');
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+/** Whether what a reason claims is so. */
+const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: PodGcFacts) => boolean> = {
+  Terminated: (_, by) => (by.pods?.terminated?.threshold ?? 0) > 0,
+  TerminatedInNamespace: (_, by) => by.pods?.terminated?.perNamespaceThreshold !== undefined,
+  Expired: ({ finishedAtMs = Infinity }, by) =>
+    finishedAtMs + (by.pods?.terminated?.ttlAfterFinishedMs ?? Infinity) <= now.getTime(),
+  OutOfService: ({ nodeName, deletionAtMs }, by) =>
+    by.pods?.outOfService === true && nodeName === 'out' && deletionAtMs !== undefined,
+  Orphaned: ({ nodeName = '' }, by, { missingForMs }) =>
+    nodeName.startsWith('gone') &&
+    (missingForMs.get(nodeName) ?? 0) >= (by.pods?.orphaned?.quarantineMs ?? Infinity),
+  Unscheduled: ({ nodeName, deletionAtMs }, by) =>
+    by.pods?.unscheduledTerminating === true && nodeName === undefined && deletionAtMs !== undefined,
+};
+
+test(
+  'a pod that has not finished goes only by its node or for want of one, and is marked first; what it takes is there',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { pod: one, reason, markFailed, policy: by } of planned(seen, how).deletions) {
+          const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
+          if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
+          expect(markFailed).toBe(isAlive || one.phase === '');
+          expect(grounds[reason](one, by, seen)).toBe(true);
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+const count = (deletions: readonly PodDeletion[], wanted: PodDeletion['reason']): number =>
+  deletions.filter(({ reason }) => reason === wanted).length;
+const surplus = (there: number, threshold: number): number =>
+  threshold === 0 ? 0 : Math.max(0, there - threshold);
+
+test('never more than asked: thresholds leave so many, a pass deletes so many', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const { deletions, policies } = planned(seen, how);
+      for (const { policy: by, terminated, due } of policies) {
+        const mine = deletions.filter((one) => one.policy === by);
+        expect(mine).toHaveLength(due);
+        expect(due).toBeLessThanOrEqual(how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass);
+        const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
+        expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(terminated, threshold));
+        for (const name of ['default', 'shop']) {
+          const ofNamespace = mine.filter(({ pod: one }) => one.namespace === name);
+          const governed = seen.pods.filter(
+            (one) => one.namespace === name && governorOf(one, how) === by.name,
+          );
+          expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
+            surplus(governed.length, perNamespaceThreshold),
+          );
+        }
+      }
+    }),
+    worlds,
+  );
+});
+
+test('a breaker that is open lets no orphan go', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const plan = planned(seen, how);
+      const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
+      const missing = new Set(orphans.map(({ pod: { nodeName } }) => nodeName)).size;
+      for (const { policy: by } of orphans) {
+        const percent = (100 * missing) / (missing + (seen.nodes?.size ?? 0));
+        expect(percent).toBeLessThanOrEqual(by.pods?.safety.maxOrphanedNodesPercent ?? 0);
+        expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
+      }
+    }),
+    worlds,
+  );
+});
+
+const isHeld = ({ deletionGracePeriodSeconds, finalizers, phase }: PodFacts): boolean =>
+  deletionGracePeriodSeconds === 0 && finalizers.length > 0 && ['Succeeded', 'Failed'].includes(phase);
+const isFinished = ({ controller }: PodFacts, { jobsFinished }: PodGcFacts): boolean =>
+  jobsFinished?.get(controller?.uid ?? '') === true;
+
+test(
+  'what its Job has not counted, and what waits for finalizers alone, is not deleted for being finished',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { pod: one, reason, policy: by } of planned(seen, how).deletions) {
+          expect(isHeld(one)).toBe(false);
+          if (!['Terminated', 'TerminatedInNamespace', 'Expired'].includes(reason)) continue;
+          expect(one.finalizers).not.toContain(jobTracking);
+          const isOfJob = one.controller?.kind === 'Job';
+          if (isOfJob && by.pods?.terminated?.protectUnfinishedJobs === true)
+            expect(isFinished(one, seen)).toBe(true);
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+test('every pod has one verdict, and pods in another order the same, in the same order', property, () => {
+  const shuffled = facts.chain((seen) =>
+    fc
+      .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
+      .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
+  );
+  fc.assert(
+    fc.property(shuffled, given, ({ seen, other }, how) => {
+      const [plan, again] = [planned(seen, how), planned(other, how)];
+      expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
+      const kept = (made: PodGcPlan): string[] =>
+        made
+          .kept()
+          .map(
+            ({ pod: { uid }, reason, eligibleAt }) => `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
+          );
+      expect(kept(again).sort()).toEqual(kept(plan).sort());
+      const told = [...plan.deletions, ...plan.kept()].map(({ pod: { uid } }) => uid);
+      expect(told.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
+    }),
+    worlds,
+  );
+});
+
+test(
+  'once a plan is done there is nothing left to do, unless a limit or the breaker held something back',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        const plan = planned(seen, how);
+        const isCut = plan.kept().some(({ reason }) => reason === 'PacingLimit' || reason === 'Tripped');
+        fc.pre(!isCut);
+        const gone = new Set(plan.deletions.map(({ pod: one }) => one));
+        const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
+        expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
+      }),
+      worlds,
+    );
+  },
+);
+
+test('without the nodes, or without the namespaces, nothing goes that needs them', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
+      expect(reasons).not.toContain('Orphaned');
+      expect(reasons).not.toContain('OutOfService');
+      expect(planned({ ...seen, namespaces: new Map() }, how).deletions).toEqual([]);
+    }),
+    worlds,
+  );
+});
+
+test('the worlds are such that each rule hits in some of them', property, () => {
+  const reasons = fc
+    .sample(fc.tuple(facts, given), worlds.numRuns)
+    .flatMap(([seen, how]) => planned(seen, how).deletions.map(({ reason }) => reason));
+  for (const reason of [
+    'Terminated',
+    'TerminatedInNamespace',
+    'Expired',
+    'OutOfService',
+    'Orphaned',
+    'Unscheduled',
+  ])
+    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(3);
+});

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import { rankPolicies } from '../../../src/api/matching.ts';
+import type { PodGcFacts } from '../../../src/controllers/podgc/facts.ts';
+import type { PodFacts } from '../../../src/kube/objects.ts';
+import { labelled, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../builders.ts';
+
+const keep = { 'gc.dustpan.dev/keep': 'true' };
+const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
+export const jobTracking = 'batch.kubernetes.io/job-tracking';
+
+const somePod = fc
+  .record({
+    namespace: fc.constantFrom('default', 'default', 'shop', 'marked', 'unknown'),
+    nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
+    phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
+    app: fc.constantFrom('a', 'b'),
+    isMarked: rarely(9),
+    deletion: fc.constantFrom(undefined, undefined, 0, 30),
+    finalizers: fc.constantFrom([], [], [], ['example.com/hold'], [jobTracking]),
+    controller: fc.constantFrom(
+      undefined,
+      undefined,
+      owner('Job', 'j'),
+      owner('Job', 'k'),
+      owner('ReplicaSet', 'r'),
+    ),
+    reason: fc.constantFrom('', '', 'Evicted'),
+    age: fc.integer({ min: 0, max: 6 }),
+  })
+  .map(({ app, isMarked, deletion, age, ...over }) => ({
+    ...over,
+    labels: { app, ...(isMarked ? keep : {}) },
+    ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
+    createdAtMs: minutesAgo(60 + age),
+    finishedAtMs: minutesAgo(age),
+  }));
+
+const pods = fc
+  .noBias(fc.array(somePod, { maxLength: 30 }))
+  .map((list) => list.map(({ namespace, ...over }, i) => pod(`${namespace}/p${i}`, over)));
+
+/** Random pods on nodes that are there, marked, out of service or gone, in namespaces that are there, marked or unknown. */
+export const facts: fc.Arbitrary<PodGcFacts & { readonly pods: readonly PodFacts[] }> = fc
+  .record({
+    pods,
+    jobFinished: fc.boolean(),
+    spareNodes: fc.integer({ min: 0, max: 8 }),
+    missingForMs: fc.constantFrom(0, 40_000),
+  })
+  .map(({ pods: listed, jobFinished, spareNodes, missingForMs }) => ({
+    pods: listed,
+    nodes: new Map(
+      [
+        node('node-1'),
+        node('out', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] }),
+        node('keep', { labels: keep }),
+        ...Array.from({ length: spareNodes }, (_, i) => node(`spare-${i}`)),
+      ].map((one) => [one.name, one]),
+    ),
+    namespaces: new Map<string, Record<string, string>>([
+      ['default', {}],
+      ['shop', { team: 'shop' }],
+      ['marked', keep],
+    ]),
+    jobsFinished: new Map([['uid-Job-j', jobFinished]]),
+    replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
+    missingForMs: new Map([
+      ['gone', missingForMs],
+      ['gone-2', 40_000],
+    ]),
+  }));
+
+const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const rules = fc.record({
+  terminated: orNone(
+    fc
+      .record({
+        threshold: fc.integer({ min: 0, max: 8 }),
+        perNamespaceThreshold: orNone(fc.integer({ min: 1, max: 4 })),
+        ttlAfterFinishedMs: orNone(fc.constantFrom(0, 180_000)),
+        keepPerOwner: fc.integer({ min: 0, max: 2 }),
+        protectUnfinishedJobs: fc.boolean(),
+      })
+      .map((over) => terminatedRule(over)),
+  ),
+  orphaned: orNone(fc.constant({ quarantineMs: 40_000 })),
+  unscheduledTerminating: fc.boolean(),
+  outOfService: fc.boolean(),
+});
+
+export interface Given {
+  readonly policies: readonly (Policy | InvalidPolicy)[];
+  readonly maxDeletesPerPass: number;
+}
+
+/** Up to three policies: of everything, of one app, of one namespace; sometimes one that cannot be followed stands above, between or below. */
+export const given: fc.Arbitrary<Given> = fc
+  .record({
+    all: orNone(rules),
+    app: orNone(rules),
+    shop: orNone(rules),
+    invalid: fc.constantFrom(undefined, undefined, undefined, -1, 1, 15, 30),
+    maxDeletesPerPass: fc.integer({ min: 0, max: 4 }),
+    maxOrphanedNodesPercent: fc.constantFrom(20, 50, 100),
+    isDryRun: fc.boolean(),
+  })
+  .map(({ all, app, shop, invalid, isDryRun, ...safety }) => {
+    const made = (name: string, priority: number, over: NonNullable<Parameters<typeof policy>[0]>['pods']) =>
+      policy({
+        ...{ name, priority, mode: isDryRun ? 'DryRun' : 'Enforce' },
+        pods: { ...over, safety },
+      });
+    const broken = { name: 'broken', uid: 'uid-broken', generation: 1, problems: ['nonsense'] };
+    return {
+      maxDeletesPerPass: safety.maxDeletesPerPass,
+      policies: rankPolicies([
+        ...(all === undefined ? [] : [made('all', 0, all)]),
+        ...(app === undefined ? [] : [made('app', 10, { ...app, podSelector: labelled('app', 'a') })]),
+        ...(shop === undefined
+          ? []
+          : [made('shop', 20, { ...shop, namespaceSelector: labelled('team', 'shop') })]),
+        ...(invalid === undefined ? [] : [{ ...broken, priority: invalid }]),
+      ]),
+    };
+  });
+
+/** Told anew, without the code under test: the first policy whose selectors take the pod. */
+export function governorOf(one: PodFacts, { policies }: Given): string | undefined {
+  const takes = (each: Policy | InvalidPolicy): boolean => {
+    if ('problems' in each) return true;
+    if (each.name === 'app') return one.labels['app'] === 'a';
+    return each.name === 'all' || one.namespace === 'shop';
+  };
+  return policies.find(takes)?.name;
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { rollUpNodes } from '../../../src/controllers/policystatus/nodes.ts';
+import { planStatus, type StatusFacts } from '../../../src/controllers/policystatus/plan.ts';
+import { node, now } from '../../builders.ts';
+import { nodesPolicy, report } from './policystatus.world.ts';
+
+/** A policy is watched by every agent: what one status weighs is sent to 5 000 nodes. */
+const mostBytes = 8 * 1024;
+const bytesOf = (facts: StatusFacts): number => Buffer.byteLength(JSON.stringify(planStatus(facts, now)));
+
+const large = 2 ** 50;
+const governing = nodesPolicy('default');
+const names = Array.from({ length: 5_000 }, (_, i) => `node-${i}`);
+const nodes = rollUpNodes(
+  [governing],
+  {
+    nodes: names.map((name) => node(name)),
+    reports: names.map((name) =>
+      report(name, {
+        degraded: true,
+        imagesRemovable: large,
+        imageBytesRemovable: large,
+        containersRemovable: large,
+      }),
+    ),
+  },
+  now,
+).get(governing.uid);
+const pass = {
+  ...{ at: now, governed: large, terminated: large, due: large, waiting: large, held: large },
+  ...{ deleted: large, failed: large, missingNodes: large, trippedPercent: 100 / 3 },
+};
+const before = { stored: undefined, report: undefined, deletedSince: large, nodes: undefined };
+
+test('a status stays small when 5 000 nodes are in trouble', () => {
+  expect(nodes).toMatchObject({ desired: 5_000, degraded: 5_000 });
+  expect(bytesOf({ ...before, policy: governing, report: pass, nodes })).toBeLessThan(mostBytes);
+});
+
+test('a status stays small when a policy has 5 MB of problems', () => {
+  const problems = Array.from({ length: 50_000 }, (_, i) => `${i}: `.padEnd(100, 'x'));
+  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
+  expect(bytesOf({ ...before, policy: broken })).toBeLessThan(mostBytes);
+});
