@@ -369,7 +369,7 @@ export interface GCPolicySpecNodesLocalStorageEviction {
    */
   respectPodDisruptionBudgets?: boolean;
   /**
-   * The grace period of an eviction. -1 means that of the pod.
+   * The grace period of an eviction. -1 means that of the pod; 0 counts as 1, so that no pod is forgotten while its containers run.
    */
   gracePeriodSeconds?: number;
   defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits;

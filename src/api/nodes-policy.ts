@@ -75,7 +75,7 @@ function parseLocalStorage(fields: Fields): LocalStoragePolicy {
     warnAtPercent: parsePercentages(fields, 'warnAtPercent') ?? [80, 95],
     evictAtPercent: fields.integer('evictAtPercent', 100, percentOfLimit),
     respectPodDisruptionBudgets: fields.boolean('respectPodDisruptionBudgets', true),
-    gracePeriodSeconds: unlessNegative(fields.integer('gracePeriodSeconds', -1, gracePeriod)),
+    gracePeriodSeconds: graceOf(fields.integer('gracePeriodSeconds', -1, gracePeriod)),
     defaultLimits: fields.always('defaultLimits', parseDefaultLimits),
     usageSource: fields.oneOf('usageSource', ['Kubelet', 'Filesystem'], 'Kubelet'),
   };
@@ -94,4 +94,6 @@ function parseDefaultLimits(fields: Fields): DefaultLimits {
 }
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
+/** With 0 the API server would forget the pod while its containers still run; upstream's least is 1 too (upstream.md 4.3). */
+const graceOf = (seconds: number): number | undefined => (seconds < 0 ? undefined : Math.max(1, seconds));
 const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);

@@ -138,7 +138,7 @@ test('times, bytes and lists are read', () => {
       containerGC: { maxContainers: 0, logs: { maxBytesPerPod: 1024 } },
       localStorageEviction: {
         warnAtPercent: [80, 95],
-        gracePeriodSeconds: 0,
+        gracePeriodSeconds: 1,
         defaultLimits: { emptyDirBytes: 10 * 2 ** 30 },
       },
     },
