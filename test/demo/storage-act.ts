@@ -35,7 +35,7 @@ export async function storageAct(stage: Stage): Promise<boolean> {
   if (process.platform !== 'linux') return true;
   screen.say();
   screen.say(`${bold('local storage')}: pods of ${nodeName} write into volumes that may hold 4 MiB each`);
-  const rule = { localStorageEviction: { usageSource: 'Filesystem', warnAtPercent: [80] } };
+  const rule = { localStorageEviction: { usageSource: 'Filesystem' } };
   screen.say(dim('  kubectl patch gcpolicy nodes --type merge -p'));
   screen.say(dim(`    '${JSON.stringify({ spec: { nodes: rule } })}'`));
   const caches = await Promise.all(writers.map((writer) => bind(stage, writer)));
