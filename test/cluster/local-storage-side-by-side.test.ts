@@ -78,7 +78,7 @@ const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/
 const manifests = '/var/lib/kubelet/manifests';
 
 /** Enough for the slowest figure of both: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
-const patience = { quietMs: 45_000, patienceMs: 240_000 };
+const patience = { quietMs: 35_000, patienceMs: 240_000 };
 
 let archive: string;
 
