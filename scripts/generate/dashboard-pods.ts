@@ -33,12 +33,9 @@ export const overviewPanels: readonly Panel[] = [
     ...{
       title: 'Pods deleted',
       type: 'stat',
-      description: 'In the time that is shown, failed tries left out.',
+      description: 'In the time that is shown.',
     },
-    ...one(
-      `(sum(increase(dustpan_pod_gc_force_delete_pods_total{${controller}}[$__range])) or vector(0)) - (sum(increase(dustpan_pod_gc_force_delete_pod_errors_total{${controller}}[$__range])) or vector(0))`,
-      'pods',
-    ),
+    ...one(`sum(increase(dustpan_pod_gc_deleted_pods_total{${controller}}[$__range]))`, 'pods'),
   },
   {
     ...{
@@ -74,19 +71,16 @@ export const podsPanels: readonly Panel[] = [
       title: 'Pods deleted, by reason',
       unit: 'ops',
       stacked: true,
-      description: 'Tries, failed ones included, as upstream counts them.',
+      description: 'Pods that are gone by it, per second.',
     },
-    ...one(
-      `sum by (reason) (${rate(`dustpan_pod_gc_force_delete_pods_total{${controller}}`)})`,
-      '{{reason}}',
-    ),
+    ...one(`sum by (reason) (${rate(`dustpan_pod_gc_deleted_pods_total{${controller}}`)})`, '{{reason}}'),
   },
   {
     ...{
       title: 'Pods deleted, by namespace',
       unit: 'ops',
       description:
-        'The ten with the most. The label is exported_namespace, as namespace is the one that dustpan runs in; with honorLabels it is not there.',
+        'The ten with the most, failed tries included; the first of a namespace is not seen. The label is exported_namespace, as namespace is the one that dustpan runs in; with honorLabels it is not there.',
     },
     ...one(
       `topk(10, sum by (exported_namespace) (${rate(`dustpan_pod_gc_force_delete_pods_total{${controller}}`)}))`,
@@ -99,10 +93,7 @@ export const podsPanels: readonly Panel[] = [
       unit: 'ops',
       description: 'The log of the controller has the answers of the API server.',
     },
-    ...one(
-      `sum by (reason) (${rate(`dustpan_pod_gc_force_delete_pod_errors_total{${controller}}`)})`,
-      '{{reason}}',
-    ),
+    ...one(`sum by (reason) (${rate(`dustpan_pod_gc_delete_errors_total{${controller}}`)})`, '{{reason}}'),
   },
   {
     ...{

@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   scene(sandbox, 0);
   controller = new RunningController(built, sandbox.kubeconfigFile, [
-    '--health-probe-bind-address=127.0.0.1:0',
+    ...['--health-probe-bind-address=127.0.0.1:0', '--leader-elect=false'],
     ...['--metrics-secure', `--metrics-cert-dir=${directory}`, '--metrics-auth'],
   ]);
   await until('serves', () => controller.messages.includes('serving metrics and health probes'));
@@ -73,6 +73,8 @@ test('who may read them gets the metrics, and the probes stay plain', async () =
   const answer = await scrape('reader');
   expect(answer.status).toBe(200);
   expect(answer.body).toContain('dustpan_build_info{');
+  // Who needs no lease leads.
+  expect(answer.body).toContain('dustpan_leader_election_master_status{name="dustpan-controller"} 1');
   expect((await fetch(`http://${address.health}/healthz`)).status).toBe(200);
 });
 

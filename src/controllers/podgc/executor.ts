@@ -143,6 +143,7 @@ export class DeletionExecutor {
 
   #tell(deletion: PodDeletion): void {
     this.deleted.push(deletion);
+    this.#deps.metrics.deleted.inc({ reason: deletion.reason });
     this.#deps.log.info(fieldsOf(deletion), 'deleted pod');
   }
 
@@ -172,6 +173,7 @@ export class DeletionExecutor {
     this.#failedInARow++;
     metrics.deletes.inc(labelsOf(deletion));
     metrics.deleteErrors.inc(labelsOf(deletion));
+    metrics.failed.inc({ reason: deletion.reason });
     const fields = { ...fieldsOf(deletion), err: errorLine(err) };
     if (this.failed.length <= maxFailureLines) log.warn(fields, 'deleting pod failed');
     else log.debug(fields, 'deleting pod failed');

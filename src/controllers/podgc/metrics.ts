@@ -27,6 +27,9 @@ export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
 export function podGcMetrics(registry: Registry) {
   const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of podKeepReasons) metrics.kept.set({ reason }, 0);
+  // Upstream's have the namespace, so nothing of them is there before the first case: what begins with 1 has never increased.
+  for (const reason of podDeleteReasons)
+    for (const counter of [metrics.deleted, metrics.failed]) counter.inc({ reason }, 0);
   for (const reason of [
     'NodeExists',
     'NodeUnknown',
@@ -50,6 +53,18 @@ function actMetrics(registers: Registers) {
       name: 'dustpan_pod_gc_force_delete_pod_errors_total',
       help: '[ALPHA] Tries to delete a pod that failed (as pod_gc_collector_force_delete_pod_errors_total).',
       labelNames: ['namespace', 'reason'],
+      registers,
+    }),
+    deleted: new Counter({
+      name: 'dustpan_pod_gc_deleted_pods_total',
+      help: '[ALPHA] Pods deleted, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    failed: new Counter({
+      name: 'dustpan_pod_gc_delete_errors_total',
+      help: '[ALPHA] Tries to delete a pod that failed, by reason.',
+      labelNames: ['reason'],
       registers,
     }),
     skipped: new Counter({

@@ -19,9 +19,10 @@ test('Enforce deletes what is due and says so on the owner, once for all its pod
     note: 'Deleted 3 pods (Expired, policy default): p0000, p0001, p0002',
   });
   expect(reports).toMatchObject([{ governed: 4, terminated: 3, due: 3, deleted: 3, failed: 0 }]);
-  expect(await registry.metrics()).toContain(
-    'dustpan_pod_gc_force_delete_pods_total{namespace="default",reason="expired"} 3',
-  );
+  const told = await registry.metrics();
+  expect(told).toContain('dustpan_pod_gc_force_delete_pods_total{namespace="default",reason="expired"} 3');
+  expect(told).toContain('dustpan_pod_gc_deleted_pods_total{reason="Expired"} 3');
+  expect(told).toContain('dustpan_pod_gc_delete_errors_total{reason="Expired"} 0');
 });
 
 test('DryRun touches nothing and counts the same', async () => {
@@ -117,11 +118,14 @@ test('a failed mark means no delete; the others go on; the pass throws at its en
   const both = policy({
     pods: { unscheduledTerminating: true, terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) },
   });
-  const { cluster, pass, reports } = bed(new FakeCluster(pods, [node('node-1')]), both);
+  const { cluster, pass, reports, registry } = bed(new FakeCluster(pods, [node('node-1')]), both);
   cluster.fault((verb) => (verb === 'mark' ? new ApiError('boom', { status: 500 }) : undefined));
   await expect(pass()).rejects.toThrow('1 of 3 failed');
   expect(cluster.podNames).toEqual(['bad']);
   expect(reports).toMatchObject([{ deleted: 2, failed: 1 }]);
+  const told = await registry.metrics();
+  expect(told).toMatch(/^dustpan_pod_gc_deleted_pods_total\{reason="Expired"\} 2$/m);
+  expect(told).toMatch(/^dustpan_pod_gc_delete_errors_total\{reason="Unscheduled"\} 1$/m);
 });
 
 test('forbidden ends the pass before long', async () => {

@@ -84,6 +84,7 @@ const leftOut = [
   'dustpan_local_storage_warnings_total',
   'dustpan_node_degraded',
   'dustpan_node_report_writes_total',
+  'dustpan_pod_gc_force_delete_pod_errors_total',
   'dustpan_reflector_watches_total',
   'dustpan_runtime_operations_total',
 ];
