@@ -160,7 +160,9 @@ test.each([401, 403])('release gives up at once when it is denied with %i', asyn
   leader.connection.fault = refusal(status, 'leases is denied');
   leader.stop();
   await settled();
-  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'still trying')])).toBe('released');
+  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'still trying')])).toBe(
+    'released',
+  );
   expect(server.holder).toBe('a');
   expect(leader.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 });
