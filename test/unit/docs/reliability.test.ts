@@ -1,0 +1,99 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { property, worlds } from '../../property.ts';
+
+const root = new URL('../../../', import.meta.url);
+const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+const page = textOf('docs/reliability.md');
+
+interface Row {
+  readonly fault: string;
+  readonly happens: string;
+  readonly where: string;
+}
+
+/** The rows of every table of the page, without heads. */
+const rows: readonly Row[] = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| ---') && !line.startsWith('| Fault'))
+  .map((line) => {
+    const [, fault = '', happens = '', where = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    return { fault, happens, where };
+  });
+
+interface NamedTest {
+  readonly server: string;
+  readonly file: string;
+  readonly title: string;
+}
+
+/** `real: file: *title*`, one a line of the cell. */
+const testsIn = ({ where }: Row): readonly NamedTest[] =>
+  where.split('<br>').map((entry) => {
+    const [, server = '', file = '', title = ''] = /^(\w[\w ]*): `([^`]+)`: (.+)$/.exec(entry.trim()) ?? [];
+    return { server, file, title };
+  });
+
+const untested = 'not tested yet';
+const tested = rows.filter(({ where }) => where !== untested);
+const named = tested.flatMap((row) => testsIn(row).map((one) => ({ ...one, fault: row.fault })));
+
+/** Where a test of this file runs. */
+function serverOf(file: string): string {
+  if (file.startsWith('test/cluster/')) return 'real';
+  if (file.startsWith('test/unit/')) return 'unit';
+  return file.startsWith('test/contract/') && !file.endsWith('.test.ts') ? 'real and sandbox' : 'sandbox';
+}
+
+/** Whether the file has a test, or a row of one, of this title. */
+function hasTest(text: string, title: string): boolean {
+  const quoted = [`'${title}'`, `"${title}"`, `\`${title}\``];
+  return quoted.some((one) =>
+    [`test\\(\\s*`, `\\)\\(\\s*`, `name: `].some((before) => new RegExp(before + literal(one)).test(text)),
+  );
+}
+
+const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+describe('docs/reliability.md', () => {
+  test('has a row for each fault', () => {
+    expect(rows.length).toBeGreaterThan(25);
+    expect(rows.filter(({ fault, happens }) => fault === '' || happens === '')).toEqual([]);
+    expect(new Set(rows.map(({ fault }) => fault)).size).toBe(rows.length);
+  });
+
+  test('says of each where it is seen, or that it is not tested yet', () => {
+    expect(named.filter(({ file, title }) => file === '' || title === '')).toEqual([]);
+  });
+
+  test.each(named)('$fault: $file has the test “$title”', ({ file, title, server }) => {
+    expect(existsSync(new URL(file, root))).toBe(true);
+    expect(hasTest(textOf(file), title)).toBe(true);
+    expect(server).toBe(serverOf(file));
+  });
+});
+
+test('a title that no test has is found out', () => {
+  const text =
+    "test('one', () => {});\ntest.each([{ name: 'two' }])('three $name', () => {});\nconst other = 'four';";
+  expect(['one', 'two', 'three $name', 'four', 'on'].map((title) => hasTest(text, title))).toEqual([
+    ...[true, true, true, false, false],
+  ]);
+});
+
+test('the plans see at least 10 000 random worlds', property, () => {
+  const files = readdirSync(new URL('test/unit/', root), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.property.test.ts'),
+  );
+  const properties = files.map((file) => ({
+    file: file.replace(/^.*\//, '').replace('.property.test.ts', ''),
+    count: [...textOf(`test/unit/${file}`).matchAll(/fc\.property\([^]*?\n\s+worlds,\n/g)].length,
+  }));
+  expect(properties.map(({ file }) => file).sort()).toEqual([
+    ...['containergc', 'eviction', 'imagegc', 'localstorage', 'podgc'],
+  ]);
+  for (const { count } of properties) expect(count).toBeGreaterThanOrEqual(5);
+  const sum = properties.reduce((all, { count }) => all + count, 0) * worlds.numRuns;
+  expect(sum).toBeGreaterThanOrEqual(10_000);
+});
