@@ -2,7 +2,6 @@ import { governNode } from '../api/node-governance.ts';
 import { hasStorageRule } from '../api/matching.ts';
 import { isInvalid } from '../api/policy.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
-import { counted } from './plan-words.ts';
 
 /** What is not known, and what follows from that; one sentence each. */
 export function notesOn(world: World): readonly string[] {
@@ -43,23 +42,8 @@ function reportNotes(world: World): readonly string[] {
   if (count === 0) return [];
   return [
     `${count === 1 ? 'One node is' : `${count} nodes are`} only summed up, from the reports of the agents: what goes there is listed by --cri-socket on the node.`,
-    ...askedNotes(world),
   ];
 }
-
-/** What the controller decides about them is not in the plan: it looks at each pod live. */
-function askedNotes({ reports }: World): readonly string[] {
-  const asking = reports.filter(({ evictionRequests }) => evictionRequests > 0);
-  const count = asking.reduce((sum, { evictionRequests }) => sum + evictionRequests, 0);
-  if (count === 0) return [];
-  const shown = asking.slice(0, maxNames).map(({ name }) => name);
-  const more = asking.length > maxNames ? ` and ${asking.length - maxNames} more` : '';
-  return [
-    `The agents of ${shown.join(', ')}${more} ask to evict ${counted(count, 'pod')} for local storage; the controller looks at each again, and they are not in this plan.`,
-  ];
-}
-
-const maxNames = 3;
 
 /** Only what some policy speaks of is worth a word. */
 function partNotes(part: NodePart, { images, containers, localStorage }: Spoken): readonly string[] {

@@ -1,3 +1,4 @@
+import type { NodeReportFacts } from '../kube/node-report-facts.ts';
 import type { PodFacts } from '../kube/objects.ts';
 import { nearest } from '../runtime/nearest.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
@@ -8,12 +9,18 @@ import { findImage } from './why-image.ts';
 
 /** Looks for what is asked about in a world that was read whole. */
 export function findTarget(question: Question, world: World): Target {
-  if (question.kind === 'pod') return findPod(question, { ...world, reports: [] });
+  if (question.kind === 'pod') return findPod(question, askingAlone(question, world));
   const { node } = question;
   const parts = node === undefined ? world.parts : world.parts.filter(({ name }) => name === node);
   if (parts.length === 0) return missing(notLookedInto(node, world.parts));
   const looked = { ...world, parts, reports: [] };
   return question.kind === 'image' ? findImage(question, looked) : findContainer(question, looked);
+}
+
+/** Of the reports those alone that ask for the eviction of such a pod. */
+function askingAlone({ name }: Extract<Question, { kind: 'pod' }>, world: World): World {
+  const asks = ({ requests }: NodeReportFacts): boolean => requests.some(({ pod }) => pod.name === name);
+  return { ...world, reports: world.reports.filter(asks) };
 }
 
 function notLookedInto(node: string | undefined, parts: readonly NodePart[]): string {

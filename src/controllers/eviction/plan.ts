@@ -10,7 +10,7 @@ const staleAfterMs = 6 * 60_000;
 /** More than synchronised clocks differ by. */
 const futureMs = 60_000;
 
-/** Decides of each pod that the agents ask for whether it is evicted, the most excessive first; a pod is asked for once. */
+/** Decides of each pod that the agents ask for whether it is evicted, the most excessive first; a pod is asked for once, by its freshest figures of those that are equal. */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
   const asked = facts.reports.flatMap((report) => report.requests.map((request) => ({ report, request })));
   return onePerPod(asked.toSorted(byExcess)).map((one) => decide(one, facts, given));
@@ -34,7 +34,8 @@ function onePerPod(asked: readonly Asked[]): readonly Asked[] {
 function byExcess(a: Asked, b: Asked): number {
   const [left, right] = [fullnessOf(a), fullnessOf(b)];
   if (left !== right) return left > right ? -1 : 1;
-  return a.request.pod.uid < b.request.pod.uid ? -1 : 1;
+  if (a.request.pod.uid !== b.request.pod.uid) return a.request.pod.uid < b.request.pod.uid ? -1 : 1;
+  return b.request.observedAtMs - a.request.observedAtMs;
 }
 
 const fullnessOf = ({ request }: Asked): number => fullness(request.observedBytes, request.limitBytes);

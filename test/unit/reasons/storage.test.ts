@@ -16,7 +16,6 @@ import {
   usage,
   type Used,
 } from '../agent/localstorage.world.ts';
-import { report } from '../controllers/policystatus.world.ts';
 import { decided, invalidPolicy, keepMark, nodesBy, notedOn, type Scene } from './reasons.world.ts';
 
 const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>
@@ -144,14 +143,6 @@ test('a plan says where it has its figures from when the agent has others', () =
     expect.stringMatching(ofFiles),
   );
   expect(notedOn({ ...by(), ...over })).not.toContainEqual(expect.stringMatching(ofFiles));
-});
-
-test('a plan says which evictions agents ask for that it does not list', () => {
-  const reports = ['n1', 'n2', 'n3', 'n4'].map((name) => report(name, { evictionRequests: 2 }));
-  expect(notedOn({ ...by(), reports: [...reports, report('quiet')] })).toContainEqual(
-    expect.stringMatching(/^The agents of n1, n2, n3 and 1 more ask to evict 8 pods for local storage/),
-  );
-  expect(notedOn({ ...by(), reports: [report('quiet')] }).join()).not.toContain('evict');
 });
 
 test('the most excessive goes first', () => {

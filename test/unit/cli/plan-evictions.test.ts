@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { EvictionRequest } from '../../../src/api/local-storage.ts';
+import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
+import { node, now, pod } from '../../builders.ts';
+import { asks, evictPolicy, mebibyte, running } from '../controllers/eviction.world.ts';
+import { report } from '../controllers/policystatus.world.ts';
+import { decided, type Scene } from '../reasons/reasons.world.ts';
+
+const asking = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
+  report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });
+
+const scene = (over: Partial<Scene> = {}): Scene => ({
+  policies: [evictPolicy()],
+  nodes: [node('node-1')],
+  pods: ['a', 'b'].map((name) => pod(name, { ...running, nodeName: 'node-1' })),
+  reports: [asking('node-1', asks('a'), asks('b', { observedBytes: 200 * mebibyte }))],
+  ...over,
+});
+
+const lines = (of: Scene): string[] =>
+  decided(of, 'localstorage').map(
+    ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
+  );
+
+test('what agents of other nodes ask for is decided as the controller would, the most excessive first', () => {
+  expect(lines(scene())).toEqual(['1 b Evict emptydirfs.limit', '2 a Evict emptydirfs.limit']);
+  expect(decided(scene(), 'localstorage')[1]).toMatchObject({
+    ...{ policy: 'default', mode: 'Enforce', field: 'nodes.localStorageEviction.evictAtPercent=100' },
+    detail:
+      'Usage of EmptyDir volume "cache" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. ' +
+      'Its agent asks for the eviction, by figures of 2026-01-15T11:59:00Z. A disruption budget may put it off.',
+  });
+});
+
+test('what the controller would refuse stays, with its reason', () => {
+  const stale = asks('a', { observedAtMs: now.getTime() - 7 * 60_000 });
+  const refused = scene({ reports: [asking('node-1', stale)] });
+  expect(lines(refused)).toEqual(['- a Keep RequestStale']);
+  expect(decided(refused, 'localstorage')[0]?.detail).toMatch(/too old, or from the future\.$/);
+});
+
+test('nothing is said where nobody asks', () => {
+  expect(lines(scene({ reports: [asking('node-1')] }))).toEqual([]);
+});
