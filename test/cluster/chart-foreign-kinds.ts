@@ -1,10 +1,10 @@
 /**
  * Kinds of others that the chart can render, as CRDs of our own: no more than the fields that it writes, so that an API server asked to be strict
- * refuses a misspelt one. They are not the Prometheus operator's own, and say nothing of their other rules.
+ * refuses a misspelt one. They are not the Prometheus operator's or cert-manager's own, and say nothing of their other rules.
  */
 export const foreignKinds: readonly object[] = [
-  crd('monitoring.coreos.com', 'ServiceMonitor', monitorOf('endpoints')),
-  crd('monitoring.coreos.com', 'PodMonitor', monitorOf('podMetricsEndpoints')),
+  crd('monitoring.coreos.com', 'ServiceMonitor', monitorOf('endpoints', { bearerTokenFile: text() })),
+  crd('monitoring.coreos.com', 'PodMonitor', monitorOf('podMetricsEndpoints', {})),
   crd(
     'monitoring.coreos.com',
     'PrometheusRule',
@@ -16,6 +16,23 @@ export const foreignKinds: readonly object[] = [
         ),
       ),
     }),
+  ),
+  crd(
+    'cert-manager.io',
+    'Certificate',
+    object(
+      {
+        secretName: text(),
+        dnsNames: list(text()),
+        duration: text(),
+        renewBefore: text(),
+        privateKey: object({ algorithm: text(), size: whole(), rotationPolicy: text(), encoding: text() }),
+        usages: list(text()),
+        issuerRef: object({ name: text(), kind: text(), group: text() }, 'name'),
+      },
+      'secretName',
+      'issuerRef',
+    ),
   ),
 ];
 
@@ -34,7 +51,7 @@ function rule(): object {
   );
 }
 
-function monitorOf(endpoints: string): object {
+function monitorOf(endpoints: string, more: Readonly<Record<string, object>>): object {
   const relabelings = list(
     object({
       sourceLabels: list(text()),
@@ -45,14 +62,19 @@ function monitorOf(endpoints: string): object {
       action: text(),
     }),
   );
+  const secretKey = object({ name: text(), key: text() }, 'key');
   const endpoint = object({
     port: text(),
     path: text(),
+    scheme: { type: 'string', enum: ['http', 'https'] },
     interval: text(),
     scrapeTimeout: text(),
     honorLabels: { type: 'boolean' },
+    tlsConfig: object({ serverName: text(), ca: object({ secret: secretKey, configMap: secretKey }) }),
+    authorization: object({ type: text(), credentials: secretKey }),
     relabelings,
     metricRelabelings: relabelings,
+    ...more,
   });
   const selector = object({ matchLabels: texts() });
   const namespaceSelector = object({ any: { type: 'boolean' }, matchNames: list(text()) });

@@ -118,6 +118,54 @@ test('helm upgrade to two replicas: one of them leads', async () => {
   await expect.poll(holder, { timeout: 30_000 }).toContain('dustpan-controller-');
 });
 
+describe('with metrics.secure', () => {
+  const reader = { kind: 'ServiceAccount', name: 'scraper', namespace };
+  /** Prints the status of /metrics of the pod it runs in, asked for by its Service's name, with a token unless that is empty. */
+  const scrape = `
+    const { readFileSync } = require('node:fs');
+    const [servername, token] = process.argv.slice(1);
+    const headers = token ? { authorization: 'Bearer ' + token } : {};
+    const ca = readFileSync('/etc/dustpan/metrics-tls/ca.crt');
+    const options = { host: '127.0.0.1', port: 8080, path: '/metrics', servername, ca, headers };
+    require('node:https').get(options, (response) => {
+      console.log(response.statusCode);
+      response.resume();
+    });`;
+
+  beforeAll(async () => {
+    await run('kubectl', 'create', 'serviceaccount', 'scraper', '--namespace', namespace);
+    const secure = `--set-json=metrics.secure=${JSON.stringify({ enabled: true, readers: [reader] })}`;
+    const waited = ['--wait', '--timeout=90s'];
+    await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, secure, ...waited);
+  });
+
+  test('helm test passes', async () => {
+    const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=120s');
+    expect(said).toContain('agent: 1 ready');
+  });
+
+  test.each(['deployment/dustpan-controller', 'daemonset/dustpan-agent'])(
+    '%s shows its metrics to readers, and to nobody else',
+    async (workload) => {
+      const service = `${workload.split('/')[1] ?? ''}-metrics.${namespace}.svc`;
+      const node = ['exec', workload, '--namespace', namespace, '--', '/nodejs/bin/node', '--eval', scrape];
+      const statusWith = async (token: string): Promise<string> =>
+        (await run('kubectl', ...node, service, token)).trim();
+      const tokenOf = async (account: string): Promise<string> =>
+        (await run('kubectl', 'create', 'token', account, '--namespace', namespace)).trim();
+      const tokens = [await tokenOf('scraper'), await tokenOf('default'), ''];
+      // One after the other: each is a Node of its own within the pod's limit of memory.
+      const statuses = async (): Promise<readonly string[]> => {
+        const seen: string[] = [];
+        for (const token of tokens) seen.push(await statusWith(token));
+        return seen;
+      };
+      // A pod of before may still be going, and the API server takes a moment to follow a new binding.
+      await expect.poll(statuses, { timeout: 60_000, interval: 1_000 }).toEqual(['200', '403', '401']);
+    },
+  );
+});
+
 test('helm uninstall leaves the CRDs, and no pod', async () => {
   await run('helm', 'uninstall', 'dustpan', '--namespace', namespace, '--wait', '--timeout=90s');
   await expect

@@ -65,7 +65,7 @@ describe('rights', () => {
     expect(await rightsOf('-agent', { set })).toEqual(agentRights.filter((one) => one !== 'nodes/stats get'));
   });
 
-  test.each(['default-values.yaml', 'everything-values.yaml'])(
+  test.each(['default-values.yaml', 'everything-values.yaml', 'secure-values.yaml'])(
     'with %s: each has a line above it that says what for',
     async (name) => {
       const { stdout } = await template({ values: [name] });
@@ -93,7 +93,7 @@ describe('pods', () => {
     expect(env).toContainEqual({ name, value });
   });
 
-  test.each(['default-values.yaml', 'minimal-values.yaml'])(
+  test.each(['default-values.yaml', 'minimal-values.yaml', 'secure-values.yaml'])(
     'the program takes the flags of %s',
     async (name) => {
       const manifests = await render({ values: [name] });

@@ -65,6 +65,7 @@ describe('the API server, asked to be strict,', () => {
     { name: 'without values', options: {} },
     { name: 'with few of its parts', options: { values: ['minimal-values.yaml'] } },
     { name: 'with everything on', options: { values: everything } },
+    { name: 'with secure metrics', options: { values: ['secure-values.yaml'] } },
     {
       name: 'with everything on, and a budget as a percentage',
       options: {
@@ -234,6 +235,17 @@ describe('a release without values', () => {
     );
     await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
     await done(['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
+  });
+
+  test('keeps a certificate that helm has made over upgrades', async () => {
+    const secret = ['get', 'secret', 'dustpan-metrics-tls', '--namespace', namespace, '-o=jsonpath={.data}'];
+    const upgrade = async (verbosity: number): Promise<string> => {
+      await helm('upgrade', ...release, `--set=metrics.secure.enabled=true,log.verbosity=${verbosity}`);
+      return await done(secret);
+    };
+    const first = await upgrade(2);
+    expect(Object.keys(JSON.parse(first) as object).sort()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
+    expect(await upgrade(3)).toBe(first);
   });
 
   test('leaves only the CRDs, the policies and the reports when it goes', async () => {

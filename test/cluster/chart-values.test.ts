@@ -94,6 +94,32 @@ describe('values', () => {
       },
       says: /needs metrics\.service\.enabled/,
     },
+    {
+      name: 'a pod monitor that may not read',
+      set: {
+        'metrics.podMonitor': { enabled: true, renderMode: 'alwaysRender' },
+        'metrics.secure.enabled': true,
+      },
+      says: /metrics\.serviceMonitor\.agents/,
+    },
+    {
+      name: 'agents that would be counted twice',
+      set: {
+        'metrics.podMonitor.enabled': true,
+        'metrics.serviceMonitor': { enabled: true, agents: true },
+      },
+      says: /scraped, and counted, twice/,
+    },
+    {
+      name: 'a Secret without a name',
+      set: { 'metrics.secure.enabled': true, 'metrics.secure.tls.type': 'existingSecret' },
+      says: /existingSecret\.name is needed/,
+    },
+    {
+      name: 'a certificate that nobody issues',
+      set: { 'metrics.secure.enabled': true, 'metrics.secure.tls.type': 'certManager' },
+      says: /certManager\.issuerRef is needed/,
+    },
   ])('refused: $name', async ({ set, says }) => {
     const { code, stderr } = await template({ set });
     expect(code).toBe(1);

@@ -10,10 +10,42 @@ true
 {{- end -}}
 {{- end }}
 
-{{/* The lines of an endpoint of a monitor; values, component. */}}
+{{/* "true" where /metrics is served over TLS. */}}
+{{- define "dustpan.isSecure" -}}
+{{- if and .Values.metrics.enabled .Values.metrics.secure.enabled -}}true{{- end -}}
+{{- end }}
+
+{{/* "true" where /metrics answers only to who may get it. */}}
+{{- define "dustpan.isAuthenticated" -}}
+{{- if and (include "dustpan.isSecure" .) .Values.metrics.secure.auth -}}true{{- end -}}
+{{- end }}
+
+{{/* The Secret with tls.crt, tls.key and ca.crt. */}}
+{{- define "dustpan.metricsSecret" -}}
+{{- $tls := .Values.metrics.secure.tls -}}
+{{- if eq $tls.type "existingSecret" -}}
+{{- required "metrics.secure.tls.existingSecret.name is needed with metrics.secure.tls.type: existingSecret" $tls.existingSecret.name -}}
+{{- else -}}
+{{- include "dustpan.fullname" . }}-metrics-tls
+{{- end -}}
+{{- end }}
+
+{{/* The name that the certificate is verified with; root and name (of the Service). */}}
+{{- define "dustpan.serverName" -}}
+{{- printf "%s.%s.svc" .name (include "dustpan.namespace" .root) -}}
+{{- end }}
+
+{{/* The lines of an endpoint of a monitor; root, values, name (of the Service), component. */}}
 {{- define "dustpan.endpoint" -}}
 port: metrics
 path: /metrics
+{{- if include "dustpan.isSecure" .root }}
+scheme: https
+tlsConfig:
+  serverName: {{ include "dustpan.serverName" . }}
+  ca:
+    secret: {name: {{ include "dustpan.metricsSecret" .root }}, key: ca.crt}
+{{- end }}
 {{- with .values.interval }}
 interval: {{ . }}
 {{- end }}
@@ -22,6 +54,10 @@ scrapeTimeout: {{ . }}
 {{- end }}
 {{- if .values.honorLabels }}
 honorLabels: true
+{{- end }}
+{{- if and .values.authorization (include "dustpan.isAuthenticated" .root) }}
+authorization:
+  {{- toYaml .values.authorization | nindent 2 }}
 {{- end }}
 relabelings:
   # The rules go by this job, whatever the release is called.
@@ -34,4 +70,14 @@ relabelings:
 metricRelabelings:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+
+{{/* Rules of who serves /metrics only to some; nothing where it is served to all. */}}
+{{- define "dustpan.reviewRules" -}}
+{{- if include "dustpan.isAuthenticated" . -}}
+# who reads /metrics: whose token that is
+- {apiGroups: [authentication.k8s.io], resources: [tokenreviews], verbs: [create]}
+# and whether this one may
+- {apiGroups: [authorization.k8s.io], resources: [subjectaccessreviews], verbs: [create]}
+{{- end -}}
 {{- end }}

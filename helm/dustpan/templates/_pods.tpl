@@ -67,6 +67,11 @@ initContainers:
 - --kube-api-qps={{ .values.kubeAPI.qps }}
 - --kube-api-burst={{ .values.kubeAPI.burst | int64 }}
 - --metrics-bind-address={{ if .root.Values.metrics.enabled }}:{{ .root.Values.metrics.port | int64 }}{{ else }}0{{ end }}
+{{- if include "dustpan.isSecure" .root }}
+- --metrics-secure
+- --metrics-cert-dir=/etc/dustpan/metrics-tls
+- --metrics-auth={{ .root.Values.metrics.secure.auth }}
+{{- end }}
 - --health-probe-bind-address=:{{ .values.healthPort | int64 }}
 - --v={{ .root.Values.log.verbosity | int64 }}
 - --log-format={{ .root.Values.log.format }}
@@ -113,6 +118,9 @@ envFrom:
   "prometheus.io/scrape" "true"
   "prometheus.io/port" ($metrics.port | int64 | toString)
   "prometheus.io/path" "/metrics") -}}
+{{- if include "dustpan.isSecure" .root -}}
+{{- $own = set $own "prometheus.io/scheme" "https" -}}
+{{- end -}}
 {{- end -}}
 {{- merge (dict) .values.podAnnotations $own | toYaml -}}
 {{- end }}
