@@ -69,7 +69,7 @@ describe('the README’s lines', () => {
 
   test('install without values: both components become ready, helm test passes', async () => {
     const said = await copied(installing);
-    expect(said).toContain('What happens now: nothing.');
+    expect(said).toContain('What happens now: nothing, unless');
     expect(said).toMatch(/Phase:\s+Succeeded/);
     const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
     expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');

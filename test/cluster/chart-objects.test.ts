@@ -127,7 +127,7 @@ describe('objects', () => {
     const notes =
       '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
     const { data } = only(await render({ kubeVersion, set: { extraObjects: [notes] } }), 'Notes');
-    expect(data?.['text']).toContain('What happens now: nothing.');
+    expect(data?.['text']).toContain('What happens now: nothing, unless');
     expect(data?.['text']?.includes('so the admission policy')).toBe(says !== undefined);
     expect(data?.['text']).toContain(says ?? '');
   });
