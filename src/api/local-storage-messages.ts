@@ -1,6 +1,6 @@
 import { quantityText } from '../runtime/quantity-text.ts';
 import { sizeText } from '../runtime/size-text.ts';
-import type { StorageExcess, StorageLimit } from './local-storage.ts';
+import type { EvictionRequest, StorageExcess, StorageLimit } from './local-storage.ts';
 
 /** What a message about an eviction is made from; an EvictionRequest with `limitOfBytes` has it all. */
 export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;
@@ -19,6 +19,13 @@ export function evictionMessage(excess: ExceededLimit, evictAtPercent = 100): st
   const isOver = excess.usedBytes > excess.limit.bytes;
   return `${upstreamWords(excess, isOver ? '' : `${evictAtPercent} % of `)}It uses ${figures(excess)}.`;
 }
+
+/** The same of a request, which has the limit in bytes alone. */
+export const requestMessage = (request: EvictionRequest, evictAtPercent?: number): string =>
+  evictionMessage(
+    { ...request, usedBytes: request.observedBytes, limit: limitOfBytes(request.limitBytes) },
+    evictAtPercent,
+  );
 
 /** What is used of which limit: `Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi`; no full stop. */
 export const usageClause = (excess: ExceededLimit): string => `${subjectOf(excess)} is ${figures(excess)}`;

@@ -1,7 +1,7 @@
 import type { ContainerGcObject, ContainerGcPlan, Decision } from '../agent/containergc/facts.ts';
 import { unitOf, units } from '../agent/containergc/limits.ts';
+import { podOf } from '../agent/containergc/naming.ts';
 import { createdMs } from '../agent/containergc/order.ts';
-import { podRefOf } from '../agent/containergc/pods.ts';
 import { KEEP_LABEL } from '../api/matching.ts';
 import type { ContainerGcPolicy, InvalidPolicy } from '../api/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../api/reasons.ts';
@@ -220,22 +220,8 @@ function rotatedField(policy: ContainerGcPolicy | undefined): string | null {
 
 /** `pod web/api`, or `its pod` where that is not known. */
 function podText(object: ContainerGcObject): string {
-  const { namespace, name } = podOf(object) ?? {};
+  const { namespace, name } = podOf({ object }) ?? {};
   return namespace === undefined || name === undefined ? 'its pod' : `pod ${namespace}/${name}`;
-}
-
-function podOf(object: ContainerGcObject): Partial<ReturnType<typeof podRefOf>> | undefined {
-  switch (object.kind) {
-    case 'container':
-      return podRefOf(object.container);
-    case 'sandbox':
-      return podRefOf(object.sandbox);
-    case 'logDirectory':
-      return object.pod;
-    case 'logLink':
-    case 'logFile':
-      return undefined;
-  }
 }
 
 const containerText = (object: ContainerGcObject): string =>

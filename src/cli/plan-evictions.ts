@@ -1,11 +1,11 @@
 import type { EvictionRequest } from '../api/local-storage.ts';
-import { evictionMessage, limitOfBytes } from '../api/local-storage-messages.ts';
+import { requestMessage } from '../api/local-storage-messages.ts';
 import { evictionMeanings } from '../api/storage-reason-meanings.ts';
 import type { EvictionDecision, EvictionFacts } from '../controllers/eviction/facts.ts';
 import { noMemory } from '../controllers/eviction/memory.ts';
 import { planEvictions } from '../controllers/eviction/plan.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
-import type { World } from '../snapshot/world.ts';
+import { byName, type World } from '../snapshot/world.ts';
 import {
   Counts,
   decision,
@@ -41,9 +41,6 @@ function factsOf({ policies, pods, nodes, namespaces, reports }: World): Evictio
   };
 }
 
-const byName = <T extends { readonly name: string }>(objects: ReadonlyMap<string, T>): Map<string, T> =>
-  new Map([...objects.values()].map((one) => [one.name, one]));
-
 function planOf(node: string, decided: readonly EvictionDecision[], options: PlanOptions): UnitPlan {
   const counts = new Counts();
   const decisions: Decision[] = [];
@@ -69,21 +66,15 @@ const objectOf = ({ node, request: { pod } }: EvictionDecision): PodObject => ({
 function toldOf(one: EvictionDecision): Told {
   if (one.verdict === 'Keep') {
     const { sentence } = evictionMeanings[one.reason];
-    return { detail: `${messageOf(one.request, 100)} ${askedAt(one.request)} ${sentence}`, field: null };
+    return { detail: `${requestMessage(one.request)} ${askedAt(one.request)} ${sentence}`, field: null };
   }
   const { evictAtPercent, respectPodDisruptionBudgets } = one.rule;
   const budgets = respectPodDisruptionBudgets ? ' A disruption budget may put it off.' : '';
   return {
-    detail: `${messageOf(one.request, evictAtPercent)} ${askedAt(one.request)}${budgets}`,
+    detail: `${requestMessage(one.request, evictAtPercent)} ${askedAt(one.request)}${budgets}`,
     field: `nodes.localStorageEviction.evictAtPercent=${evictAtPercent}`,
   };
 }
-
-const messageOf = (request: EvictionRequest, evictAtPercent: number): string =>
-  evictionMessage(
-    { ...request, usedBytes: request.observedBytes, limit: limitOfBytes(request.limitBytes) },
-    evictAtPercent,
-  );
 
 const askedAt = ({ observedAtMs }: EvictionRequest): string =>
   `Its agent asks for the eviction, by figures of ${formatRfc3339(new Date(observedAtMs))}.`;

@@ -8,7 +8,7 @@ import { isInvalid, type LocalStoragePolicy } from '../api/policy.ts';
 import type { EvictionKeepReason, NodeKeepReason } from '../api/reasons.ts';
 import { judgeNamespace } from '../controllers/eviction/plan.ts';
 import type { NamespaceFacts } from '../kube/objects.ts';
-import type { NodePart, World } from '../snapshot/world.ts';
+import { byName, type NodePart, type World } from '../snapshot/world.ts';
 import {
   Counts,
   decision,
@@ -30,7 +30,7 @@ export function storageNamespaces({
   namespaces,
 }: World): { readonly known: Namespaces } | undefined {
   if (!hasStorageRule(policies)) return undefined;
-  return { known: namespaces && new Map([...namespaces.values()].map((one) => [one.name, one])) };
+  return { known: namespaces && byName(namespaces) };
 }
 
 interface Place {

@@ -2,7 +2,7 @@ import { governNode } from '../api/node-governance.ts';
 import { isInvalid } from '../api/policy.ts';
 import type { NodeFacts } from '../kube/objects.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
-import type { NodePart, World } from '../snapshot/world.ts';
+import { byName, type NodePart, type World } from '../snapshot/world.ts';
 import { planContainers } from './plan-containergc.ts';
 import { planAsked } from './plan-evictions.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, UnitPlan } from './plan-document.ts';
@@ -14,7 +14,7 @@ import { planPods } from './plan-podgc.ts';
 
 /** What controller and agents would do with this world, decided by their own plans: the cluster first, then node by node. */
 export function planWorld(world: World, options: PlanOptions): PlanDocument {
-  const nodes = new Map([...(world.nodes?.values() ?? [])].map((node) => [node.name, node]));
+  const nodes = byName(world.nodes ?? new Map<string, NodeFacts>());
   const storage = storageNamespaces(world);
   const units: readonly UnitPlan[] = [
     planPods(world, options),

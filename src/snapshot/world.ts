@@ -49,6 +49,10 @@ export interface NodePart {
   readonly logs: LogListing | undefined;
 }
 
+/** The same objects by name: of nodes and namespaces it is unique. */
+export const byName = <T extends { readonly name: string }>(objects: ByUid<T>): ReadonlyMap<string, T> =>
+  new Map([...objects.values()].map((one) => [one.name, one]));
+
 /** The same part with its lists by id: a runtime gives them in any order, and two looks at one node must make one plan. */
 export const inOrder = (part: NodePart): NodePart => ({
   ...part,

@@ -13,8 +13,8 @@ export const nouns: Readonly<Record<Kind, string>> = {
   logFile: 'rotated log',
 };
 
-/** The pod that what is removed belonged to; undefined = it is a link or a rotated log, or its directory tells none. */
-export function podOf({ object }: Removal): PodRef | undefined {
+/** The pod that a thing belongs to, or belonged to; undefined = it is a link or a rotated log, or its directory tells none. */
+export function podOf({ object }: Pick<Removal, 'object'>): PodRef | undefined {
   switch (object.kind) {
     case 'container':
       return podRefOf(object.container);

@@ -1,4 +1,4 @@
-import { evictionMessage, limitOfBytes } from '../../api/local-storage-messages.ts';
+import { requestMessage } from '../../api/local-storage-messages.ts';
 import type { LivePod } from '../../kube/live-pod.ts';
 import type { OwnerRef } from '../../kube/objects.ts';
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
@@ -10,10 +10,7 @@ export type ToldPod = Pick<LivePod, 'namespace' | 'name' | 'uid' | 'controller'>
 /** On the pod, as the kubelet tells it, and on its controlling owner, which outlives it. */
 export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
   const { request, rule } = eviction;
-  const note = evictionMessage(
-    { ...request, usedBytes: request.observedBytes, limit: limitOfBytes(request.limitBytes) },
-    rule.evictAtPercent,
-  );
+  const note = requestMessage(request, rule.evictAtPercent);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
   if (pod.controller === undefined) return [onPod];
