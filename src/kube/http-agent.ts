@@ -77,13 +77,20 @@ export class Connections {
       timeout: idleMs,
       maxSockets: this.#maxSockets,
     };
-    if (!this.#endpoint.server.startsWith('https:')) return new http.Agent(options);
-    return new https.Agent({
+    if (!this.#endpoint.server.startsWith('https:')) return ofOneOrigin(new http.Agent(options));
+    const agent = new https.Agent({
       ...options,
       // Made once: else every new connection parses the CA again.
       secureContext: createSecureContext({ ca, cert, key }),
       rejectUnauthorized: insecure !== true,
       ...(servername === undefined ? {} : { servername }),
     });
+    return ofOneOrigin(agent);
   }
+}
+
+/** All its connections are alike, so they need no name each that is put together, twice a request, of everything TLS can be told. */
+function ofOneOrigin<A extends http.Agent>(agent: A): A {
+  agent.getName = () => 'api';
+  return agent;
 }
