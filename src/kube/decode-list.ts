@@ -2,6 +2,7 @@ import { asList, asObject, asText } from './decode-json.ts';
 import { isProtobuf, magicBytes, parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from './gen/meta.ts';
+import { HeldBytes } from './held-bytes.ts';
 
 /** How one kind is read from either wire form. An object that is in `known`, in the same state, is not made anew. */
 export interface Codec<T> {
@@ -22,8 +23,6 @@ const envelopeField = { typeMeta: 1, raw: 2 };
 const listField = { metadata: 1, items: 2 };
 
 const lengthDelimited = 2;
-/** Room for most objects. */
-const minHeldBytes = 16_384;
 
 /**
  * Reads the answer to a list while it arrives, protobuf or JSON as the server chose.
@@ -38,7 +37,7 @@ export class ListDecoder<T> {
   #meta: ListMeta | undefined;
   /** Bytes of the list in the envelope that are still to come. */
   #listBytes = 0;
-  readonly #held = new Held();
+  readonly #held = new HeldBytes();
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
@@ -139,37 +138,6 @@ export class ListDecoder<T> {
   #readListField(number: number, content: Buffer): void {
     if (number === listField.metadata) this.#meta = ListMeta.decode(content);
     else if (number === listField.items) this.#items.push(this.#codec.fromProtobuf(content));
-  }
-}
-
-/** Part of a field, in one buffer that is used again and again: a new one for each chunk would cost as much as decoding. */
-class Held {
-  #buffer: Buffer = Buffer.alloc(0);
-  #bytes: Buffer = this.#buffer;
-
-  /** Valid until the next `add`. */
-  get bytes(): Buffer {
-    return this.#bytes;
-  }
-
-  /** The beginning of an object does not hold the whole chunk: it is copied. */
-  add(from: Buffer, start: number, end: number): void {
-    if (start === end) return;
-    const { length } = this.#bytes;
-    this.#grow(length + end - start);
-    from.copy(this.#buffer, length, start, end);
-    this.#bytes = this.#buffer.subarray(0, length + end - start);
-  }
-
-  clear(): void {
-    this.#bytes = this.#buffer.subarray(0, 0);
-  }
-
-  #grow(length: number): void {
-    if (length <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(minHeldBytes, length * 2));
-    this.#bytes.copy(larger);
-    this.#buffer = larger;
   }
 }
 

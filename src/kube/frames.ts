@@ -1,3 +1,5 @@
+import { HeldBytes } from './held-bytes.ts';
+
 /** The server broke the wire format; nothing after this point of the stream can be trusted. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
@@ -12,12 +14,14 @@ const nothing: Buffer = Buffer.alloc(0);
 
 /** Cuts a watch stream into frames, however the chunks fall: protobuf by its length prefix, JSON by line, told apart by the first byte. */
 export class FrameSplitter {
+  /** Of the last chunk, or of what is held: frames of it may be in use until the next one comes. */
   #rest = nothing;
+  readonly #held = new HeldBytes();
   #json: boolean | undefined;
 
   /** The frames that `chunk` completes. They share its memory: decode them before the next chunk. */
   push(chunk: Buffer): readonly Buffer[] {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let bytes = this.#rest.length === 0 ? chunk : this.#joined(chunk);
     this.#json ??= bytes.length === 0 ? undefined : bytes[0] === openBrace;
     const frames: Buffer[] = [];
     for (let frame = this.#next(bytes); frame !== undefined; frame = this.#next(bytes)) {
@@ -25,9 +29,15 @@ export class FrameSplitter {
       if (frame.body.length > 0) frames.push(frame.body);
     }
     if (bytes.length > maxFrameBytes) throw new MalformedError('watch frame is longer than 64 MiB');
-    // A copy, so that a few bytes do not hold the whole chunk.
-    this.#rest = bytes.length === 0 ? nothing : Buffer.from(bytes);
+    this.#rest = bytes.length === 0 ? nothing : bytes;
     return frames;
+  }
+
+  #joined(chunk: Buffer): Buffer {
+    this.#held.clear();
+    this.#held.add(this.#rest, 0, this.#rest.length);
+    this.#held.add(chunk, 0, chunk.length);
+    return this.#held.bytes;
   }
 
   #next(bytes: Buffer): { readonly body: Buffer; readonly end: number } | undefined {

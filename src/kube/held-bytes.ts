@@ -1,0 +1,33 @@
+/** Room for most objects. */
+const minHeldBytes = 16_384;
+
+/** The beginning of what is still to come, in one buffer that is used again and again: a new one for each chunk would cost as much as decoding. */
+export class HeldBytes {
+  #buffer: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = this.#buffer;
+
+  /** Valid until the next `add`. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** The beginning of an object does not hold the whole chunk: it is copied. */
+  add(from: Buffer, start: number, end: number): void {
+    if (start === end) return;
+    const { length } = this.#bytes;
+    this.#grow(length + end - start);
+    from.copy(this.#buffer, length, start, end);
+    this.#bytes = this.#buffer.subarray(0, length + end - start);
+  }
+
+  clear(): void {
+    this.#bytes = this.#buffer.subarray(0, 0);
+  }
+
+  #grow(length: number): void {
+    if (length <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(minHeldBytes, length * 2));
+    this.#bytes.copy(larger);
+    this.#buffer = larger;
+  }
+}
