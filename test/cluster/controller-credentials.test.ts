@@ -76,7 +76,7 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
   await kubectl(cluster, ['delete', 'secret', 'first']);
   await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
   await expect.poll(() => answers('GET', '401'), patience).toBeGreaterThan(0);
-  await staysAsItIs(3_000, { cluster, living });
+  await staysAsItIs(2_000, { cluster, living });
   expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
   expect(await dustpan.logTail(1_000)).toContain('Unauthorized');
 
@@ -100,12 +100,12 @@ test('its token is replaced, then revoked in the middle of a pass: not one delet
 
 test('the API server comes back with a certificate of another CA: nothing goes until that is in the file', async () => {
   const { pid } = dustpan;
-  await inTheMiddleOf('ca', 200, { cluster, living });
+  await inTheMiddleOf('ca', 150, { cluster, living });
   await cluster.kill('api');
   await renewCa(cluster.dir);
   await cluster.start('api');
   await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/certificate/i);
-  await staysAsItIs(3_000, { cluster, living });
+  await staysAsItIs(2_000, { cluster, living });
   expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
 
   await put('ca.crt', await readFile(cluster.caFile, 'utf8'));
