@@ -13,6 +13,8 @@ export interface PolicyPassReport {
   readonly held: number;
   readonly deleted: number;
   readonly failed: number;
+  /** Deletions by ttl that were called off, as our clock and that of the API server differ. */
+  readonly clockUnsure: number;
   /** Node names that governed pods refer to and that do not exist. */
   readonly missingNodes: number;
   /** Set while the share of missing nodes is over safety.maxOrphanedNodesPercent. */

@@ -10,7 +10,14 @@ const run = promisify(execFile);
 export async function writePki(dir: string): Promise<void> {
   const pki = join(dir, 'pki');
   await mkdir(pki, { recursive: true });
-  await Promise.all(['ca', 'server', 'sa'].map((name) => writeKey(join(pki, `${name}.key`))));
+  await writeKey(join(pki, 'sa.key'));
+  await renewCa(dir);
+}
+
+/** Writes another CA, and a serving certificate of it for whoever is started from now on; the key of tokens stays. */
+export async function renewCa(dir: string): Promise<void> {
+  const pki = join(dir, 'pki');
+  await Promise.all(['ca', 'server'].map((name) => writeKey(join(pki, `${name}.key`))));
   await certify(pki, 'ca', {
     extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'],
   });

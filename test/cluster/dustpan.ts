@@ -9,6 +9,8 @@ import { repositoryRoot } from './repository.ts';
 export interface DustpanOptions {
   /** Without one it must find the service account of a pod (`mountServiceAccount`). */
   readonly kubeconfig?: string;
+  /** A folder with token and ca.crt, which this process alone sees where a pod has its service account; and the server's URL. */
+  readonly serviceAccount?: { readonly dir: string; readonly server: string };
   readonly env?: Readonly<Record<string, string>>;
   /** Where its log goes, e.g. the cluster's folder. */
   readonly dir: string;
@@ -18,6 +20,8 @@ export interface DustpanOptions {
   readonly nodeArgs?: readonly string[];
   /** Another build than dist/main.js. */
   readonly main?: string;
+  /** Of its log, where there are several. */
+  readonly name?: string;
 }
 
 /** The built controller as a process of its own. */
@@ -26,7 +30,9 @@ export interface Dustpan extends AsyncDisposable {
   readonly logFile: string;
   readonly metricsUrl: string;
   readonly healthUrl: string;
+  readonly isRunning: boolean;
   logTail(lines: number): Promise<string>;
+  kill(signal: NodeJS.Signals): Promise<void>;
   /** Ends it as Kubernetes does: TERM, and KILL when it takes longer than 10 s. */
   stop(): Promise<void>;
 }
@@ -35,14 +41,16 @@ export interface Dustpan extends AsyncDisposable {
 export async function startDustpan(options: DustpanOptions): Promise<Dustpan> {
   const [metrics = 0, health = 0] = await freePorts(2);
   const healthUrl = `http://127.0.0.1:${health}`;
-  const logFile = join(options.dir, 'log', 'dustpan.log');
+  const { name = 'dustpan' } = options;
+  const logFile = join(options.dir, 'log', `${name}.log`);
   const main = options.main ?? join(repositoryRoot(), 'dist/main.js');
   const process = new PartProcess({
-    name: 'dustpan',
-    // env becomes the program it names: one process, one pid.
+    name,
+    // Each becomes the program it names: one process, one pid.
     command: 'env',
     args: [
       ...variables(options.env),
+      ...asPod(options.serviceAccount),
       'node',
       ...(options.nodeArgs ?? []),
       main,
@@ -87,8 +95,28 @@ export function mountServiceAccount(
   writeFileSync(join(serviceAccount, 'token'), cluster.token(user));
   writeFileSync(join(serviceAccount, 'namespace'), 'dustpan-system');
   copyFileSync(cluster.caFile, join(serviceAccount, 'ca.crt'));
-  const { hostname, port } = new URL(cluster.url);
+  return serviceOf(cluster.url);
+}
+
+function serviceOf(server: string): Readonly<Record<string, string>> {
+  const { hostname, port } = new URL(server);
   return { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port === '' ? '443' : port };
+}
+
+/** In a mount namespace of its own, with a /run of its own. */
+function asPod(account: DustpanOptions['serviceAccount']): string[] {
+  if (account === undefined) return [];
+  const mount = `mount -t tmpfs tmpfs /run && mkdir -p ${serviceAccount} && mount --bind "$0" ${serviceAccount} && exec "$@"`;
+  return [
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    mount,
+    account.dir,
+    'env',
+    ...variables(serviceOf(account.server)),
+  ];
 }
 
 type Urls = Pick<Dustpan, 'logFile' | 'healthUrl' | 'metricsUrl'>;
@@ -105,7 +133,11 @@ function handleOf(process: PartProcess, urls: Urls): Dustpan {
       if (process.pid === undefined) throw new Error('dustpan does not run (any more)');
       return process.pid;
     },
+    get isRunning() {
+      return process.pid !== undefined;
+    },
     logTail: (lines) => process.logTail(lines),
+    kill: (signal) => process.kill(signal),
     stop,
     [Symbol.asyncDispose]: stop,
   };

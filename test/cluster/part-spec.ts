@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Startable, ClusterOptions } from './cluster.ts';
 import { kubeconfigFile, tokenOf } from './credentials.ts';
@@ -61,7 +62,7 @@ function etcdSpec({ ports }: Bed): Spec {
 }
 
 function apiSpec(bed: Bed): Spec {
-  const { ports, options, ca } = bed;
+  const { dir, ports, options } = bed;
   const url = `https://127.0.0.1:${ports.api}`;
   return {
     command: 'kube-apiserver',
@@ -88,7 +89,11 @@ function apiSpec(bed: Bed): Spec {
       ...(options.api?.audit === false ? [] : auditArgs),
       ...(options.api?.args ?? []),
     ],
-    isReady: async () => (await statusOf(`${url}/readyz`, { ca, token: tokenOf('admin') })) === 200,
+    isReady: async () => {
+      // A test may have renewed it.
+      const ca = await readFile(join(dir, 'pki/ca.crt'), 'utf8');
+      return (await statusOf(`${url}/readyz`, { ca, token: tokenOf('admin') })) === 200;
+    },
   };
 }
 

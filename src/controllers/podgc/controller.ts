@@ -125,10 +125,10 @@ export class PodGcController {
         signal,
       );
     } finally {
-      const { deleted, failed, halted } = executor;
+      const { deleted, failed, clockUnsure, halted } = executor;
       if (halted !== undefined) log.info({ why: halted, deleted: deleted.length }, 'pass ended early');
       for (const event of podsCollected(deleted, owners)) recorder.record(event);
-      onPass(passReports(plan, census, { deleted, failed, at: clock.now() }));
+      onPass(passReports(plan, census, { deleted, failed, clockUnsure, at: clock.now() }));
     }
     executor.throwIfFailed();
   }

@@ -44,6 +44,7 @@ export class DeletionExecutor {
   readonly #throttles = new Map<string, number>();
   readonly deleted: PodDeletion[] = [];
   readonly failed: PodDeletion[] = [];
+  readonly clockUnsure: PodDeletion[] = [];
   #firstFailure: unknown;
   #failedInARow = 0;
   /** Not the pass's own: what has been sent is waited for, or a deletion would go untold. Each request has its deadline. */
@@ -94,8 +95,19 @@ export class DeletionExecutor {
     const confirmation = await this.#gate.confirmed(this.#signal);
     if (this.#gate.mustStop(confirmation)) return 'stop';
     if (this.#deps.isMarkedNow(deletion)) return 'KeepMarked';
-    if (deletion.reason === 'Expired' && isSkewed(confirmation)) return 'ClockUnsure';
+    if (deletion.reason === 'Expired' && this.#isSkewed(deletion, confirmation)) return 'ClockUnsure';
     return live === undefined ? undefined : recheckNode(deletion.reason, live);
+  }
+
+  /** Said once a pass: it concerns every deletion by ttl alike. */
+  #isSkewed(deletion: PodDeletion, confirmation: Confirmation | undefined): boolean {
+    const skewMs = confirmation?.clockSkewMs ?? Infinity;
+    if (Math.abs(skewMs) <= tolerableSkewMs) return false;
+    const aheadSeconds = Math.round(skewMs / 1000);
+    if (this.clockUnsure.length === 0)
+      this.#deps.log.warn({ aheadSeconds }, 'clock differs from that of the API server, no ttl is judged');
+    this.clockUnsure.push(deletion);
+    return true;
   }
 
   #keep(deletion: PodDeletion, kept: PodKeepReason): 'done' {
@@ -180,9 +192,6 @@ export class DeletionExecutor {
     if (statusOf(err) === 401 || this.#failedInARow >= hopelessInARow) this.throwIfFailed();
   }
 }
-
-const isSkewed = (confirmation: Confirmation | undefined): boolean =>
-  confirmation === undefined || Math.abs(confirmation.clockSkewMs) > tolerableSkewMs;
 
 /** An answer under way or had, and when it was asked for. */
 interface Live<T> {

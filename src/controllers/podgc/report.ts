@@ -64,6 +64,8 @@ class Tally<K> {
 export interface Outcome {
   readonly deleted: readonly PodDeletion[];
   readonly failed: readonly PodDeletion[];
+  /** Called off, as the clocks differ. */
+  readonly clockUnsure: readonly PodDeletion[];
 }
 
 /** The report of a pass for each valid policy that speaks of pods, by the policy's UID. */
@@ -84,6 +86,7 @@ export function passReports(
         held: held.get(uid) ?? 0,
         deleted: of(outcome.deleted, uid),
         failed: of(outcome.failed, uid),
+        clockUnsure: of(outcome.clockUnsure, uid),
       },
     ]),
   );

@@ -61,8 +61,12 @@ function podTrouble(report: PolicyPassReport | undefined): Trouble {
     const message = `Nodes missing: ${report.missingNodes}, ${Math.round(report.trippedPercent)} % of all: orphans are kept`;
     return { reason: 'Tripped', message };
   }
-  if (report === undefined || report.failed === 0) return undefined;
-  return { reason: 'DeletesFailed', message: `${report.failed} deletions failed in the last pass` };
+  if (report === undefined) return undefined;
+  if (report.failed > 0)
+    return { reason: 'DeletesFailed', message: `${report.failed} deletions failed in the last pass` };
+  if (report.clockUnsure === 0) return undefined;
+  const message = `${report.clockUnsure} deletions by ttl were called off: the controller's clock differs from the API server's`;
+  return { reason: 'ClockUnsure', message };
 }
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../src/kube/transport.ts';
 import { FakeCluster, storeOf } from '../../fakes/cluster.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { node, pod, policy, terminatedRule } from '../../builders.ts';
 import { bed, expireAll, many, orphan, orphanPolicy } from './podgc.bed.ts';
 
@@ -95,11 +96,19 @@ test('a plan a minute old is not followed further; the next pass plans afresh', 
 
 test('by a clock that is off, times to live are not judged; thresholds are', async () => {
   const both = policy({ pods: { terminated: terminatedRule({ threshold: 3, ttlAfterFinishedMs: 0 }) } });
-  const { cluster, policies, pass, registry } = bed(new FakeCluster(many(5), [node('node-1')]), both);
+  const log = new RecordingLogger();
+  const { cluster, policies, pass, registry, reports } = bed(
+    new FakeCluster(many(5), [node('node-1')]),
+    both,
+    { log },
+  );
   policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: -3_600_000 });
   await pass();
   expect(cluster.podNames).toHaveLength(3);
   expect(await registry.metrics()).toContain('dustpan_pod_gc_skipped_pods_total{reason="ClockUnsure"} 3');
+  expect(reports.at(-1)).toMatchObject({ deleted: 2, failed: 0, clockUnsure: 3 });
+  const warnings = log.lines.filter(({ level }) => level === 'warn');
+  expect(warnings.map(({ fields }) => fields)).toEqual([{ aheadSeconds: -3_600 }]);
 });
 
 test('a quarantine does not run while nobody looks', async () => {

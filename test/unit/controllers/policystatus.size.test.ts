@@ -28,7 +28,7 @@ const nodes = rollUpNodes(
 ).get(governing.uid);
 const pass = {
   ...{ at: now, governed: large, terminated: large, due: large, waiting: large, held: large },
-  ...{ deleted: large, failed: large, missingNodes: large, trippedPercent: 100 / 3 },
+  ...{ deleted: large, failed: large, clockUnsure: large, missingNodes: large, trippedPercent: 100 / 3 },
 };
 const before = { stored: undefined, report: undefined, deletedSince: large, nodes: undefined };
 

@@ -24,6 +24,7 @@ const report = (over: Partial<PolicyPassReport> = {}): PolicyPassReport => ({
   held: 0,
   deleted: 2,
   failed: 0,
+  clockUnsure: 0,
   missingNodes: 0,
   trippedPercent: undefined,
   ...over,
@@ -39,6 +40,16 @@ const broken: InvalidPolicy = {
 
 const conditions = (status: PolicyStatus): string[] =>
   status.conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
+
+const degraded = (name: string, reason: string, over: Partial<PolicyPassReport>) => ({
+  ...{ name, policy: policy(), report: report(over) },
+  expected: [
+    `Ready=False ${reason}`,
+    'Accepted=True Valid',
+    'Enforcing=True ModeEnforce',
+    `Degraded=True ${reason}`,
+  ],
+});
 
 test.each([
   {
@@ -63,28 +74,9 @@ test.each([
       'Degraded=False AsPlanned',
     ],
   },
-  {
-    name: 'tripped',
-    policy: policy(),
-    report: report({ missingNodes: 4, trippedPercent: 40 }),
-    expected: [
-      'Ready=False Tripped',
-      'Accepted=True Valid',
-      'Enforcing=True ModeEnforce',
-      'Degraded=True Tripped',
-    ],
-  },
-  {
-    name: 'deletions failed',
-    policy: policy(),
-    report: report({ failed: 2 }),
-    expected: [
-      'Ready=False DeletesFailed',
-      'Accepted=True Valid',
-      'Enforcing=True ModeEnforce',
-      'Degraded=True DeletesFailed',
-    ],
-  },
+  degraded('tripped', 'Tripped', { missingNodes: 4, trippedPercent: 40 }),
+  degraded('deletions failed', 'DeletesFailed', { failed: 2 }),
+  degraded('deletions called off, as clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
   {
     name: 'before the first pass',
     policy: policy(),

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from './agent-world.ts';
+import { startCluster, type Cluster } from './cluster.ts';
+import {
+  applyPolicy,
+  isCompleted,
+  numbered,
+  patience,
+  podEntry,
+  runningPods,
+  sampleOf,
+} from './controller-world.ts';
+import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { etcdClient } from './etcd.ts';
+
+const owned = 4_000;
+const alone = 6_000;
+const jobs = numbered('job', 3).map((name) => ({ name, uid: randomUUID() }));
+/** Of the recorder: so many at once, and one more each 100 ms. */
+const eventBurst = 200;
+const msAnEvent = 100;
+
+let cluster: Cluster;
+let dustpan: Dustpan | undefined;
+
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+});
+
+afterAll(async () => {
+  await dustpan?.stop();
+  await cluster.stop();
+});
+
+const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
+
+interface Told {
+  readonly note: string;
+  readonly regarding: { readonly kind: string };
+}
+
+async function events(): Promise<readonly Told[]> {
+  const list = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', 'json']);
+  return (JSON.parse(list) as { readonly items: readonly Told[] }).items;
+}
+
+test('10 000 pods go in one pass: Events are one for each Job and bounded for the others, the status is small', async () => {
+  const living = await runningPods(cluster, numbered('living', 20));
+  await etcdClient(cluster.etcdUrl).putFast([
+    // They go by name, so that the Jobs' are told of first.
+    ...numbered('batch', owned).map((name, i) => podEntry(name, { job: jobs[i % jobs.length] })),
+    ...numbered('lone', alone).map((name) => podEntry(name)),
+  ]);
+  expect(await podCount()).toBe(owned + alone + living.length);
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+  const startedMs = performance.now();
+  const controller = await startDustpan({
+    kubeconfig: cluster.kubeconfig(dustpanUser.name),
+    dir: cluster.dir,
+    args: ['--pod-gc-period=1h'],
+  });
+  dustpan = controller;
+  const { pid } = controller;
+  await expect.poll(podCount, patience).toBe(living.length);
+  await isCompleted({ cluster, living }, controller);
+  const took = performance.now() - startedMs;
+
+  const told = await events();
+  expect(told.length).toBeGreaterThan(jobs.length);
+  expect(told.length).toBeLessThanOrEqual(eventBurst + took / msAnEvent);
+  const ofJobs = told.filter(({ regarding }) => regarding.kind === 'Job').map(({ note }) => note);
+  expect(ofJobs.map((note) => note.split(' (')[0]).toSorted()).toEqual([
+    ...['Deleted 1333 pods', 'Deleted 1333 pods', 'Deleted 1334 pods'],
+  ]);
+
+  const sample = (name: string): Promise<number | undefined> => sampleOf(controller, `dustpan_${name}`);
+  expect(await sample('pod_gc_deleted_pods_total{reason="Expired"}')).toBe(owned + alone);
+  const status = await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', 'jsonpath={.status}']);
+  expect(Buffer.byteLength(status)).toBeLessThan(8_192);
+  expect(controller.pid).toBe(pid);
+});
