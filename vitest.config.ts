@@ -19,6 +19,8 @@ export default defineConfig({
           name: 'sandbox',
           include: ['test/integration/**/*.test.ts', 'test/contract/**/*.sandbox.test.ts'],
           testTimeout: 30_000,
+          // They mostly wait: for leases, back-offs and periods of real programs.
+          maxWorkers: 3,
         },
       },
       {

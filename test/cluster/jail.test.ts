@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,13 +46,22 @@ function mounts(): string {
   return readFileSync('/proc/self/mountinfo', 'utf8');
 }
 
+/** Of the jails that are no more. */
 function cgroupFolders(): readonly string[] {
   const top = '/sys/fs/cgroup';
   const folders = [top, ...readdirSync(top).map((name) => join(top, name))];
   const entries = folders
     .filter((dir) => existsSync(join(dir, 'cgroup.procs')))
     .map((dir) => readdirSync(dir));
-  return [...new Set(entries.flat())].filter((name) => name.startsWith('dustpan-jail-'));
+  const ours = [...new Set(entries.flat())].filter((name) => name.startsWith('dustpan-jail-'));
+  return ours.filter(
+    (name) => !isLocked(folders.map((dir) => join(dir, name)).filter((dir) => existsSync(dir))),
+  );
+}
+
+/** The script of another jail lives: that one comes and goes on its own. */
+function isLocked(dirs: readonly string[]): boolean {
+  return dirs.some((dir) => spawnSync('flock', ['--nonblock', dir, 'true']).status === 1);
 }
 
 describe('a jail', () => {

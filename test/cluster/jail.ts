@@ -8,6 +8,8 @@ export interface JailOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Makes the jail a node with its well-known paths; above 0, the runtime's images lie on a file system of this size. */
   readonly imageFsMB?: number;
+  /** File descriptor for all that the command prints; otherwise it is shown as it comes. */
+  readonly output?: number | undefined;
 }
 
 /** Runs a command in a throw-away machine of namespaces and returns its exit code; nothing started in there outlives it. */
@@ -18,8 +20,9 @@ export async function jail(
 ): Promise<number> {
   const script = join(repositoryRoot(), 'test/cluster/jail.sh');
   // Should this process be killed, the script gets a TERM and takes the jail along.
+  const printed = options.output ?? 'inherit';
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'bash', script, dir, ...command], {
-    stdio: 'inherit',
+    stdio: ['inherit', printed, printed],
     env: { ...process.env, ...options.env, BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '' },
   });
   const stopForwarding = forwardSignals(child);

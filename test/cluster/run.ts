@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { bedFiles, type BedFiles, type FileBed } from './bed-files.ts';
+import { bedFiles, type BedFiles } from './bed-files.ts';
 import { binaries, type Found } from './binaries.ts';
 import { jail, type JailOptions } from './jail.ts';
+import { inLanes, isEnding, type Job } from './lanes.ts';
 import type { Part } from './parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './requirements.ts';
@@ -46,11 +47,6 @@ function isFailure(code: number): boolean {
   return code !== 0 && !isEnding(code);
 }
 
-/** 129, 130 and 143 stand for HUP, INT and TERM. */
-function isEnding(code: number): boolean {
-  return [129, 130, 143].includes(code);
-}
-
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -61,51 +57,44 @@ async function main(command: readonly string[]): Promise<number> {
   if (reason !== undefined) return skipped('cluster tests', reason);
   const [program, subcommand, ...args] = command;
   if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
-  return await runFiles(bedFiles(args), async (files, options) => {
-    return await inJail(command, { ...options, env: { DUSTPAN_BED_FILES: files.join(',') } });
+  const beds = bedsOf(bedFiles(args));
+  const refused = beds.map(({ files, parts }) => {
+    const lacking = cannotRun(parts);
+    return lacking === undefined ? undefined : skipped(files.join(', '), lacking);
   });
+  const able = beds.filter((_, i) => refused[i] === undefined);
+  // Found or built before the jails begin, or two would wait for the same build.
+  await binaries([...new Set(able.flatMap(({ parts }) => parts))], say);
+  const code = await inLanes(
+    able.map((bed) => jobOf(bed, command)),
+    say,
+  );
+  return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 
-async function runFiles({ plain, prometheus, nodes }: BedFiles, run: Run): Promise<number> {
+/** Files that share a jail, and what it is like. */
+interface Bed extends Pick<JailOptions, 'imageFsMB'> {
+  readonly files: readonly string[];
+  readonly parts: readonly Part[];
+}
+
+/** The longest first. Prometheus is built only where a file that needs it was selected: it takes minutes. */
+function bedsOf({ plain, prometheus, nodes }: BedFiles): readonly Bed[] {
+  const beds: Bed[] = nodes.map((node) => ({
+    files: [node.file],
+    parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
+    imageFsMB: node.imageFsMB,
+  }));
+  if (prometheus.length > 0) beds.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
   // Nothing selected is for vitest to complain about.
-  const isNothing = plain.length + prometheus.length + nodes.length === 0;
-  const first = plain.length > 0 || isNothing ? await run(plain, {}) : 0;
-  if (isEnding(first)) return first;
-  const second = prometheus.length > 0 ? await runPrometheus(prometheus, run) : 0;
-  if (isEnding(second)) return second;
-  const third = await runNodes(nodes, run);
-  return first || second || third;
+  if (plain.length > 0 || beds.length === 0) beds.unshift({ files: plain, parts: controlPlane });
+  return beds;
 }
 
-const withPrometheus: readonly Part[] = [...controlPlane, 'prometheus'];
-
-/** Built only where a file that needs it was selected: it takes minutes. */
-async function runPrometheus(files: readonly string[], run: Run): Promise<number> {
-  const lacking = cannotRun(withPrometheus);
-  if (lacking !== undefined) return skipped('tests with Prometheus', lacking);
-  return await run(files, { parts: withPrometheus });
-}
-
-type Run = (files: readonly string[], options: InJailOptions) => Promise<number>;
-
-/** One after the other: a node takes most of a small machine. */
-async function runNodes(nodes: readonly FileBed[], run: Run): Promise<number> {
-  if (nodes.length === 0) return 0;
-  const lacking = cannotRun(wholeNode);
-  if (lacking !== undefined) return skipped('node tests', lacking);
-  let result = 0;
-  for (const node of nodes) {
-    const code = await runNode(node, run);
-    if (isEnding(code)) return code;
-    result ||= code;
-  }
-  return result;
-}
-
-async function runNode({ file, imageFsMB, prometheus }: FileBed, run: Run): Promise<number> {
-  const lacking = prometheus ? cannotRun(withPrometheus) : undefined;
-  if (lacking !== undefined) return skipped(file, lacking);
-  return await run([file], { parts: prometheus ? [...wholeNode, 'prometheus'] : wholeNode, imageFsMB });
+function jobOf({ files, ...bed }: Bed, command: readonly string[]): Job {
+  const env = { DUSTPAN_BED_FILES: files.join(',') };
+  const name = files.length === 1 ? (files[0] ?? '') : `${files.length} files in one jail`;
+  return { name, run: (output) => inJail(command, { ...bed, env, output }) };
 }
 
 function skipped(what: string, reason: string): number {
