@@ -99,8 +99,18 @@ describe('what the controller runs with', () => {
       expect(template).toMatch(new RegExp(variable.replace('=', '[^\\n]*value: "?')));
   });
 
-  test('grows with the cluster', () => {
-    expect([1, 150_000, 150_001, 200_000].map(oldSpaceMbFor)).toEqual([96, 96, 160, 160]);
+  test.each([
+    [1, 96],
+    [150_000, 96],
+    [150_001, 128],
+    [250_000, 128],
+    [350_000, 160],
+  ])('for %d pods is %d MiB of old space', (pods, expected) => {
+    expect(oldSpaceMbFor(pods)).toBe(expected);
+  });
+
+  test('is told with the values', () => {
+    expect(values).toContain('32 more for each further 100 000');
   });
 });
 
