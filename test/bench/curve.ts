@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorLine } from '../../src/runtime/errors.ts';
 import { startCluster } from '../cluster/cluster.ts';
 import { dustpanUser } from '../cluster/dustpan.ts';
 import { etcdClient } from '../cluster/etcd.ts';
@@ -70,6 +71,7 @@ async function bench(): Promise<CurveResult> {
   const bed = { cluster, etcd: etcdClient(cluster.etcdUrl), api: apiClient(cluster) };
   const prepared = await prepareBenchPods(bed, { pods: sizes.at(-1) ?? 0, due: 0 });
   const points = await measureAll(bed, prepared);
+  if (points.length === 0) throw new Error('no size could be measured');
   return {
     command: commandLine('bench:curve'),
     ...{ loadBefore, env: options.env, podBytes: prepared.podBytes, points },
@@ -82,8 +84,15 @@ async function measureAll(bed: Bed, prepared: BenchPods): Promise<CurvePoint[]> 
   let from = 0;
   for (const [i, pods] of sizes.entries()) {
     say(`size ${i + 1} of ${sizes.length}: ${pods} pods`);
-    await grow(bed, prepared, { from, to: pods });
-    points.push(await measureSize(bed, pods));
+    try {
+      await grow(bed, prepared, { from, to: pods });
+      points.push(await measureSize(bed, pods));
+    } catch (err) {
+      // A size too large for this machine does not take the others along.
+      say(`${pods} pods: ${errorLine(err)}`);
+      process.exitCode = 1;
+      break;
+    }
     from = pods;
   }
   return points;
@@ -99,7 +108,7 @@ async function grow(bed: Bed, prepared: BenchPods, numbers: NumberRange): Promis
 
 async function measureSize(bed: Bed, pods: number): Promise<CurvePoint> {
   // As many due as bench:podgc has, so that plans compare.
-  const threshold = thresholdOf({ pods, due: Math.min(5_000, pods / 5) });
+  const threshold = thresholdOf({ pods, due: Math.min(5_000, Math.floor(pods / 5)) });
   const spaces =
     options['old-space'] === '' ? [oldSpaceMbFor(pods)] : options['old-space'].split(',').map(Number);
   const runs: CurveRun[] = [];
