@@ -17,18 +17,27 @@ export interface BenchPods {
   readonly podBytes: number;
   /** Where the due pods are. */
   readonly due: readonly ClonePlace[];
-  /** Writes all pods. */
-  load(etcd: EtcdClient, onProgress: (done: number) => void): Promise<void>;
-  /** Throws unless the API server serves a clone as what it should be. */
-  check(api: ApiClient): Promise<void>;
+  /** Writes the pods of these numbers, or all; the progress counts from the first of them. */
+  load(etcd: EtcdClient, onProgress: (done: number) => void, numbers?: NumberRange): Promise<void>;
+  /** Throws unless the API server serves the first clone and this one, or the last, as what they should be. */
+  check(api: ApiClient, number?: number): Promise<void>;
+  /** Where the pod of this number is. */
+  placeOf(number: number): ClonePlace;
   /** Brings the due pods back. */
   restore(etcd: EtcdClient): Promise<void>;
   countDue(etcd: EtcdClient): Promise<number>;
 }
 
+/** From the first on, up to but not including the other. */
+export interface NumberRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 const dueNamespaces = 5;
 const otherNamespaces = 40;
-const nodes = 100;
+/** As many as their names have digits for. */
+const nodes = 1_000;
 /** Pods are this far apart. */
 const spacingSeconds = 1;
 
@@ -46,12 +55,13 @@ export async function prepareBenchPods(bed: Bed, { pods, due }: Size): Promise<B
     threshold: thresholdOf({ pods, due }),
     podBytes: template(templates, 'succeeded').sizeBytes,
     due: Array.from({ length: due }, (_, i) => placeOf(i)),
-    load: async (etcd, onProgress) => {
-      await etcd.putFast(entries(0, pods), onProgress);
+    load: async (etcd, onProgress, { from, to } = { from: 0, to: pods }) => {
+      await etcd.putFast(entries(from, to), onProgress);
     },
-    check: async (api) => {
-      for (const i of [0, pods - 1]) await checkClone(api, placeOf(i));
+    check: async (api, number = pods - 1) => {
+      for (const i of [0, number]) await checkClone(api, placeOf(i));
     },
+    placeOf,
     restore: async (etcd) => {
       await etcd.putFast(entries(0, due));
     },
@@ -80,16 +90,17 @@ function variantOf(i: number, due: number): Variant {
 
 function place(i: number, { pods, due, nowSeconds }: Size & { readonly nowSeconds: number }): ClonePlace {
   const number = 20_000_000 + i;
-  const twoDigits = (n: number): string => String(n).padStart(2, '0');
-  const namespace = i < due ? `bench-d${i % dueNamespaces}` : `bench-${twoDigits(i % otherNamespaces)}`;
+  const namespace = i < due ? `bench-d${i % dueNamespaces}` : `bench-${digits(i % otherNamespaces, 2)}`;
   return {
     number,
     namespace,
     name: `nightly-${variantOf(i, due)}-${number}-x7k2p`,
-    node: `node-0${twoDigits(i % nodes)}`,
+    node: `node-${digits(i % nodes, 3)}`,
     createdAtSeconds: nowSeconds - 3_600 - (pods - i) * spacingSeconds,
   };
 }
+
+const digits = (n: number, count: number): string => String(n).padStart(count, '0');
 
 function template(templates: ReadonlyMap<Variant, PodTemplate>, variant: Variant): PodTemplate {
   const found = templates.get(variant);
@@ -131,12 +142,12 @@ async function checkClone(
 }
 
 function clusterObjects(): StoredObject[] {
-  const range = (count: number): string[] =>
-    Array.from({ length: count }, (_, i) => String(i).padStart(2, '0'));
-  const names = [...range(otherNamespaces), ...range(dueNamespaces).map((n) => `d${n.slice(1)}`)];
+  const range = (count: number, length: number): string[] =>
+    Array.from({ length: count }, (_, i) => digits(i, length));
+  const names = [...range(otherNamespaces, 2), ...range(dueNamespaces, 1).map((n) => `d${n}`)];
   return [
     ...names.map((name) => stored('Namespace', `bench-${name}`)),
-    ...range(nodes).map((name) => stored('Node', `node-0${name}`)),
+    ...range(nodes, 3).map((name) => stored('Node', `node-${name}`)),
   ];
 }
 

@@ -8,20 +8,22 @@ import { etcdClient } from '../cluster/etcd.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { inJail } from '../cluster/run.ts';
 import { apiClient, rawDeleteRate } from './api-client.ts';
+import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
-import { section, writeSection, type BenchResult, type Round } from './report.ts';
+import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
+import { section, serverVersion, writeSection, type BenchResult, type Round } from './report.ts';
 import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
 import { measureUpstream } from './run-upstream.ts';
 import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
   options: {
-    pods: { type: 'string', default: '10000' },
+    pods: { type: 'string', default: '20000' },
     due: { type: 'string' },
     /** For dustpan's Node, separated by spaces. */
-    'node-args': { type: 'string', default: '--max-semi-space-size=1 --max-old-space-size=96' },
+    'node-args': { type: 'string', default: nodeArgs(oldSpaceMbFor(100_000)) },
     /** For dustpan's process, NAME=VALUE separated by spaces: what the chart sets. */
-    env: { type: 'string', default: 'MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072' },
+    env: { type: 'string', default: controllerEnv },
     /** How often dustpan clears the backlog; the servers' own speed is measured before and after each. */
     rounds: { type: 'string', default: '3' },
     /** Puts the result into docs/benchmarks.md. */
@@ -93,13 +95,12 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
   const rounds = await clearOverAndOver(bed, prepared);
   say('kube-controller-manager');
   const upstream = await measureUpstream(bed, prepared);
-  const { gitVersion } = JSON.parse((await bed.api.send('GET', '/version')).toString()) as ServerVersion;
   return {
-    command: commandLine(),
+    command: commandLine('bench:podgc'),
     loadBefore,
     nodeArgs: options['node-args'],
     env: options.env,
-    ...{ pods, due, podBytes: prepared.podBytes, apiServer: gitVersion },
+    ...{ pods, due, podBytes: prepared.podBytes, apiServer: await serverVersion(bed.api) },
     ...{ rest, rounds, upstream },
   };
 }
@@ -130,30 +131,4 @@ async function rawRate(bed: Bed, prepared: BenchPods): Promise<number> {
 async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {
   await prepared.restore(etcd);
   await settled(cluster);
-}
-
-function words(text: string): string[] {
-  return text.split(' ').filter((word) => word !== '');
-}
-
-function pairs(text: string): Record<string, string> {
-  return Object.fromEntries(words(text).map((word) => word.split('=') as [string, string]));
-}
-
-/** What to type for the same again. */
-function commandLine(): string {
-  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
-  return ['npm run bench:podgc --', ...said.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg))].join(' ');
-}
-
-function isOutput(arg: string): boolean {
-  return arg === '--write' || arg === '--json';
-}
-
-interface ServerVersion {
-  readonly gitVersion: string;
-}
-
-function say(line: string): void {
-  process.stderr.write(`bench: ${line}\n`);
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/repository.ts';
+import type { ApiClient } from './api-client.ts';
 import { median } from './median.ts';
 import type { AtRest, Cleared } from './run-dustpan.ts';
 import type { Clearing } from './watch-collector.ts';
@@ -33,7 +34,7 @@ export function section(result: BenchResult): string {
   return [
     `## podgc, ${thousands(pods)} pods`,
     '',
-    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB, ${thousands(due)} of them over the threshold. ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB on 1 000 nodes, ${thousands(due)} of them over the threshold. ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
     '',
     ...table(['', 'dustpan', 'kube-controller-manager', 'budget', ''], rows(result)),
     '',
@@ -114,18 +115,39 @@ export function machine(): string {
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`;
 }
 
-/** Puts the section in the place of the one with the same heading. */
+/** What the API server calls itself. */
+export async function serverVersion(api: Pick<ApiClient, 'send'>): Promise<string> {
+  const { gitVersion } = JSON.parse((await api.send('GET', '/version')).toString()) as ServerVersion;
+  return gitVersion;
+}
+
+interface ServerVersion {
+  readonly gitVersion: string;
+}
+
+/** Puts the section into docs/benchmarks.md. */
 export function writeSection(text: string): void {
   const file = join(repositoryRoot(), 'docs/benchmarks.md');
+  writeFileSync(file, withSection(readFileSync(file, 'utf8'), text));
+}
+
+/** The page with the section in the place of the one with the same heading; else after the last whose heading begins with the same word. */
+export function withSection(page: string, text: string): string {
   const [heading = ''] = text.split('\n');
-  const sections = readFileSync(file, 'utf8').split(/^(?=## )/m);
-  const at = sections.findIndex((one) => one.startsWith(`${heading}\n`));
-  if (at < 0) sections.push(text);
-  else sections[at] = text;
-  writeFileSync(file, sections.map((one) => one.trim()).join('\n\n') + '\n');
+  const [word = ''] = heading.replace(/^## /, '').split(/\W/);
+  const sections = page.split(/^(?=## )/m);
+  const same = sections.findIndex((one) => one.startsWith(`${heading}\n`));
+  const kin = sections.findLastIndex((one) => new RegExp(`^## ${word}\\b`, 'i').test(one));
+  if (same >= 0) sections[same] = text;
+  else sections.splice(kin < 0 ? sections.length : kin + 1, 0, text);
+  return sections.map((one) => one.trim()).join('\n\n') + '\n';
 }
 
 const one = (value: number): string => value.toFixed(1);
 const mb = (value: number): string => `${value.toFixed(0)} MB`;
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
-const thousands = (value: number): string => value.toLocaleString('en').replaceAll(',', ' ');
+
+/** 100000 as 100 000. */
+export function thousands(value: number): string {
+  return value.toLocaleString('en').replaceAll(',', ' ');
+}

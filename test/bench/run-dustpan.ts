@@ -35,7 +35,7 @@ export async function measureAtRest(
 ): Promise<AtRest> {
   await applyBenchPolicy(cluster, { threshold, mode: 'DryRun' });
   const startedAtMs = performance.now();
-  await using dustpan = await start(cluster, runtime);
+  await using dustpan = await startAsInPod(cluster, runtime);
   const starting = await scrapeUntil(dustpan, 500, (all) => (all.at(-1)?.passes ?? 0) > 0);
   const restAt = performance.now();
   const resting = await scrapeUntil(dustpan, 1_000, () => performance.now() - restAt > restSeconds * 1_000);
@@ -73,7 +73,7 @@ export async function measureClearing(
 ): Promise<Cleared> {
   await applyBenchPolicy(cluster, { threshold: pods.threshold, mode: 'Enforce' });
   const startedAtMs = performance.now();
-  await using dustpan = await start(cluster, runtime);
+  await using dustpan = await startAsInPod(cluster, runtime);
   let cleared = false;
   const [clearing, busy] = await Promise.all([
     watchClearing({
@@ -97,13 +97,15 @@ export async function measureClearing(
   };
 }
 
-function start(cluster: Bed['cluster'], runtime: NodeRuntime): Promise<Dustpan> {
+/** Starts the controller with a service account and no more rights than it needs. */
+export function startAsInPod(cluster: Bed['cluster'], runtime: NodeRuntime): Promise<Dustpan> {
   // As in a pod: a kubeconfig would load the library that reads it, which no pod has.
   const env = { ...runtime.env, ...mountServiceAccount(cluster, dustpanUser.name) };
   return startDustpan({ env, dir: cluster.dir, nodeArgs: runtime.args });
 }
 
-async function applyBenchPolicy(
+/** Writes the one policy of the bench. */
+export async function applyBenchPolicy(
   cluster: Bed['cluster'],
   { threshold, mode }: { readonly threshold: number; readonly mode: string },
 ): Promise<void> {

@@ -7,6 +7,11 @@ export function metric(exposition: string, name: string): number {
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
+/** The sample with this label; 0 when there is none. */
+export function labelled(exposition: string, name: string, label: string): number {
+  return metric(exposition, `${name}(?=\\{[^}\\n]*${label}[,}])`);
+}
+
 /** What dustpan says of itself, and the kernel of it, at one moment. */
 export interface Scrape {
   readonly atMs: number;
@@ -16,6 +21,9 @@ export interface Scrape {
   readonly lagSeconds: number;
   readonly requests: number;
   readonly heapMb: number;
+  /** When the last pass over pods ended, Unix time, and how many pods marked to be kept it saw. */
+  readonly passAtMs: number;
+  readonly keepMarked: number;
   readonly usage: Usage;
 }
 
@@ -34,6 +42,8 @@ export async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
     lagSeconds: metric(text, 'nodejs_eventloop_lag_p99_seconds'),
     requests: metric(text, 'dustpan_rest_client_requests_total'),
     heapMb: metric(text, 'nodejs_heap_size_used_bytes') / 1e6,
+    passAtMs: labelled(text, 'dustpan_loop_last_success_timestamp_seconds', 'loop="podgc"') * 1_000,
+    keepMarked: labelled(text, 'dustpan_pod_gc_kept_pods', 'reason="KeepMarked"'),
     usage: usageOf(pid),
   };
 }

@@ -4,7 +4,8 @@ import { usageOf } from './process-usage.ts';
 
 const lookMs = 2_000;
 const idlePercent = 15;
-const patienceMs = 180_000;
+/** 200 000 pods take minutes on a busy machine. */
+const patienceMs = 600_000;
 
 /** Resolves when etcd and the API server have digested what was written: until then they are slower than they are. */
 export async function settled(cluster: Pick<Cluster, 'pid'>): Promise<void> {
