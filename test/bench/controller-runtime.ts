@@ -11,5 +11,5 @@ export function oldSpaceMbFor(pods: number): number {
 
 /** The flags for the controller's Node with such an old space. */
 export function nodeArgs(oldSpaceMb: number): string {
-  return `--max-semi-space-size=1 --max-old-space-size=${oldSpaceMb}`;
+  return `--max-semi-space-size=2 --max-old-space-size=${oldSpaceMb}`;
 }

@@ -49,7 +49,7 @@ export function curveSection(result: CurveResult): string {
   return [
     '## curve',
     '',
-    `\`${command}\`: pods of ${(podBytes / 1_000).toFixed(1)} KB, 1 000 nodes. ${machine()}, Node ${process.version} with \`--max-semi-space-size=1\`, \`--max-old-space-size\` of the column "old space" (MiB) and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: pods of ${(podBytes / 1_000).toFixed(1)} KB, 1 000 nodes. ${machine()}, Node ${process.version} with \`--max-semi-space-size=2\`, \`--max-old-space-size\` of the column "old space" (MiB) and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
     '',
     ...table(besidePeer, rows(points, cellsBesidePeer)),
     '',
