@@ -6,7 +6,7 @@ import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { repositoryRoot } from './repository.ts';
 
-export interface DustpanOptions {
+interface DustpanOptions {
   /** Without one it must find the service account of a pod (`mountServiceAccount`). */
   readonly kubeconfig?: string;
   readonly env?: Readonly<Record<string, string>>;

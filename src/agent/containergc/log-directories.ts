@@ -36,7 +36,7 @@ export function logDirectories({ roots, entries, directories }: LogListing): rea
   });
 }
 
-export interface LogsLeft {
+interface LogsLeft {
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly standing: (uid: string) => Standing;
   readonly podsKnown: boolean;

@@ -9,7 +9,7 @@ import { groupedBy } from './order.ts';
 import { holdOf, podUidOf, type Standing } from './pods.ts';
 
 /** What the other steps leave to the rotated logs. */
-export interface RotatedContext {
+interface RotatedContext {
   readonly standing: (uid: string) => Standing;
   /** Paths of directories that go as a whole. */
   readonly goneDirectories: ReadonlySet<string>;

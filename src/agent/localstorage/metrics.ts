@@ -93,7 +93,7 @@ function planMetrics(registers: [Registry]) {
 type PlanMetrics = ReturnType<typeof planMetrics>;
 
 /** What one plan was made from. */
-export interface Shown {
+interface Shown {
   readonly plan: LocalStoragePlan;
   readonly pods: readonly StoragePod[];
   readonly usage: StorageUsage | undefined;

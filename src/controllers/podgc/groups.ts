@@ -4,13 +4,13 @@ import type { PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
 import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
 
-export interface Grouped {
+interface Grouped {
   readonly groups: readonly Group[];
   readonly outside: readonly Outside[];
 }
 
 /** Pods that no rule may touch, all for one reason. */
-export interface Outside {
+interface Outside {
   readonly reason: PodKeepReason;
   /** undefined: no policy governs them, or an invalid one does. */
   readonly policy: Policy | undefined;

@@ -61,7 +61,7 @@ class Tally<K> {
 }
 
 /** What was really done, as the executor counted it. */
-export interface Outcome {
+interface Outcome {
   readonly deleted: readonly PodDeletion[];
   readonly failed: readonly PodDeletion[];
 }
