@@ -90,7 +90,7 @@ function candidatesIn(
   for (const { policy, excluded, matchesNamespace, matchesPod } of claims) {
     const undecidable = matchesNamespace !== undefined && labels === undefined;
     if (excluded.has(namespace)) continue;
-    if (!undecidable && matchesNamespace?.(labels ?? {}) === false) continue;
+    if (labels !== undefined && matchesNamespace?.(labels) === false) continue;
     candidates.push({ governor: undecidable ? 'unknown' : policy, matchesPod });
     if (matchesPod === undefined) break;
   }

@@ -64,7 +64,7 @@ function observed(
   { policy, now }: Look,
 ): LimitHistory {
   const nowMs = now.getTime();
-  const { usedBytes, limit, measuredAtMs = nowMs } = reading;
+  const { usedBytes, limit, measuredAtMs } = reading;
   return {
     podUid: pod.uid,
     trend: observeTrend(before?.trend, { atMs: measuredAtMs, bytes: usedBytes }),

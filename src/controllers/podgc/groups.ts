@@ -27,9 +27,13 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   facts.pods.forEach((pod) => {
     const governor = governorOf(pod);
     const mine = isPolicy(governor) ? groups.get(governor) : undefined;
-    const reason = mine === undefined ? ungoverned(governor) : shieldOf(pod);
-    if (mine !== undefined && reason === undefined) add(pod, mine);
-    else outside.add(pod, reason ?? 'NoPolicy', mine?.policy);
+    if (mine === undefined) {
+      outside.add(pod, ungoverned(governor), undefined);
+      return;
+    }
+    const reason = shieldOf(pod);
+    if (reason === undefined) add(pod, mine);
+    else outside.add(pod, reason, mine.policy);
   });
   return { groups: [...groups.values()], outside: outside.all };
 }

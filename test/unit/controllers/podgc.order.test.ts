@@ -34,6 +34,13 @@ test('the first few are those that a sort of all would put first', property, () 
   );
 });
 
+test('more pods than positions are ranked all the same', () => {
+  const last = pod('z');
+  const many = Array.from({ length: 2 ** 19 }, () => last);
+  many.push(pod('a'));
+  expect(inTurn(many)[0]?.name).toBe('a');
+});
+
 test('the whole order is that of a plain sort', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), (pods) => {

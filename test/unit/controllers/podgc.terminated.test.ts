@@ -244,6 +244,16 @@ const rows: readonly Row[] = [
     goes: ['taken Terminated', 'old Expired'],
     stays: ['kept KeptForOwner'],
   },
+  ...[
+    ['a', 'b'],
+    ['b', 'a'],
+  ].map((names) => ({
+    name: `of pods that finished at once, in the order ${names.join()}, keepPerOwner keeps the first by UID`,
+    world: { pods: names.map((name) => aged(name, 5, { controller: owner('Job', 'j') })) },
+    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    goes: ['b Expired'],
+    stays: ['a KeptForOwner'],
+  })),
 ];
 
 test.each(rows)('$name', checkRow);
