@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     coverage: {
       ...decisions,
-      reporter: [['text', { skipFull: true }], 'json'],
+      reporter: [['text', { skipFull: true }]],
       thresholds: { branches: 100 },
     },
     projects: [
