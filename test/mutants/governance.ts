@@ -24,8 +24,8 @@ export const governanceMutants: MutantGroup = {
     [
       'InvalidPolicy: of a node',
       governance,
-      'isInvalid(policy) || policy.nodes === undefined',
-      'policy.nodes === undefined',
+      "reason: 'InvalidPolicy', policy };",
+      "reason: 'NoPolicy', policy };",
     ],
     [
       'InvalidPolicy: governs all nodes',

@@ -40,15 +40,17 @@ export class MutantRunner {
     return new MutantRunner(vitest, served);
   }
 
-  /** Whether all these tests pass; property tests, which are slow and here for other reasons, are not among them. */
-  async passes(tests: readonly string[], broken: Broken | undefined): Promise<boolean> {
+  /** The files of these tests that fail; property tests, which are slow and here for other reasons, are not among them. */
+  async failing(tests: readonly string[], broken: Broken | undefined): Promise<readonly string[]> {
     const files = await this.#specifications(tests);
     const last = this.#served.broken;
     this.#served.broken = broken;
     for (const changed of [last, broken])
       if (changed !== undefined) this.#vitest.invalidateFile(changed.path);
     const { testModules } = await this.#vitest.runTestSpecifications(files);
-    return testModules.length === files.length && testModules.every((one) => one.ok());
+    // It tells of all that it has ever run.
+    const run = new Set(files.map(({ moduleId }) => moduleId));
+    return testModules.filter((one) => run.has(one.moduleId) && !one.ok()).map(({ moduleId }) => moduleId);
   }
 
   async #specifications(tests: readonly string[]): Promise<TestSpecification[]> {

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import type { PodDeleteReason } from '../../../src/api/reasons.ts';
-import { recheckNode, throttledForMs, type LiveNode } from '../../../src/controllers/podgc/recheck.ts';
-import { node } from '../../builders.ts';
+import {
+  disruptionTarget,
+  recheckNode,
+  throttledForMs,
+  type LiveNode,
+} from '../../../src/controllers/podgc/recheck.ts';
+import { node, now } from '../../builders.ts';
 import { outOfServiceNode } from './podgc.world.ts';
 
 const absent: LiveNode = { node: undefined };
@@ -33,4 +38,9 @@ test.each([
   { name: 'not for what is no error', err: 'x', expected: undefined },
 ])('waits $name', ({ err, expected }) => {
   expect(throttledForMs(err)).toBe(expected);
+});
+
+test('only an orphan is given the condition that upstream gives it', () => {
+  expect(disruptionTarget('Orphaned', now)).toMatchObject({ reason: 'DeletionByPodGC', at: now });
+  expect(disruptionTarget('OutOfService', now)).toBeUndefined();
 });

@@ -72,6 +72,12 @@ const rows: readonly Row[] = [
     goes: ['a Terminated'],
   },
   {
+    name: 'a pod deleted with grace 0 that nothing holds is not held',
+    world: { pods: [aged('a', 9, { ...finalizerHeld, finalizers: [] }), aged('b', 1)] },
+    policies: [terminated({ threshold: 1 })],
+    goes: ['a Terminated'],
+  },
+  {
     name: 'a terminating pod with grace left is not held',
     world: { pods: [aged('a', 9, { ...terminating, finalizers: ['x/y'] }), aged('b', 1)] },
     policies: [terminated({ threshold: 1 })],
