@@ -9,8 +9,19 @@ const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.test.ts'];
 
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
+/** What decides: pure code, of which npm run coverage:decisions wants every branch taken by a unit test. */
+const decisions = {
+  include: ['src/{controllers,agent}/*/*.ts', 'src/api/*.ts', 'src/runtime/{duration,glob,jump,quantity}.ts'],
+  exclude: ['**/{controller,manager,executor}.ts', '**/*.gen.ts'],
+};
+
 export default defineConfig({
   test: {
+    coverage: {
+      ...decisions,
+      reporter: [['text', { skipFull: true }]],
+      thresholds: { branches: 100 },
+    },
     projects: [
       { define: define(), test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

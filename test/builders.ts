@@ -69,7 +69,7 @@ export const terminatedRule = (over: Partial<TerminatedPolicy> = {}): Terminated
   ...over,
 });
 
-export const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
+const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
   namespaceSelector: everything,
   excludeNamespaces: new Set(),
   podSelector: everything,

@@ -52,6 +52,7 @@ function typeText(value, shape) {
 }
 
 function withChoices(text, shape) {
-  const named = (shape?.enum ?? []).filter((word) => word !== '' && !text.includes(word));
-  return named.length === 0 ? text : `${text} One of ${named.map((word) => `\`${word}\``).join(', ')}.`;
+  const words = (shape?.enum ?? []).filter((word) => word !== '');
+  if (words.every((word) => text.includes(word))) return text;
+  return `${text} One of ${words.map((word) => `\`${word}\``).join(', ')}.`;
 }

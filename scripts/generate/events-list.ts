@@ -20,7 +20,7 @@ import {
   nodeObject,
   podHeld,
   storageWarning,
-  trippedVerdicts,
+  trippedBreaker,
   unreadable,
 } from './events-samples.ts';
 
@@ -57,7 +57,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...podgc,
     factory: 'tripped',
-    samples: [tripped(trippedVerdicts)],
+    samples: [tripped(trippedBreaker)],
     regarding: 'the GCPolicy',
     when: 'When more nodes begin to be missing than `pods.safety.maxOrphanedNodesPercent` allows; once, until fewer are.',
     upstream: 'none: PodGC has no breaker',

@@ -2,7 +2,7 @@ import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
 import type { ToldPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
-import type { PodDeletion, PolicyVerdicts } from '../../src/controllers/podgc/facts.ts';
+import type { PodDeletion } from '../../src/controllers/podgc/facts.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
 
 /** What the functions that make Events are called with, to show what they make. */
@@ -19,11 +19,7 @@ const parsed = (spec: object): Policy | InvalidPolicy =>
 const policy = valid(parsed({ mode: 'Enforce', pods: { terminated: {}, orphaned: {} } }));
 export const unreadable = invalid(parsed({ pods: { terminated: { threshold: 'many' } } }));
 
-export const trippedVerdicts: PolicyVerdicts = {
-  policy,
-  ...{ governed: 1200, terminated: 300, due: 0 },
-  ...{ missingNodes: 30, trippedPercent: 60 },
-};
+export const trippedBreaker = { policy, missingNodes: 30, percent: 60 };
 
 const job: OwnerRef = { apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: '77aa' };
 

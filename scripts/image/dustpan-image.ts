@@ -4,7 +4,7 @@ import type { ImageSpec } from '../../test/cluster/image.ts';
 import { appFiles, nodeFiles } from './contents.ts';
 import { imageLayout } from './layout.ts';
 
-export interface DustpanImageOptions {
+interface DustpanImageOptions {
   /** The repository, with its build in dist/. */
   readonly root: string;
   /** By default what a runtime makes of `dustpan:VERSION`, the chart's default. */

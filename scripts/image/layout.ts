@@ -8,7 +8,7 @@ export interface ImageFile {
   readonly mode?: string;
 }
 
-export interface ImageLayout {
+interface ImageLayout {
   readonly workingDir: string;
   readonly user: string;
   readonly entrypoint: readonly string[];

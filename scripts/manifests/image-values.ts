@@ -1,5 +1,5 @@
 /** Where the released image is, as the chart's values have it. */
-export interface ImageValues {
+interface ImageValues {
   readonly registry: string;
   readonly repository: string;
   /** Empty: the chart's tag says which. */

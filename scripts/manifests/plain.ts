@@ -1,6 +1,6 @@
 import { CORE_SCHEMA, dump, loadAll } from 'js-yaml';
 
-export interface Manifest {
+interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: Metadata;

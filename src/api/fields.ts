@@ -2,7 +2,7 @@ import { parseDuration } from '../runtime/duration.ts';
 import { nearest } from '../runtime/nearest.ts';
 import { parseQuantity } from '../runtime/quantity.ts';
 
-export interface Range {
+interface Range {
   readonly min: number;
   readonly max: number;
 }
@@ -14,7 +14,7 @@ export interface TextForm {
   readonly called: string;
 }
 
-export interface ListLimits {
+interface ListLimits {
   readonly maxItems: number;
   readonly unique: boolean;
 }

@@ -3,7 +3,7 @@ import { sizeText } from '../runtime/size-text.ts';
 import type { EvictionRequest, StorageExcess, StorageLimit } from './local-storage.ts';
 
 /** What a message about an eviction is made from; an EvictionRequest with `limitOfBytes` has it all. */
-export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;
+type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;
 
 /** A limit of which only the bytes are known, in the form that is shorter: `100Mi`, `2G`. */
 export function limitOfBytes(bytes: number): StorageLimit {

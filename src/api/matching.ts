@@ -23,13 +23,13 @@ function byRank(a: AnyPolicy, b: AnyPolicy): number {
   return a.name < b.name ? -1 : 1;
 }
 
-export interface PodIdentity {
+interface PodIdentity {
   readonly namespace: string;
   readonly labels: Labels;
 }
 
 /** What governs a pod: nothing, one policy, or `unknown` while the labels of its namespace are. */
-export type Governor = AnyPolicy | 'unknown' | undefined;
+type Governor = AnyPolicy | 'unknown' | undefined;
 
 /** A policy, with its selectors prepared; no matcher means that everything matches. */
 interface Claim {
@@ -90,7 +90,7 @@ function candidatesIn(
   for (const { policy, excluded, matchesNamespace, matchesPod } of claims) {
     const undecidable = matchesNamespace !== undefined && labels === undefined;
     if (excluded.has(namespace)) continue;
-    if (!undecidable && matchesNamespace?.(labels ?? {}) === false) continue;
+    if (labels !== undefined && matchesNamespace?.(labels) === false) continue;
     candidates.push({ governor: undecidable ? 'unknown' : policy, matchesPod });
     if (matchesPod === undefined) break;
   }

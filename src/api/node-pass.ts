@@ -5,7 +5,7 @@ export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage';
  * How a pass of the agent ended: Idle had nothing to do, Succeeded did all there was to do (in DryRun: counted it), Short did what it could
  * but needed more, Failed met an error, Unknown could not decide.
  */
-export type NodePassResult = 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
+type NodePassResult = 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
 
 /** What one pass of one unit of the agent did: the facts its report is made of. */
 export interface NodePassReport {

@@ -125,7 +125,7 @@ export interface InvalidPolicy {
   readonly problems: readonly string[];
 }
 
-export type ParsedPolicy =
+type ParsedPolicy =
   | { readonly kind: 'valid'; readonly policy: Policy }
   | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
 

@@ -3,7 +3,7 @@ import { isObject } from './fields.ts';
 import { joined, normalized, type Place, places, type Schema, storedSchema } from './schema.ts';
 import { Rules } from './schema-rules.ts';
 
-export interface Checked {
+interface Checked {
   /** As the API server would store it: unknown fields pruned, defaults filled in. */
   readonly object: unknown;
   /** In the API server's words; empty when it would accept the object. */

@@ -1,4 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { errorLine } from '../runtime/errors.ts';
 import { isObject } from './fields.ts';
 import { type Place, type Rule, type Schema, schemaOfField } from './schema.ts';
 
@@ -23,7 +24,7 @@ export class Rules {
     try {
       return this.#evaluator(rule)({ self }) === true ? undefined : message;
     } catch (err) {
-      return `${err instanceof Error ? (err.message.split('\n')[0] ?? '') : String(err)} evaluating rule: ${message}`;
+      return `${firstLine(errorLine(err))} evaluating rule: ${message}`;
     }
   }
 
@@ -33,6 +34,9 @@ export class Rules {
     return evaluate;
   }
 }
+
+/** The library goes on with a picture of the rule. */
+const firstLine = (text: string): string => text.replace(/\n[^]*$/, '');
 
 /** CEL tells integers from doubles; JSON does not, the schema does. */
 function celValue(value: unknown, schema: Schema): unknown {

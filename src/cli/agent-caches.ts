@@ -23,7 +23,7 @@ export interface AgentCaches {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly nodeName: string;
   /** All is known for the first time or again, or what may be done changed. */
   readonly onNews: () => void;

@@ -31,7 +31,7 @@ export interface AgentConfig {
 }
 
 /** Absolute paths. */
-export interface AgentDirectories {
+interface AgentDirectories {
   readonly state: string;
   readonly podLogs: string;
   readonly containerLogs: string;

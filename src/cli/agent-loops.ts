@@ -21,7 +21,7 @@ export interface Passes {
   readonly runtime: Pass;
 }
 
-export interface AgentLoopsDeps {
+interface AgentLoopsDeps {
   readonly config: Pick<AgentConfig, 'imageGcPeriodMs' | 'containerGcPeriodMs' | 'localStoragePeriodMs'>;
   readonly log: Logger;
   readonly onResult: (loop: string) => (result: PassResult) => void;

@@ -6,7 +6,7 @@ import { errorLine } from '../runtime/errors.ts';
 import type { Check } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 
-export interface RuntimeWatchDeps {
+interface RuntimeWatchDeps {
   readonly runtime: Pick<ContainerRuntime, 'version'>;
   /** For log lines. */
   readonly socket: string;
@@ -63,7 +63,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
   }
 }
 
-export interface SocketWait {
+interface SocketWait {
   /** `--cri-socket`; undefined = whichever there is. */
   readonly wanted: string | undefined;
   readonly clock: Clock;

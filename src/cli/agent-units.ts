@@ -35,7 +35,7 @@ import type { Connected } from './connect.ts';
 import { toldRuntime } from './runtime-calls.ts';
 import { version } from './version.ts';
 
-export interface AgentUnitsDeps {
+interface AgentUnitsDeps {
   readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs'>;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;

@@ -41,7 +41,7 @@ export interface Caches {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
   readonly status: StatusPatcher;
   /** Every cache is complete: at the start, and again after a cache had to be listed anew. */

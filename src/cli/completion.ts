@@ -2,13 +2,13 @@ import type { Command } from './command.ts';
 import type { Flag } from './flag-types.ts';
 import { choicesOf } from './operands.ts';
 
-export interface Candidate {
+interface Candidate {
   readonly word: string;
   readonly about?: string;
 }
 
 /** What may stand where the cursor is: these words, and names of files or directories where they are wanted. */
-export interface Completion {
+interface Completion {
   readonly candidates: readonly Candidate[];
   readonly names: 'none' | 'files' | 'directories';
 }

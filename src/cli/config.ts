@@ -18,7 +18,7 @@ export interface KubeConfigSource {
   readonly servicePort: string | undefined;
 }
 
-export interface LeaderElectionConfig {
+interface LeaderElectionConfig {
   readonly enabled: boolean;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;

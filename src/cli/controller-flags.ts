@@ -51,7 +51,7 @@ export const kubeFlags = {
   }),
 };
 
-export const leaderFlags = {
+const leaderFlags = {
   leaderElect: boolFlag({
     name: 'leader-elect',
     default: 'true',

@@ -21,7 +21,7 @@ import type { Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
 import type { Connected } from './connect.ts';
 
-export interface UnitDeps {
+interface UnitDeps {
   readonly config: Pick<ControllerConfig, 'maxDeleteQps' | 'podGcPeriodMs'>;
   readonly cluster: Connected;
   readonly registry: Registry;

@@ -1,7 +1,7 @@
 import { parseBindAddress } from '../runtime/bind-address.ts';
 import { formatDuration, parseDuration } from '../runtime/duration.ts';
 
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
 /** One flag: all that parsing, help and the reference need to know of it. */
 export interface Flag<T> {

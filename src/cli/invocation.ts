@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 
-export interface Invocation {
+interface Invocation {
   /** As the person types it: `kubectl dustpan` when kubectl found us by name. */
   readonly program: string;
   readonly words: readonly string[];

@@ -3,7 +3,7 @@ import { KubeletUsage } from '../node/kubelet-source.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { KubeletAccess } from './kubelet-access.ts';
 
-export interface AskedKubelet {
+interface AskedKubelet {
   /** The node that it runs. */
   readonly name: string;
   readonly kubelet: KubeletAccess;

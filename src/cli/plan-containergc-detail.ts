@@ -20,7 +20,7 @@ export interface ContainerContext {
 }
 
 /** The dead containers that the limits look at. */
-export interface DeadContainers {
+interface DeadContainers {
   readonly total: number;
   /** Dead attempts of the same container of the same pod, and the place among them, from 1 for the newest. */
   of(container: RuntimeContainer): { readonly place: number; readonly attempts: number };

@@ -4,7 +4,7 @@ import type { Reason } from '../api/reasons.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
 
 export type Unit = 'podgc' | NodeUnit;
-export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
+type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 export interface PodObject {
   readonly kind: 'Pod';

@@ -22,7 +22,7 @@ import {
 import { evictionTold, keptPodTold, warningTold, type StorageContext } from './plan-localstorage-detail.ts';
 
 /** By name; undefined = not known. */
-export type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
+type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
 
 /** What evictions need to know of the cluster; undefined where no policy speaks of local storage, which then costs nothing. */
 export function storageNamespaces({

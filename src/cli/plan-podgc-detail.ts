@@ -30,7 +30,7 @@ export function deletedPodTold(
   return deleted[reason]({ pod, policy, order, ...context });
 }
 
-export interface KeptPod {
+interface KeptPod {
   readonly pod: PodFacts;
   readonly reason: PodKeepReason;
   readonly policy: Policy | undefined;

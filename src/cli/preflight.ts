@@ -3,7 +3,7 @@ import { policiesPath } from '../kube/live-policies.ts';
 import { ApiError, type KubeRequest, type KubeTransport } from '../kube/transport.ts';
 
 /** A list that is to be possible. */
-export type Needed = Pick<KubeRequest, 'path' | 'query'>;
+type Needed = Pick<KubeRequest, 'path' | 'query'>;
 
 /** Said at start instead of a stream of retries: the one line a person needs to mend it. */
 export class PreflightError extends Error {

@@ -12,7 +12,7 @@ import type { Connected } from './connect.ts';
 import type { MetricsSecurity } from './metrics-security.ts';
 import { revision, version } from './version.ts';
 
-export interface ServersOptions {
+interface ServersOptions {
   readonly config: {
     readonly metricsBindAddress: string;
     readonly metricsSecurity: MetricsSecurity;

@@ -11,7 +11,7 @@ import { ListFile } from './snapshot-list-file.ts';
 import { snapshotObject } from './snapshot-objects.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
 
-export interface ClusterPartDeps {
+interface ClusterPartDeps {
   readonly transport: KubeTransport;
   readonly clock: Clock;
   /** Where a file of this name goes. */

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UsageError } from './exit.ts';
 import { snapshotLists } from './snapshot-kinds.ts';
 
-export interface SnapshotPlace {
+interface SnapshotPlace {
   /** As the user wrote it. */
   readonly directory: string;
   /** A snapshot that is there is replaced. */

@@ -4,7 +4,7 @@ import type { StatusObjects } from './status-sources.ts';
 import { statusTable } from './status-table.ts';
 import { statusView } from './status-view.ts';
 
-export interface ScreenOptions {
+interface ScreenOptions {
   readonly output: OutputFormat;
   readonly isColourAllowed: boolean;
   /** undefined = what is written does not go to a terminal, or must stay. */

@@ -18,7 +18,7 @@ export interface StatusObjects {
   readonly notes: readonly string[];
 }
 
-export interface SourceDeps {
+interface SourceDeps {
   readonly transport: KubeTransport;
   readonly clock: Clock;
 }
@@ -56,7 +56,7 @@ export async function readOnce(
   }
 }
 
-export interface WatchDeps extends SourceDeps {
+interface WatchDeps extends SourceDeps {
   readonly log: Logger;
   readonly onChange: () => void;
   /** False: the reports may not be read. */

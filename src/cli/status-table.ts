@@ -5,7 +5,7 @@ import type { Trouble } from './status-trouble.ts';
 import type { NodeRow, PolicyRow, StatusTotals, StatusView } from './status-view.ts';
 import { columns, fitted, type Column } from './text-table.ts';
 
-export interface TableOptions {
+interface TableOptions {
   readonly now: Date;
   /** Characters of a line. */
   readonly width: number;

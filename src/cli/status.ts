@@ -12,7 +12,7 @@ import { statusView } from './status-view.ts';
 import { stopSignal } from './stop-signal.ts';
 import type { System } from './system.ts';
 
-export interface StatusConfig {
+interface StatusConfig {
   readonly kube: KubeConfigSource;
   readonly watch: boolean;
   readonly output: OutputFormat;

@@ -19,12 +19,12 @@ export interface Found {
   readonly path?: string;
 }
 
-export interface Missing {
+interface Missing {
   readonly kind: 'missing';
   readonly message: string;
 }
 
-export interface Ambiguous {
+interface Ambiguous {
   readonly kind: 'ambiguous';
   readonly message: string;
 }

@@ -9,7 +9,7 @@ export interface Method<Request, Response> {
 }
 
 /** A call that is ready to be sent. */
-export interface UnaryCall<Request, Response> {
+interface UnaryCall<Request, Response> {
   /** Whole name of the service, e.g. `runtime.v1.RuntimeService`. */
   readonly service: string;
   readonly method: Method<Request, Response>;

@@ -26,7 +26,7 @@ import type {
   RuntimeVersion,
 } from './runtime.ts';
 
-export interface CriOptions {
+interface CriOptions {
   /** Path of the runtime's socket, without a scheme. */
   readonly socket: string;
   /** Of lists, stops and removals; default 2 min, as the kubelet's. A stop gets the container's grace on top. */

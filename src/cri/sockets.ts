@@ -11,7 +11,7 @@ const wellKnownSockets: readonly string[] = [
 ];
 
 /** A socket that exists; `answers` = it speaks CRI v1 now, undefined = not asked. */
-export interface FoundSocket {
+interface FoundSocket {
   readonly path: string;
   readonly answers: boolean | undefined;
 }
@@ -32,7 +32,7 @@ export function socketPath(value: string): string {
 }
 
 /** What finding a socket needs of the world. */
-export interface SocketSearch {
+interface SocketSearch {
   /** The user's choice, which wins unseen. */
   readonly wanted?: string | undefined;
   /** Default: the well-known ones. */

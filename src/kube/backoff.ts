@@ -1,7 +1,7 @@
 /** The reflector's waits of client-go: 0.8 s doubling to 30 s, each stretched by up to its own length. */
 export const reflectorBackoff: BackoffOptions = { initialMs: 800, maxMs: 30_000, resetAfterMs: 120_000 };
 
-export interface BackoffOptions {
+interface BackoffOptions {
   readonly initialMs: number;
   readonly maxMs: number;
   /** So long without a call means healthy: the next wait is the first again. */

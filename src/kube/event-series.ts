@@ -31,9 +31,9 @@ export interface Moment {
 }
 
 /** How long without a recurrence until a series is over; upstream's. */
-export const idleMs = 6 * 60_000;
+const idleMs = 6 * 60_000;
 /** How often a series that goes on is written down: an Event is forgotten after an hour. Upstream's. */
-export const refreshMs = 30 * 60_000;
+const refreshMs = 30 * 60_000;
 
 const maxNoteBytes = 1024;
 const maxInstanceBytes = 128;
@@ -109,7 +109,7 @@ export function seriesPatch({ count, lastAt }: Series): object {
 }
 
 /** The longest beginning of `text` within `maxBytes` of UTF-8, no character cut in two. */
-export function cutBytes(text: string, maxBytes: number): string {
+function cutBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   let end = maxBytes;

@@ -6,7 +6,7 @@ import { OversizeError } from './http-body.ts';
 import type { KubeRequest } from './transport.ts';
 
 /** One request on its way; `request.timeoutMs` is for the whole exchange, body included, and absent for a stream. */
-export interface Attempt {
+interface Attempt {
   readonly request: KubeRequest;
   readonly origin: Origin;
   readonly agent: http.Agent;

@@ -10,7 +10,7 @@ import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal } from './status-errors.ts';
 import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly endpoint: Endpoint;
   readonly auth: Credentials;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import { errorLine } from '../runtime/errors.ts';
 import { ConfigError } from './connection-errors.ts';
 
 /** A kubeconfig as it is written, with absolute paths. */
-export interface RawKubeconfig {
+interface RawKubeconfig {
   readonly 'current-context': string;
   readonly clusters: readonly RawEntry[];
   readonly contexts: readonly RawEntry[];

@@ -7,7 +7,7 @@ import { ConfigError } from './connection-errors.ts';
 import type { ClusterConnection, Credentials, TlsMaterial } from './credentials.ts';
 import { readKubeconfig } from './kubeconfig-file.ts';
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** Merged as kubectl does: of two entries with one name the first counts. */
   readonly files: readonly string[];
   /** undefined = the current context. */

@@ -27,7 +27,7 @@ export interface Observation {
   readonly changedAtMs: number;
 }
 
-export interface Claim {
+interface Claim {
   readonly identity: string;
   readonly leaseDurationMs: number;
   readonly now: Date;

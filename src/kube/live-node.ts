@@ -8,7 +8,7 @@ import { stallGuard } from './stall-guard.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** A node as the API server has it now, with the policies and the pods bound to it. */
-export interface LiveNode {
+interface LiveNode {
   readonly policies: LivePolicies;
   /** undefined = there is no such node. */
   readonly node: NodeFacts | undefined;

@@ -18,7 +18,7 @@ export interface PolicyEvent {
   readonly object: unknown;
 }
 
-export interface PolicyOperatorDeps {
+interface PolicyOperatorDeps {
   /** Makes the local copy of the collection at `path`; the operator runs it. */
   readonly watch: (path: string, onChange: () => void) => WatchedStore;
   readonly status: StatusPatcher;

@@ -7,7 +7,7 @@ export interface RateLimit {
   take(signal: AbortSignal): Promise<void>;
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   /** Turns per second in the long run; 0 or less = no limit. */
   readonly qps: number;
   /** Turns that may be taken at once after a rest; at least 1. */

@@ -22,7 +22,7 @@ export interface Store<T> {
  * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the old view stays.
  * `missing`: the server does not know the kind, the view is empty and not synced.
  */
-export type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
+type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
 export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly log: Logger;

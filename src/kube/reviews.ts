@@ -6,7 +6,7 @@ import { parseJson } from './decode-status.ts';
 import { isTransient } from './http-retry.ts';
 import type { KubeTransport } from './transport.ts';
 
-export interface AccessReviewsDeps {
+interface AccessReviewsDeps {
   readonly transport: Pick<KubeTransport, 'send'>;
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
   /** In [0, 1), for the jitter of retries. */

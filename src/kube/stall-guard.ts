@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { onAbort } from './abort.ts';
 
 /** Ends a wait that the other side should have ended itself. */
-export interface StallGuard {
+interface StallGuard {
   /** Aborts with the outer signal, or when the time is up. */
   readonly signal: AbortSignal;
   /** The time was up. */

@@ -17,7 +17,7 @@ export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemFi
 
 type RawFigures = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
 
-export interface StatFsOptions {
+interface StatFsOptions {
   readonly read?: (path: string) => Promise<RawFigures>;
   readonly deadline?: () => AbortSignal;
 }
@@ -71,7 +71,7 @@ export interface MountedImageDisk extends ImageDisk {
   readonly inodesUsed: number;
 }
 
-export interface ImageDiskDeps {
+interface ImageDiskDeps {
   readonly runtime: Pick<ContainerRuntime, 'fileSystems'>;
   readonly statFs: StatFs;
 }

@@ -1,5 +1,5 @@
 /** What callers tell apart: a kubelet that is away, one that hangs, one we may not ask, one we cannot trust, one that answers nonsense. */
-export type KubeletFailure = 'unavailable' | 'deadline' | 'denied' | 'untrusted' | 'malformed';
+type KubeletFailure = 'unavailable' | 'deadline' | 'denied' | 'untrusted' | 'malformed';
 
 /** A request to the kubelet that failed; the message names the kubelet and what to mend, in one line. */
 export class KubeletError extends Error {
@@ -33,7 +33,7 @@ export const isMistrust = (code: string): boolean =>
   /CERT|SIGNATURE|UNABLE_TO_|SELF_SIGNED|INVALID_CA|HOSTNAME/.test(code);
 
 /** How the kubelet is to be known, for what to say when it is not. */
-export interface TriedTrust {
+interface TriedTrust {
   /** Each CA, as a person would look for it. */
   readonly tried: readonly string[];
   /** The names of which the certificate must have one. */

@@ -13,7 +13,7 @@ import {
 import { diskUsage, readMountpoints } from './usage.ts';
 import { within } from './within.ts';
 
-export interface OrphanFinderOptions {
+interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
   /** Entries that one look may count, over all orphans. */

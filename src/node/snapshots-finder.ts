@@ -6,7 +6,7 @@ import { planSurplus, type SnapshotLook, type SnapshotsFound } from './snapshots
 import { errorCode } from './usage.ts';
 import { within } from './within.ts';
 
-export interface SnapshotFinderOptions {
+interface SnapshotFinderOptions {
   readonly runtime: OwnersRuntime & Pick<ContainerRuntime, 'fileSystems'>;
   readonly deadline?: () => AbortSignal;
 }

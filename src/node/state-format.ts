@@ -22,7 +22,7 @@ export interface AgentState {
 
 export const emptyState: AgentState = { images: new Map(), removed: [] };
 
-export type ParsedState =
+type ParsedState =
   | { readonly kind: 'read'; readonly state: AgentState }
   | { readonly kind: 'startOver'; readonly reason: string };
 

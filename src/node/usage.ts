@@ -3,14 +3,14 @@ import { lstat, opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What a directory takes on its disk. */
-export interface Usage {
+interface Usage {
   readonly bytes: number;
   readonly entries: number;
   /** False = a lower bound: there were more entries than allowed, or some that may not be read. */
   readonly complete: boolean;
 }
 
-export interface UsageBounds {
+interface UsageBounds {
   readonly maxEntries: number;
   /** Never touched: one that hangs would hold us for ever. */
   readonly mountpoints: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /** The time a wait has, and what to say when it is over. */
-export interface Patience {
+interface Patience {
   readonly deadline: AbortSignal;
   readonly late: () => Error;
 }

@@ -12,7 +12,7 @@ const part = /([\d.]+)(ms|s|m|h)/g;
 export function parseDuration(text: string): number | undefined {
   if (!form.test(text)) return undefined;
   let ms = 0;
-  for (const [, amount, unit = ''] of text.matchAll(part)) ms += Number(amount) * (msPerUnit[unit] ?? 0);
+  for (const [, amount, unit = ''] of text.matchAll(part)) ms += Number(amount) * Number(msPerUnit[unit]);
   return ms <= longestMs ? Math.round(ms) : undefined;
 }
 

@@ -10,9 +10,12 @@ export function globMatcher(pattern: string): (text: string) => boolean {
 
 /** Without `?` what stands between the stars is searched for, one after the other: as fast as `includes`. */
 function literalMatcher(pattern: string): (text: string) => boolean {
-  const [head = '', ...rest] = pattern.split('*');
-  const tail = rest.pop() ?? '';
-  const between = rest.filter((part) => part !== '');
+  const head = pattern.slice(0, pattern.indexOf('*'));
+  const tail = pattern.slice(pattern.lastIndexOf('*') + 1);
+  const between = pattern
+    .split('*')
+    .slice(1, -1)
+    .filter((part) => part !== '');
   return (text) => {
     if (text.length < head.length + tail.length || !text.startsWith(head) || !text.endsWith(tail))
       return false;

@@ -8,7 +8,7 @@ export interface Check {
   check(): string | undefined;
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly bindAddress: string;
   /** Fails = restart me: never depends on the API server or the container runtime. */
   readonly live: readonly Check[];

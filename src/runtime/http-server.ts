@@ -13,7 +13,7 @@ export interface HttpReply {
 }
 
 /** Who asks. */
-export interface HttpAsker {
+interface HttpAsker {
   /** The header, as it came. */
   readonly authorization: string | undefined;
   /** Aborts when nobody waits for the answer any more. */
@@ -23,7 +23,7 @@ export interface HttpAsker {
 /** Answers a GET or HEAD. */
 export type HttpHandler = (url: URL, asker: HttpAsker) => HttpReply | Promise<HttpReply>;
 
-export interface HttpServerOptions {
+interface HttpServerOptions {
   /** What is served, for error messages: `metrics`. */
   readonly name: string;
   readonly bindAddress: string;

@@ -11,7 +11,7 @@ export function plainFields(fields: object): Record<string, unknown> {
 }
 
 /** The text without bearer tokens. */
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   // Hardly any text holds what a token begins with, and that is found out fast.
   if (!text.includes('Bearer') && !text.includes('eyJ')) return text;
   return text.replaceAll(secretText, '$1[redacted]');

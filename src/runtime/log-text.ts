@@ -1,4 +1,4 @@
-export interface LineHead {
+interface LineHead {
   readonly ts: string;
   readonly level: string;
   readonly logger: string | undefined;

@@ -3,7 +3,7 @@ import { startHttpServer, type HttpHandler, type HttpReply, type ListeningServer
 import type { Logger } from './logger.ts';
 import type { ServingCertificate } from './serving-certificate.ts';
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   readonly bindAddress: string;
   readonly registry: Registry;
   readonly log: Logger;

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { EventLoopLag } from './event-loop-lag.ts';
 
-export interface BuildInfo {
+interface BuildInfo {
   readonly version: string;
   readonly revision: string;
 }
 
-export interface ProcessMetricsOptions {
+interface ProcessMetricsOptions {
   readonly build: BuildInfo;
   readonly lag: Pick<EventLoopLag, 'takeP99Seconds'>;
 }

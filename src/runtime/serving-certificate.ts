@@ -6,12 +6,12 @@ import { errorLine } from './errors.ts';
 import type { Logger } from './logger.ts';
 
 /** PEM. */
-export interface KeyPair {
+interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-export interface ServingCertificateOptions {
+interface ServingCertificateOptions {
   /** Has `tls.crt` and `tls.key`, as a mounted Secret does. */
   readonly directory: string;
   readonly clock: Pick<Clock, 'sleep'>;

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Wake } from './wake.ts';
 
-export interface SpreadWakeOptions {
+interface SpreadWakeOptions {
   readonly clock: Clock;
   /** A number from 0 to below 1. */
   readonly random: () => number;

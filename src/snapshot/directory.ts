@@ -9,7 +9,7 @@ import { readNodeFolder } from './node-folder.ts';
 import { readPolicyFiles, readSnapshotPolicies } from './policies.ts';
 import { kindMissingNote, type ByUid, type World } from './world.ts';
 
-export interface SnapshotSource {
+interface SnapshotSource {
   readonly directory: string;
   /** Instead of the snapshot's own; empty = the snapshot's own. */
   readonly policyFiles: readonly string[];

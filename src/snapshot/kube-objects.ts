@@ -41,13 +41,13 @@ export async function readObjects<T extends Identified>(
   return objects;
 }
 
-export interface Pods {
+interface Pods {
   readonly all: ByUid<PodFacts>;
   /** Of the nodes asked for. */
   readonly byNode: ReadonlyMap<string, readonly NodePodFacts[]>;
 }
 
-export interface PodsWanted {
+interface PodsWanted {
   readonly labelKeys: ReadonlySet<string>;
   /** Whose pods are needed with their images. */
   readonly nodes: readonly string[];

@@ -1,7 +1,7 @@
 import type { LogEntry, LogListing } from '../node/logs.ts';
 import type { Field } from './field.ts';
 
-export interface LogFiles {
+interface LogFiles {
   /** `logs.json`: files and links. */
   readonly logs: Field | undefined;
   /** `loglisting.json`, which only a snapshot of ours has (docs/adr/0011): the directories, and whether that is all. */

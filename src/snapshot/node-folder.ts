@@ -9,12 +9,12 @@ import { checkUsage, diskOf, usageOf } from './stats.ts';
 import { inOrder, type NodePart } from './world.ts';
 
 /** A node's own folder of a snapshot, with what is remarkable about it. */
-export interface NodeFolder {
+interface NodeFolder {
   readonly part: NodePart;
   readonly notes: readonly string[];
 }
 
-export interface NodeFolderSource {
+interface NodeFolderSource {
   readonly name: string;
   readonly pods: readonly NodePodFacts[] | undefined;
   /** Somebody wants to know what pods use. */

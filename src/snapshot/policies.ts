@@ -19,7 +19,7 @@ export async function readPolicyFiles(files: readonly string[]): Promise<Policie
   return ranked(documents, new Set());
 }
 
-export interface SnapshotPolicies {
+interface SnapshotPolicies {
   readonly policies: Policies;
   /** The cluster that it is of did not have the kind. */
   readonly isKindMissing: boolean;

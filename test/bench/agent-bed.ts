@@ -6,7 +6,7 @@ import { mountServiceAccount } from '../cluster/dustpan.ts';
 import { busyboxImage, tinyImages } from '../cluster/image.ts';
 
 /** What the node holds. */
-export interface NodeSize {
+interface NodeSize {
   readonly images: number;
   readonly containers: number;
 }

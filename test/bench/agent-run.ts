@@ -8,7 +8,7 @@ import { memoryOf, type Memory } from './agent-memory.ts';
 import { watchAgent, type Watching } from './agent-watch.ts';
 import { usageOf } from './process-usage.ts';
 
-export interface AgentOfBench {
+interface AgentOfBench {
   readonly nodeArgs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }

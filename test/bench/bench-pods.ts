@@ -6,7 +6,7 @@ import { PodTemplate, type ClonePlace } from './clone-pods.ts';
 import { createTemplates, placeholder, type Variant } from './template-pods.ts';
 
 /** How many pods there are, and how many of the finished ones are over the threshold. */
-export interface Size {
+interface Size {
   readonly pods: number;
   readonly due: number;
 }

@@ -17,7 +17,7 @@ export interface PodPlace {
 }
 
 /** The text of a list around and between its pods, and of any pod in it. */
-export interface PodWriter {
+interface PodWriter {
   readonly before: string;
   readonly between: string;
   readonly after: string;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** The sum of a metric's samples over all its labels; 0 when there is none. */
-export function metric(exposition: string, name: string): number {
+function metric(exposition: string, name: string): number {
   const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
@@ -32,7 +32,7 @@ interface Scraped {
   readonly metricsUrl: string;
 }
 
-export async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
+async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
   const text = await (await fetch(metricsUrl)).text();
   const plan = 'dustpan_pod_gc_plan_duration_seconds';
   return {

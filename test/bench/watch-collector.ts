@@ -13,7 +13,7 @@ export interface Clearing {
   readonly usage: Usage;
 }
 
-export interface Watched {
+interface Watched {
   readonly startedAtMs: number;
   /** undefined as long as it has not begun. */
   readonly pid: () => number | undefined;

@@ -73,7 +73,7 @@ export async function applyPolicy(
   await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
 }
 
-export interface PodSpec {
+interface PodSpec {
   readonly image: string;
   /** For `sh -c`. */
   readonly script: string;
@@ -121,7 +121,7 @@ interface Pod {
   };
 }
 
-export async function listPods(cluster: Cluster): Promise<readonly Pod[]> {
+async function listPods(cluster: Cluster): Promise<readonly Pod[]> {
   const list = await kubectl(cluster, ['get', 'pods', '-n', 'default', '-o', 'json']);
   return (JSON.parse(list) as { items: Pod[] }).items;
 }
@@ -157,7 +157,7 @@ export async function imageTags(cluster: Cluster): Promise<readonly string[]> {
   return list.images.map(({ id, repoTags }) => repoTags[0] ?? id).sort();
 }
 
-export interface Listed {
+interface Listed {
   readonly id: string;
   readonly state: string;
   /** `pod/container/attempt`, or `pod/attempt` of a sandbox. */

@@ -10,7 +10,7 @@ import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { repositoryRoot } from './repository.ts';
 
-export interface AgentOptions {
+interface AgentOptions {
   /** Come last, so they win. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface AgentOptions {
 }
 
 /** A line of the agent's log. */
-export interface AgentLine {
+interface AgentLine {
   readonly ts: string;
   readonly level: string;
   readonly msg: string;

@@ -35,7 +35,7 @@ export interface AuditEvent {
 }
 
 /** The part of a SubjectAccessReview that tests ask about. */
-export interface AccessReview {
+interface AccessReview {
   readonly spec?: {
     readonly user?: string;
     readonly resourceAttributes?: {

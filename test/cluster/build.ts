@@ -7,7 +7,7 @@ import { cacheFolder, moduleFolder, pinnedVersion } from './find.ts';
 import { patchedModule, quickPatches, type PatchedModule } from './kubelet-quick.ts';
 import { buildFlags, type Group, type Program } from './parts.ts';
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly progress: (line: string) => void;
 }

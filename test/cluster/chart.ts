@@ -27,7 +27,7 @@ export interface Manifest {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-export interface PodTemplate {
+interface PodTemplate {
   readonly metadata: { readonly labels: Readonly<Record<string, string>> };
   readonly spec: {
     readonly serviceAccountName: string;
@@ -37,7 +37,7 @@ export interface PodTemplate {
   };
 }
 
-export interface Container {
+interface Container {
   readonly image: string;
   readonly command?: readonly string[];
   readonly args: readonly string[];
@@ -47,7 +47,7 @@ export interface Container {
 }
 
 /** A Deployment or DaemonSet. */
-export interface Workload extends Manifest {
+interface Workload extends Manifest {
   readonly spec: {
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
     readonly template: PodTemplate;
@@ -81,7 +81,7 @@ export async function template(options: RenderOptions = {}): Promise<CommandResu
 }
 
 /** The arguments by which helm gets values. */
-export function valueArgs({ values = [], set = {}, apiVersions = [] }: RenderOptions): string[] {
+function valueArgs({ values = [], set = {}, apiVersions = [] }: RenderOptions): string[] {
   return [
     ...values.flatMap((name) => ['--values', ciFile(name)]),
     ...Object.entries(set).flatMap(([path, value]) => ['--set-json', `${path}=${JSON.stringify(value)}`]),

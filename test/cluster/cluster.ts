@@ -25,7 +25,7 @@ import { installCrds, grant, type Rule } from './resources.ts';
 /** The parts that `startCluster` knows how to start. */
 export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet'>;
 
-export type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
+type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
 
 export interface User {
   /** Also names the token and the kubeconfig, so it has no slash. */

@@ -8,7 +8,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   readonly input?: string;

@@ -11,7 +11,7 @@ export async function crictl(cluster: Runner, ...args: readonly string[]): Promi
   return stdout.trim();
 }
 
-export interface SandboxOptions {
+interface SandboxOptions {
   readonly name: string;
   /** By default `default` and `uid-NAME`. */
   readonly namespace?: string;
@@ -46,7 +46,7 @@ export async function runSandbox(cluster: Runner, options: SandboxOptions): Prom
 /** NODE of CRI's NamespaceMode. */
 const hostNetwork = 2;
 
-export interface ContainerOptions {
+interface ContainerOptions {
   readonly name: string;
   readonly image: string;
   readonly command: readonly string[];

@@ -1,7 +1,7 @@
 import type { Sample } from './prometheus.ts';
 
 /** One panel and what its query gave. */
-export interface Graph {
+interface Graph {
   readonly title: string;
   readonly unit: string;
   readonly series: readonly { readonly name: string; readonly values: Sample['values'] }[];

@@ -1,5 +1,5 @@
 /** One query of a panel. */
-export interface DashboardQuery {
+interface DashboardQuery {
   readonly title: string;
   readonly legend: string;
   readonly expr: string;

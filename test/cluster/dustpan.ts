@@ -6,7 +6,7 @@ import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { repositoryRoot } from './repository.ts';
 
-export interface DustpanOptions {
+interface DustpanOptions {
   /** Without one it must find the service account of a pod (`mountServiceAccount`). */
   readonly kubeconfig?: string;
   /** A folder with token and ca.crt, which this process alone sees where a pod has its service account; and the server's URL. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** One replacement in a file of a Go module. */
-export interface Patch {
+interface Patch {
   readonly file: string;
   /** Occurs in the file exactly once. */
   readonly from: string;
@@ -55,7 +55,7 @@ export interface PatchedModule extends Disposable {
   readonly args: readonly string[];
 }
 
-export interface Patching {
+interface Patching {
   /** The folder of the module that is built. */
   readonly folder: string;
   readonly module: string;

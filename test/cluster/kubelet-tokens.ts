@@ -1,7 +1,7 @@
 import { kubectl } from './agent-world.ts';
 import type { Cluster } from './cluster.ts';
 
-export interface KubeletTokens {
+interface KubeletTokens {
   /** Of a service account that may get nodes/stats and nothing else. */
   readonly stats: string;
   /** Of one that may do nothing. */

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Everything of a machine that a node may leave behind; `toEqual` of two moments says what it was. */
-export interface Traces {
+interface Traces {
   readonly processes: readonly string[];
   readonly mounts: readonly string[];
   readonly links: readonly string[];

@@ -4,7 +4,7 @@ import { busyboxImage } from './image.ts';
 import { kubectl } from './node-side-by-side.ts';
 
 /** A container that writes, and then waits to be ended. */
-export interface Writer {
+interface Writer {
   /** For `sh -c`; volumes lie at `/NAME`. */
   readonly script?: string;
   /** Of ephemeral storage. */

@@ -7,7 +7,7 @@ import { createPods, kubectl, podOn, podPhases, until } from './node-side-by-sid
 import { seededRandom, type Random } from './world-random.ts';
 
 /** How often each pod fails, of those that do. */
-export interface ContainerWorld {
+interface ContainerWorld {
   /** Until its container goes on running. */
   readonly looping: readonly number[];
   /** Until its container succeeds. */

@@ -138,7 +138,7 @@ async function fill(wantedBytes: number, { high, low }: Thresholds): Promise<voi
 }
 
 /** Imports what is one archive for the runtime. */
-export async function importImages(
+async function importImages(
   cluster: Cluster,
   specs: readonly ImageSpec[],
   { pinned = false }: { readonly pinned?: boolean } = {},
@@ -185,7 +185,7 @@ async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Pr
 }
 
 /** Of every image, by its first name; all its names go with it. */
-export async function imageNames(cluster: Cluster): Promise<readonly string[]> {
+async function imageNames(cluster: Cluster): Promise<readonly string[]> {
   const { images: listed } = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as Listing;
   return listed.map(({ repoTags }) => repoTags.toSorted().join(' ')).sort();
 }

@@ -28,7 +28,7 @@ export interface Round {
   readonly wanted: number;
 }
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Less would not reach from the low threshold to the high one. */
   readonly leastBytes: number;
 }

@@ -93,7 +93,7 @@ export async function settled<T>(see: () => Promise<T>, quietMs: number): Promis
   return seen;
 }
 
-export interface PodOptions {
+interface PodOptions {
   readonly name: string;
   readonly image: string;
   readonly script: string;

@@ -78,7 +78,7 @@ export function programsOf(parts: readonly Part[]): readonly Program[] {
   return [...new Set(parts)].flatMap((part) => programs[part]);
 }
 
-export interface BuildFlags {
+interface BuildFlags {
   readonly tags: string;
   readonly ldflags: string;
 }

@@ -72,7 +72,7 @@ export class Looks {
 }
 
 /** A file of a snapshot, as JSON. */
-export interface Edited {
+interface Edited {
   items: Record<string, unknown>[];
   containers: Record<string, unknown>[];
   storedInvalid?: unknown;

@@ -1,7 +1,7 @@
 import { get as getHttp } from 'node:http';
 import { get as getHttps } from 'node:https';
 
-export interface Access {
+interface Access {
   readonly ca?: string | undefined;
   readonly token?: string | undefined;
 }

@@ -14,13 +14,13 @@ export interface Sample {
   readonly values: readonly (readonly [seconds: number, value: number])[];
 }
 
-export interface Target {
+interface Target {
   readonly labels: Readonly<Record<string, string>>;
   readonly health: string;
   readonly lastError: string;
 }
 
-export interface Rule {
+interface Rule {
   readonly name: string;
   readonly health: string;
   readonly lastError?: string;

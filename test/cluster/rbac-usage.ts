@@ -21,7 +21,7 @@ export interface Grant {
 }
 
 /** Where rights and requests differ, each as `verb what`; rights are exact when all are empty. */
-export interface RbacDifferences {
+interface RbacDifferences {
   readonly forbidden: readonly string[];
   /** Asked for, and granted by none of these rules. */
   readonly missing: readonly string[];

@@ -9,7 +9,7 @@ import type { Part } from './parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './requirements.ts';
 
-export interface InJailOptions extends JailOptions {
+interface InJailOptions extends JailOptions {
   /** What the command will start: its programs are found or built before the network is gone. */
   readonly parts?: readonly Part[];
 }

@@ -6,19 +6,19 @@ import { openLedger, type Ledger, type PodRecord } from './side-by-side-ledger.t
 import { loadWorld, type World } from './world.ts';
 
 /** One collector at work in a cluster of its own. */
-export interface Side {
+interface Side {
   readonly cluster: Cluster;
   readonly ledger: Ledger;
   stop(): Promise<void>;
 }
 
 /** The same world under upstream's collector and under dustpan. */
-export interface Sides extends AsyncDisposable {
+interface Sides extends AsyncDisposable {
   readonly upstream: Side;
   readonly dustpan: Side;
 }
 
-export interface Experiment {
+interface Experiment {
   readonly world: World;
   /** `--terminated-pod-gc-threshold`. */
   readonly threshold: number;
@@ -103,7 +103,7 @@ export async function applyPolicy(cluster: Cluster, threshold: number): Promise<
   if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
 }
 
-export interface Patience {
+interface Patience {
   /** Not before this long after the call. */
   readonly afterMs: number;
   /** Without a change on any side. */

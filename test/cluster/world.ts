@@ -11,7 +11,7 @@ export interface World {
   readonly pods: readonly StoredObject[];
 }
 
-export const worldNamespaces = ['team-a', 'team-b', 'team-c', 'batch', 'zz'] as const;
+const worldNamespaces = ['team-a', 'team-b', 'team-c', 'batch', 'zz'] as const;
 
 /** The moment from which the pods of a world were made. */
 const epochMs = Date.parse('2026-01-01T00:00:00Z');

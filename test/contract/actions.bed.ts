@@ -24,7 +24,7 @@ interface Meta {
   readonly deletionTimestamp?: string;
 }
 
-export interface Pod {
+interface Pod {
   readonly metadata: Meta;
   readonly status: {
     readonly phase: string;

@@ -10,7 +10,7 @@ export const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8
 export const metadataListOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 export const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
-export interface Meta {
+interface Meta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;

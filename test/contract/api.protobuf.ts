@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 /** What `k8s\0` and runtime.Unknown wrap. */
-export interface Envelope {
+interface Envelope {
   readonly kind: string;
   readonly raw: Uint8Array;
 }
@@ -31,7 +31,7 @@ export function statusOf(raw: Uint8Array): { readonly reason: string; readonly c
   return { reason: text(fields(raw), 4), code };
 }
 
-export interface BinaryEvent {
+interface BinaryEvent {
   readonly type: string;
   readonly kind: string;
   readonly name: string;

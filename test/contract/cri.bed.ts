@@ -31,7 +31,7 @@ export interface CriBed {
 
 export type StartCriBed = () => Promise<CriBed>;
 
-export interface PodChoice {
+interface PodChoice {
   readonly name: string;
   readonly attempt?: number;
 }

@@ -22,7 +22,7 @@ export interface KubeletBed {
   stop(): Promise<void>;
 }
 
-export interface PodUnderTest {
+interface PodUnderTest {
   readonly uid: string;
   readonly container: string;
   readonly dataBytes: number;

@@ -2,7 +2,7 @@ import { badForNodes } from './policies.bad-nodes.ts';
 import { badForPods } from './policies.bad-pods.ts';
 
 /** A GCPolicy that the API server must refuse, naming the field. */
-export interface BadPolicy {
+interface BadPolicy {
   readonly name: string;
   readonly spec: unknown;
   /** Path that the message must name. */

@@ -18,9 +18,9 @@ export const reviewUsers = {
   neighbour: [{ nonResourceURLs: ['/metrics/slis'], verbs: ['get'] }],
 } as const;
 
-export type ReviewUser = keyof typeof reviewUsers;
+type ReviewUser = keyof typeof reviewUsers;
 
-export interface ReviewServer extends ContractServer {
+interface ReviewServer extends ContractServer {
   tokenOf(user: ReviewUser): string;
 }
 

@@ -8,7 +8,7 @@ import type { Thing } from './node-check.ts';
 import { image, imageKinds, registry } from './node-images.ts';
 
 /** The folders of the node. */
-export interface Folders {
+interface Folders {
   readonly pods: string;
   readonly containers: string;
   readonly state: string;

@@ -7,7 +7,7 @@ import { bold, green, red, table } from './screen.ts';
 import type { Stage } from './stage.ts';
 
 /** What there is to be judged. */
-export interface Outcome {
+interface Outcome {
   readonly agent: Program;
   readonly before: NodeLook;
   readonly after: NodeLook;

@@ -23,7 +23,7 @@ export interface NodeLook {
   readonly imageBytes: number;
 }
 
-export interface NodeViewDeps extends Pick<Stage, 'transport' | 'signal'> {
+interface NodeViewDeps extends Pick<Stage, 'transport' | 'signal'> {
   readonly nodeName: string;
   readonly socket: string;
   readonly stateDirectory: string;

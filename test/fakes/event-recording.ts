@@ -6,7 +6,7 @@ import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 /** A recorder at work against a server of its own. */
-export interface Recording {
+interface Recording {
   readonly recorder: EventRecorder;
   readonly server: EventServer;
   readonly clock: SettlingClock;

@@ -8,7 +8,7 @@ import { RecordingLogger } from './recording-logger.ts';
 
 export const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 
-export interface Candidate {
+interface Candidate {
   readonly elector: LeaseElector;
   readonly connection: LeaseConnection;
   readonly log: RecordingLogger;

@@ -63,7 +63,7 @@ export class LeaseServer {
 }
 
 /** `down`: refused before the server sees it. `mute`: the server acts, the answer is lost. `hang`: nothing comes back at all. */
-export type Fault = 'down' | 'mute' | 'hang' | Error;
+type Fault = 'down' | 'mute' | 'hang' | Error;
 
 export class LeaseConnection implements KubeTransport {
   fault: Fault | undefined;

@@ -1,6 +1,6 @@
 import type { Logger } from '../../src/runtime/logger.ts';
 
-export interface LogLine {
+interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly logger: string;
   readonly message: string;

@@ -11,7 +11,7 @@ import {
 } from '../../src/cri/runtime.ts';
 
 /** A day before the moment the tables live in, in Unix nanoseconds. */
-export const yesterdayNs = BigInt(Date.parse('2026-01-14T12:00:00Z')) * 1_000_000n;
+const yesterdayNs = BigInt(Date.parse('2026-01-14T12:00:00Z')) * 1_000_000n;
 
 /** An image of 1000 bytes with one tag; state only what matters. Its id is `sha256:<name>`. */
 export const image = (name: string, over: Partial<RuntimeImage> = {}): RuntimeImage => ({

@@ -1,6 +1,6 @@
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
 
-export interface FakeAnswers {
+interface FakeAnswers {
   /** What a request gets: a Buffer as it is, anything else as JSON; throw an ApiError for a refusal. */
   readonly send?: (request: KubeRequest, signal: AbortSignal) => unknown;
   /** The chunks of a streamed answer. */

@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { until } from './built.ts';
 
 /** How a node asks for a pod: what is left out is as the pod has it, measured now. */
-export interface Ask {
+interface Ask {
   readonly name: string;
   readonly uid?: string;
   readonly observedMs?: number;

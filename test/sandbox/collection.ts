@@ -8,7 +8,7 @@ export interface Change {
   readonly previous: KubeObject | undefined;
 }
 
-export type Listener = (change: Change) => void;
+type Listener = (change: Change) => void;
 
 export function keyOf(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`;

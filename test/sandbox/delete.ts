@@ -6,7 +6,7 @@ import type { Resource } from './resources.ts';
 import { timestamp, type World } from './world.ts';
 
 /** The answer to a DELETE: the object where it lingers or is a pod, else a Status. */
-export type Deleted = { readonly object: KubeObject } | { readonly status: JsonObject };
+type Deleted = { readonly object: KubeObject } | { readonly status: JsonObject };
 
 export function remove(world: World, info: RequestInfo, options: DeleteOptions): Deleted {
   const { resource, namespace, name } = info;
@@ -30,7 +30,7 @@ export function removeObject(world: World, doomed: Doomed, options: DeleteOption
   return answer(resource, world.store.remove(resource, last), stays);
 }
 
-export interface Doomed {
+interface Doomed {
   readonly resource: Resource;
   readonly object: KubeObject;
 }

@@ -7,7 +7,7 @@ export interface StatusCause {
 }
 
 /** What a Status says beside its message. */
-export interface StatusFacts {
+interface StatusFacts {
   readonly code: number;
   readonly reason?: string;
   readonly details?: JsonObject;
@@ -42,7 +42,7 @@ export class PageNotFound extends Error {
 }
 
 /** A resource as errors name it. */
-export interface Named {
+interface Named {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;

@@ -16,7 +16,7 @@ import { authenticate, authorize, type SandboxUser } from './users.ts';
 import { Watch } from './watch.ts';
 import type { World } from './world.ts';
 
-export interface FrontOptions {
+interface FrontOptions {
   readonly users: readonly SandboxUser[];
   readonly bookmarkIntervalMs: number;
 }

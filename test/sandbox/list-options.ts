@@ -1,7 +1,7 @@
 import { badRequest, cause, Failure, invalid, type StatusCause } from './failure.ts';
 
 /** How an object or list may be read. */
-export interface ListOptions {
+interface ListOptions {
   readonly watch: boolean;
   readonly query: URLSearchParams;
 }

@@ -8,7 +8,7 @@ export interface Media {
 }
 
 /** What is to be written, as far as it limits the form. */
-export interface Written {
+interface Written {
   /** The kind has a protobuf form. */
   readonly binary: boolean;
   readonly list: boolean;

@@ -8,7 +8,7 @@ import type { RequestInfo } from './request-info.ts';
 import { updatePatched, type Updated } from './update.ts';
 import type { World } from './world.ts';
 
-export interface PatchBody {
+interface PatchBody {
   readonly type: string;
   readonly content: unknown;
 }

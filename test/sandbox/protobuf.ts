@@ -7,7 +7,7 @@ import { asList, asObject, asText, type JsonObject } from './json.ts';
  */
 export type MessageFields = Readonly<Record<string, readonly [number: number, type: FieldType]>>;
 
-export type FieldType =
+type FieldType =
   | 'string'
   | 'bool'
   | 'int'

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { asList, asObject, asText, type JsonObject } from './json.ts';
 import type { SandboxUser, UserRule } from './users.ts';
 
-export interface ServiceAccountName {
+interface ServiceAccountName {
   readonly namespace: string;
   readonly name: string;
 }

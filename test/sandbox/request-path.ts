@@ -1,5 +1,5 @@
 /** The parts of a resource's path. */
-export interface PathShape {
+interface PathShape {
   readonly group: string;
   readonly groupVersion: string;
   readonly plural: string;

@@ -29,7 +29,7 @@ export function updatePatched(world: World, info: RequestInfo, change: Change): 
   return store(world, info, change);
 }
 
-export interface Change {
+interface Change {
   readonly incoming: KubeObject;
   readonly old: KubeObject;
 }

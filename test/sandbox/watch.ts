@@ -9,7 +9,7 @@ import { apiVersionOf } from './resources.ts';
 import { selectorOf, type Matcher } from './selectors.ts';
 import type { World } from './world.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly form: Form;
   readonly bookmarkIntervalMs: number;
 }

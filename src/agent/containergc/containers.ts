@@ -12,7 +12,7 @@ import {
 } from './facts.ts';
 import { overLimits, units } from './limits.ts';
 import { byNewest, createdMs, isCreatedAfter } from './order.ts';
-import { holdOf, podUidOf, type Standing } from './pods.ts';
+import { holdOf, podRefOf, podUidOf, type Standing } from './pods.ts';
 
 type StandingOf = (uid: string) => Standing;
 
@@ -99,7 +99,7 @@ function planDead(
       const because = newest.has(container) ? 'limit' : 'superseded';
       return remove(object, 'DeadContainer', { because });
     }
-    if (standing(podUidOf(container) ?? '') === 'Quarantined')
+    if (standing(podRefOf(container).uid) === 'Quarantined')
       return keep(object, 'Quarantined', { eligibleAt: nextPass(given) });
     return keep(object, newest.has(container) ? 'NewestAttempt' : 'UnderLimit');
   });

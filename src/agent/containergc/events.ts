@@ -1,7 +1,7 @@
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 
 /** What a failed pass has to tell. */
-export interface FailedPass {
+interface FailedPass {
   /** One line. */
   readonly message: string;
   readonly planned: number;

@@ -20,7 +20,7 @@ export interface ContainerGcFacts {
   readonly jumps?: readonly Jump[];
 }
 
-export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> & Partial<Pick<NodePod, 'keepMarked'>>;
+type KnownPod = Pick<NodePod, 'uid' | 'configHash'> & Partial<Pick<NodePod, 'keepMarked'>>;
 
 /** How many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;
@@ -85,7 +85,7 @@ export interface Removal<T extends ContainerGcObject = ContainerGcObject> {
 }
 
 /** `podGone`: its pod is gone. `superseded`: a newer one of the same pod (and container name) stays. `limit`: a limit demands it, whatever else is there. */
-export type Because = 'podGone' | 'superseded' | 'limit';
+type Because = 'podGone' | 'superseded' | 'limit';
 
 export interface Kept<T extends ContainerGcObject = ContainerGcObject> {
   readonly verdict: 'Keep';
@@ -105,7 +105,7 @@ export interface ContainerGcPlan {
   readonly kept: readonly Kept[];
 }
 
-export interface RemoveOptions {
+interface RemoveOptions {
   readonly because?: Because;
   readonly bytes?: number | undefined;
 }
@@ -116,7 +116,7 @@ export const remove = <T extends ContainerGcObject>(
   { because = 'limit', bytes }: RemoveOptions = {},
 ): Removal<T> => ({ verdict: 'Remove', object, reason, bytes, because });
 
-export interface KeepOptions {
+interface KeepOptions {
   readonly eligibleAt?: Date | undefined;
   readonly bytes?: number | undefined;
 }

@@ -9,10 +9,10 @@ export function legacyLinkOf({ id, labels }: RuntimeContainer): string | undefin
   const pod = labels['io.kubernetes.pod.name'];
   const namespace = labels['io.kubernetes.pod.namespace'];
   const container = labels['io.kubernetes.container.name'];
-  const names = [pod, namespace, container, id];
-  if (names.some((name) => name === undefined || name === '' || name.includes('/'))) return undefined;
-  const base = `${pod ?? ''}_${namespace ?? ''}_${container ?? ''}-${id}`;
-  return base.slice(0, nameLength - suffix.length) + suffix;
+  const names = [pod, namespace, container];
+  if ([...names, id].some((name) => name === undefined || name === '' || name.includes('/')))
+    return undefined;
+  return `${names.join('_')}-${id}`.slice(0, nameLength - suffix.length) + suffix;
 }
 
 /** As upstream's least; more than the most would hold up the pass. */

@@ -1,7 +1,7 @@
 import type { ContainerGcPolicy } from '../../api/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { byNewest, groupedBy } from './order.ts';
-import { podUidOf } from './pods.ts';
+import { podRefOf } from './pods.ts';
 
 type Unit = readonly RuntimeContainer[];
 type Limits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
@@ -11,8 +11,7 @@ export const units = (containers: readonly RuntimeContainer[]): readonly Unit[] 
   [...groupedBy(containers, unitOf).values()].map((unit) => unit.toSorted(byNewest));
 
 /** Names cannot hold the separator. */
-export const unitOf = (container: RuntimeContainer): string =>
-  `${podUidOf(container) ?? ''}/${container.name}`;
+export const unitOf = (container: RuntimeContainer): string => `${podRefOf(container).uid}/${container.name}`;
 
 /**
  * The dead containers that the limits do not leave: first each unit's oldest, then, where all together are too many, what redistribution

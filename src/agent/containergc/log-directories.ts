@@ -25,9 +25,8 @@ export interface LogDirectory {
 /** The directories of pods, by path; those that only their files tell of too. */
 export function logDirectories({ roots, entries, directories }: LogListing): readonly LogDirectory[] {
   const inside = entries.filter(({ path }) => namesBelow(roots.pods, path).length > 1);
-  const byDirectory = groupedBy(
-    inside,
-    ({ path }) => `${roots.pods}/${namesBelow(roots.pods, path)[0] ?? ''}`,
+  const byDirectory = groupedBy(inside, ({ path }) =>
+    path.slice(0, path.indexOf('/', roots.pods.length + 1)),
   );
   return [...new Set([...directories, ...byDirectory.keys()])].sort().map((path) => {
     const own = byDirectory.get(path) ?? [];
@@ -36,7 +35,7 @@ export function logDirectories({ roots, entries, directories }: LogListing): rea
   });
 }
 
-export interface LogsLeft {
+interface LogsLeft {
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly standing: (uid: string) => Standing;
   readonly podsKnown: boolean;

@@ -4,7 +4,7 @@ import { keep, remove, type Decision, type Given, type LogLinkObject } from './f
 import { containerIdOfLink, namesBelow, resolvedTarget } from './log-names.ts';
 
 /** What the other steps leave to the links. */
-export interface LinkContext {
+interface LinkContext {
   readonly containers: readonly RuntimeContainer[] | undefined;
   /** Those that go with their directory: nothing is decided about them. */
   readonly goWithDirectory: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 /** What has an age and an id. */
-export interface Dated {
+interface Dated {
   readonly id: string;
   readonly attempt: number;
   /** Unix nanoseconds. */

@@ -1,4 +1,5 @@
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { LogListing } from '../../node/logs.ts';
 import type { ContainerGcFacts, Given, PodRef, Sightings } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
@@ -95,10 +96,13 @@ export function observeGone(previous: Sightings, facts: Omit<ContainerGcFacts, '
 
 function mentioned({ containers, sandboxes, logs }: Omit<ContainerGcFacts, 'sightings'>): Set<string> {
   const labelled = [...(containers ?? []), ...(sandboxes ?? [])].flatMap((one) => podUidOf(one) ?? []);
-  const directories = [...(logs?.directories ?? []), ...(logs?.entries ?? []).map(({ path }) => path)];
-  const logged = directories.flatMap((path) => podOfDirectory(path, logs?.roots.pods ?? '')?.uid ?? []);
-  return new Set([...labelled, ...logged]);
+  return new Set([...labelled, ...(logs === undefined ? [] : logged(logs))]);
 }
+
+const logged = ({ roots, directories, entries }: LogListing): readonly string[] =>
+  [...directories, ...entries.map(({ path }) => path)].flatMap(
+    (path) => podOfDirectory(path, roots.pods)?.uid ?? [],
+  );
 
 /** How each pod stands, by its UID. */
 export function standings(facts: ContainerGcFacts, given: Given): (uid: string) => Standing {

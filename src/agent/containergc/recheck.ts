@@ -4,7 +4,7 @@ import type { ContainerGcFacts, LogDirectoryObject, Removal } from './facts.ts';
 import { unitOf } from './limits.ts';
 import { mayStillWrite } from './log-links.ts';
 import { byNewest } from './order.ts';
-import { PodLook, podUidOf } from './pods.ts';
+import { PodLook, podRefOf, podUidOf } from './pods.ts';
 
 /** The node as it is listed once more, right before an act. */
 export interface LiveView {
@@ -38,7 +38,7 @@ export function recheck({ object, because }: Removal, view: LiveView): Recheck {
 
 function recheckContainer(planned: RuntimeContainer, because: Removal['because'], view: LiveView): Recheck {
   const container = view.containers.find(({ id }) => id === planned.id);
-  const uid = podUidOf(planned) ?? '';
+  const { uid } = podRefOf(planned);
   if (container === undefined) return 'absent';
   if (container.state === 'Running') return 'Running';
   if (podUidOf(container) !== uid) return 'InUse';
@@ -52,7 +52,7 @@ function recheckContainer(planned: RuntimeContainer, because: Removal['because']
 
 function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], view: LiveView): Recheck {
   const sandbox = view.sandboxes.find(({ id }) => id === planned.id);
-  const uid = podUidOf(planned) ?? '';
+  const { uid } = podRefOf(planned);
   if (sandbox === undefined) return 'absent';
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
@@ -64,7 +64,8 @@ function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], vi
 }
 
 function recheckDirectory({ pod }: LogDirectoryObject, view: LiveView): Recheck {
-  const uid = pod?.uid ?? '';
+  if (pod === undefined) return 'NotKubelets';
+  const { uid } = pod;
   if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';
   return recheckGone(uid, view);
 }

@@ -6,10 +6,10 @@ import { keep, remove, type Decision, type Given, type LogFileObject } from './f
 import { logDirectories, type LogDirectory } from './log-directories.ts';
 import { attemptOfLog, isRotated, namesBelow, rotatedAt } from './log-names.ts';
 import { groupedBy } from './order.ts';
-import { holdOf, podUidOf, type Standing } from './pods.ts';
+import { holdOf, podRefOf, type Standing } from './pods.ts';
 
 /** What the other steps leave to the rotated logs. */
-export interface RotatedContext {
+interface RotatedContext {
   readonly standing: (uid: string) => Standing;
   /** Paths of directories that go as a whole. */
   readonly goneDirectories: ReadonlySet<string>;
@@ -119,7 +119,7 @@ function goesWithContainer(
   removed: readonly RuntimeContainer[],
 ): (entry: LogEntry, directory: LogDirectory) => boolean {
   const keys = new Set(
-    removed.map((container) => `${podUidOf(container) ?? ''}/${container.name}/${container.attempt}`),
+    removed.map((container) => `${podRefOf(container).uid}/${container.name}/${container.attempt}`),
   );
   return ({ path }, { pod }) => {
     const [, container = '', name = ''] = namesBelow(roots.pods, path);

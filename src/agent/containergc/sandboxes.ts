@@ -12,7 +12,7 @@ import { byNewest, groupedBy } from './order.ts';
 import { holdOf, podUidOf, type Standing } from './pods.ts';
 
 /** The world after the container step. */
-export interface Left {
+interface Left {
   /** undefined = the containers are not known. */
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly standing: (uid: string) => Standing;

@@ -1,4 +1,5 @@
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
+import { sizeText } from '../../runtime/size-text.ts';
 import type { DiskAttribution } from './attribution.ts';
 
 /** The node the agent runs on. */
@@ -50,18 +51,11 @@ export const shortMessage = (wantedBytes: number, freedBytes: number): string =>
 function attributionText({ images, ...disk }: DiskAttribution): string {
   const parts = [
     ...images.map(({ reason, count, bytes }) => `images ${reason} ${sizeText(bytes)} (${count})`),
-    `writable layers ${sizeText(disk.writableLayerBytes)}`,
-    `logs ${sizeText(disk.logBytes)}`,
+    `writable layers ${known(disk.writableLayerBytes)}`,
+    `logs ${known(disk.logBytes)}`,
     `rest ${sizeText(disk.restBytes)}`,
   ];
   return `Used: ${sizeText(disk.usedBytes)} of ${sizeText(disk.capacityBytes)}: ${parts.join(', ')}.`;
 }
 
-/** With three digits, in the binary units of kubectl and the policy. */
-function sizeText(bytes: number | undefined): string {
-  if (bytes === undefined) return 'unknown';
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  const value = bytes / 1024 ** power;
-  return `${power === 0 ? value : value.toPrecision(value >= 1000 ? 4 : 3)} ${units[power] ?? ''}`;
-}
+const known = (bytes: number | undefined): string => (bytes === undefined ? 'unknown' : sizeText(bytes));

@@ -9,7 +9,7 @@ import type { Given, ImageCandidate, ImageGcFacts, ImageGcPlan } from './facts.t
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
 import { recheckImage } from './plan.ts';
 
-export interface ExecutorDeps extends LiveCheckDeps {
+interface ExecutorDeps extends LiveCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
   /** Lists images and containers anew and reads the pods as the cache has them then. */

@@ -57,7 +57,7 @@ export interface KeptImage extends JudgedImage {
 }
 
 /** The space step: Idle = not needed or off, Free = what goes is enough, Short = it is not, Unknown = cannot be decided. */
-export type ImageGcState = 'Idle' | 'Free' | 'Short' | 'Unknown';
+type ImageGcState = 'Idle' | 'Free' | 'Short' | 'Unknown';
 
 export interface ImageGcPlan {
   readonly state: ImageGcState;

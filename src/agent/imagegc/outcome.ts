@@ -23,7 +23,7 @@ export interface Acts {
 export type DiskTrouble =
   { readonly kind: 'no capacity' } | { readonly kind: 'error'; readonly message: string };
 
-export interface PassFacts {
+interface PassFacts {
   readonly plan: ImageGcPlan;
   /** undefined = nothing was to be touched: no policy, or mode DryRun. */
   readonly acts: Acts | undefined;

@@ -21,7 +21,7 @@ export interface Observation {
   readonly jumpedMs?: number;
 }
 
-export interface Observed {
+interface Observed {
   readonly state: AgentState;
   /** Images that are new in this observation, and that dustpan removed less than 24 h ago. */
   readonly repulled: readonly RuntimeImage[];

@@ -5,7 +5,7 @@ import { formatDuration } from '../../runtime/duration.ts';
 import { sizeText } from '../../runtime/size-text.ts';
 
 /** What exceeding a limit has for a consequence. */
-export interface Consequence {
+interface Consequence {
   readonly evictAtPercent: number;
   /** Only in mode Enforce, and never a critical pod. */
   readonly evicts: boolean;

@@ -30,8 +30,8 @@ export interface BindingLimit {
 
 /** How much of one limit is used. */
 export interface LimitReading extends StorageExcess {
-  /** When it was measured, in Unix milliseconds; undefined = not known. */
-  readonly measuredAtMs: number | undefined;
+  /** When it was measured, in Unix milliseconds; where that is not known, when it was looked at. */
+  readonly measuredAtMs: number;
 }
 
 /** A limit that a level of warnAtPercent of is used up. */

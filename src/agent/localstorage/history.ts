@@ -4,7 +4,7 @@ import type { LimitReading, LimitWarning, LocalStoragePlan, PodReading } from '.
 import { growthPerMinute, observeTrend, windowMs, type Trend } from './growth.ts';
 
 /** What is remembered of one limit of one pod. */
-export interface LimitHistory {
+interface LimitHistory {
   readonly podUid: string;
   readonly trend: Trend;
   /** Since when each level of warnAtPercent is exceeded. */
@@ -14,7 +14,7 @@ export interface LimitHistory {
 /** By pod, signal and subject; of limits alone that are worth watching, and never of more than `maxWatched`. */
 export type StorageHistory = ReadonlyMap<string, LimitHistory>;
 
-export interface Observed {
+interface Observed {
   readonly history: StorageHistory;
   /** All that are active, nearest to its limit first. */
   readonly warnings: readonly StorageWarning[];
@@ -23,7 +23,7 @@ export interface Observed {
 }
 
 /** What one look has to say. */
-export interface Look {
+interface Look {
   readonly plan: Pick<LocalStoragePlan, 'readings' | 'warnings'>;
   readonly pods: readonly StoragePod[];
   readonly policy: LocalStoragePolicy;
@@ -64,7 +64,7 @@ function observed(
   { policy, now }: Look,
 ): LimitHistory {
   const nowMs = now.getTime();
-  const { usedBytes, limit, measuredAtMs = nowMs } = reading;
+  const { usedBytes, limit, measuredAtMs } = reading;
   return {
     podUid: pod.uid,
     trend: observeTrend(before?.trend, { atMs: measuredAtMs, bytes: usedBytes }),

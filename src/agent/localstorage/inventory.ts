@@ -34,37 +34,34 @@ export function inventoryOf({ rule, pods, usage, plan, warnings }: Decided): Sto
   return {
     policy: { uid, generation },
     warnings,
-    evictionRequests: evictions.flatMap((eviction) => requestOf(eviction, usage, rule.storage)),
+    evictionRequests: evictions.map((eviction) => requestOf(eviction, rule.storage)),
     offenders: offendersOf(pods, usage, plan),
   };
 }
 
 function requestOf(
   { pod, excess }: PodEviction,
-  usage: StorageUsage | undefined,
   { gracePeriodSeconds }: LocalStoragePolicy,
-): EvictionRequest[] {
-  const observedAtMs = excess.measuredAtMs ?? usage?.atMs;
-  if (observedAtMs === undefined) return [];
-  return [
-    {
-      pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
-      signal: excess.signal,
-      subject: excess.subject,
-      observedBytes: excess.usedBytes,
-      limitBytes: excess.limit.bytes,
-      observedAtMs,
-      gracePeriodSeconds,
-    },
-  ];
+): EvictionRequest {
+  return {
+    pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    signal: excess.signal,
+    subject: excess.subject,
+    observedBytes: excess.usedBytes,
+    limitBytes: excess.limit.bytes,
+    observedAtMs: excess.measuredAtMs,
+    gracePeriodSeconds,
+  };
 }
 
 /** The order in which pods are asked for: the most excessive first, equals in a fixed order. */
 export function byExcess(a: PodEviction, b: PodEviction): number {
-  const [left, right] = [a, b].map(({ excess }) => fullness(excess.usedBytes, excess.limit.bytes));
-  if (left === undefined || right === undefined || left === right) return a.pod.uid < b.pod.uid ? -1 : 1;
-  return right - left;
+  const [left, right] = [fullnessOf(a), fullnessOf(b)];
+  if (left !== right) return right - left;
+  return a.pod.uid < b.pod.uid ? -1 : 1;
 }
+
+const fullnessOf = ({ excess }: PodEviction): number => fullness(excess.usedBytes, excess.limit.bytes);
 
 const offendersShown = 10;
 
@@ -90,8 +87,8 @@ function offenderOf(
   const bytes = used?.total?.bytes ?? 0;
   if (used === undefined || bytes === 0) return [];
   const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
-  const volume = onDisk.find((one) => 2 * (used.volumes.get(one.name)?.bytes ?? 0) > bytes);
-  if (volume === undefined) return [{ kind: 'Pod', id: uid, name, namespace, bytes, reason }];
-  const volumeBytes = used.volumes.get(volume.name)?.bytes ?? 0;
-  return [{ kind: 'Volume', id: uid, name: `${name}/${volume.name}`, namespace, bytes: volumeBytes, reason }];
+  const volumes = onDisk.map((one) => ({ name: one.name, bytes: used.volumes.get(one.name)?.bytes ?? 0 }));
+  const most = volumes.find((volume) => 2 * volume.bytes > bytes);
+  if (most === undefined) return [{ kind: 'Pod', id: uid, name, namespace, bytes, reason }];
+  return [{ kind: 'Volume', id: uid, name: `${name}/${most.name}`, namespace, bytes: most.bytes, reason }];
 }

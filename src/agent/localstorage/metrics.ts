@@ -93,7 +93,7 @@ function planMetrics(registers: [Registry]) {
 type PlanMetrics = ReturnType<typeof planMetrics>;
 
 /** What one plan was made from. */
-export interface Shown {
+interface Shown {
   readonly plan: LocalStoragePlan;
   readonly pods: readonly StoragePod[];
   readonly usage: StorageUsage | undefined;
@@ -120,8 +120,8 @@ export function showPlan(metrics: PlanMetrics, { plan, pods, usage, mode, now }:
   for (const { reading } of plan.warnings) metrics.warned.inc({ eviction_signal: reading.signal });
   const used = usedBytes(pods, usage);
   for (const kind of usageKinds) metrics.usedBytes.set({ kind }, used[kind]);
-  const times = plan.readings.map(({ reading }) => reading.measuredAtMs ?? usage?.atMs ?? now.getTime());
-  metrics.usageAge.set(Math.max(0, ...times.map((atMs) => (now.getTime() - atMs) / 1000)));
+  const ages = plan.readings.map(({ reading }) => (now.getTime() - reading.measuredAtMs) / 1000);
+  metrics.usageAge.set(Math.max(0, ...ages));
 }
 
 const mostPods = 256;

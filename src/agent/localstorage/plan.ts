@@ -80,7 +80,7 @@ function measure(
   if (usage === undefined || used === undefined) return 'UsageUnknown';
   const all = readLimits(limits, used, usage);
   // Either way: once the clock was set back, figures of before seem to be of the future.
-  const isFresh = ({ measuredAtMs = usage.atMs }: LimitReading): boolean =>
+  const isFresh = ({ measuredAtMs }: LimitReading): boolean =>
     Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
   const readings = all.filter(isFresh);
   return readings.length === 0 ? 'UsageUnknown' : { readings, isPartly: readings.length < all.length };

@@ -13,19 +13,21 @@ import type { PodLimits } from './limits.ts';
 export function readLimits(
   limits: PodLimits,
   usage: PodStorageUsage,
-  { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
+  look: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
 ): readonly LimitReading[] {
   return [
     ...limits.emptyDirs.flatMap(({ name, ...limit }) =>
-      reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), limit),
+      reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), { limit, look }),
     ),
-    ...reading({ signal: 'ephemeralpodfs.limit', subject: undefined }, usage.total, limits.pod),
+    ...reading({ signal: 'ephemeralpodfs.limit', subject: undefined }, usage.total, {
+      limit: limits.pod,
+      look,
+    }),
     ...usage.containers.flatMap((container) =>
-      reading(
-        { signal: 'ephemeralcontainerfs.limit', subject: container.name },
-        figureOf(container, dedicatedImageFs),
-        limits.containers.get(container.name),
-      ),
+      reading({ signal: 'ephemeralcontainerfs.limit', subject: container.name }, figureOf(container, look), {
+        limit: limits.containers.get(container.name),
+        look,
+      }),
     ),
   ];
 }
@@ -37,16 +39,16 @@ export const firstExcess = (readings: readonly LimitReading[], percent: number):
 function reading(
   of: { readonly signal: EvictionSignal; readonly subject: string | undefined },
   figure: StorageFigure | undefined,
-  limit: BindingLimit | undefined,
+  { limit, look }: { readonly limit: BindingLimit | undefined; readonly look: Pick<StorageUsage, 'atMs'> },
 ): LimitReading[] {
   if (figure === undefined || Number.isNaN(figure.bytes) || limit === undefined) return [];
-  return [{ ...of, usedBytes: figure.bytes, ...limit, measuredAtMs: figure.atMs }];
+  return [{ ...of, usedBytes: figure.bytes, ...limit, measuredAtMs: figure.atMs ?? look.atMs }];
 }
 
 /** What one container is charged with: its logs, and its layer unless images have a file system of their own. */
 function figureOf(
   { layer, logs }: ContainerStorageUsage,
-  dedicatedImageFs: boolean,
+  { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
 ): StorageFigure | undefined {
   const parts = [logs, dedicatedImageFs ? undefined : layer].filter((part) => part !== undefined);
   if (parts.length === 0) return undefined;

@@ -8,7 +8,7 @@ import {
 
 /** What local storage is made of; emptyDirs in memory take no disk and are no part of the total. */
 export const usageKinds = ['layers', 'logs', 'emptydir', 'emptydir-memory', 'total'] as const;
-export type UsageKind = (typeof usageKinds)[number];
+type UsageKind = (typeof usageKinds)[number];
 
 type Sums = Record<UsageKind, number>;
 

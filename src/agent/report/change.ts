@@ -1,7 +1,7 @@
 import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
 import { isStorageNews, storageFigures } from './storage-change.ts';
 
-export interface ChangeGiven {
+interface ChangeGiven {
   readonly now: Date;
   /** From 0 to below 1, drawn anew after each write: thousands of agents must not write in step. */
   readonly jitter: number;

@@ -6,7 +6,7 @@ import type {
 } from '../../api/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 
-export interface StorageGiven {
+interface StorageGiven {
   /** That the report names. */
   readonly policy: StorageInventory['policy'] | undefined;
   readonly now: Date;

@@ -12,7 +12,7 @@ import type { EvictionMetrics, Failure } from './metrics.ts';
 import { isFresh } from './plan.ts';
 import { recheckPod } from './recheck.ts';
 
-export interface ExecutorDeps extends ActGateDeps {
+interface ExecutorDeps extends ActGateDeps {
   readonly evictions: PodEvictions;
   readonly recorder: Recorder;
   readonly clock: Clock;
@@ -222,7 +222,7 @@ function forbidden({ rule }: PodEviction, message: string): string {
 }
 
 /** What a log line says of an eviction: enough to know the pod by when it is gone. */
-export const fieldsOf = ({ node, request, policy, rule }: PodEviction): object => ({
+const fieldsOf = ({ node, request, policy, rule }: PodEviction): object => ({
   pod: { namespace: request.pod.namespace, name: request.pod.name },
   uid: request.pod.uid,
   node,

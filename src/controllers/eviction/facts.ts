@@ -56,7 +56,7 @@ export interface PodEviction extends AskedEviction {
   readonly rule: LocalStoragePolicy;
 }
 
-export interface PodKept extends AskedEviction {
+interface PodKept extends AskedEviction {
   readonly verdict: 'Keep';
   readonly reason: EvictionKeepReason;
 }

@@ -11,7 +11,7 @@ export interface EvictionMemory {
   readonly deferred: ReadonlyMap<string, Deferral>;
 }
 
-export interface Deferral {
+interface Deferral {
   readonly reason: DeferralReason;
   /** In a row. */
   readonly tries: number;
@@ -19,7 +19,7 @@ export interface Deferral {
   readonly untilMs: number;
 }
 
-export type DeferralReason = Extract<EvictionKeepReason, 'BudgetBlocked' | 'EvictionFailed'>;
+type DeferralReason = Extract<EvictionKeepReason, 'BudgetBlocked' | 'EvictionFailed'>;
 
 /** What one try came to. */
 export type Result =

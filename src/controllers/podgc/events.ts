@@ -7,25 +7,33 @@ import { ownerOf } from './terminated.ts';
 /** How many pod names a note spells out; the rest is a count. */
 const namesShown = 5;
 
+/** Pods of one owner that went for one reason. */
+interface Collected {
+  readonly regarding: ObjectRef;
+  readonly first: PodDeletion;
+  /** Of all of them. */
+  readonly names: string[];
+}
+
 /** One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none. */
 export function podsCollected(
   deleted: readonly PodDeletion[],
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,
 ): EventSpec[] {
-  const groups = new Map<string, { readonly regarding: ObjectRef; readonly deletions: PodDeletion[] }>();
+  const groups = new Map<string, Collected>();
   for (const deletion of deleted) {
     const regarding = regardingOf(deletion.pod, replicaSetOwners);
     const key = `${regarding.uid} ${deletion.reason}`;
     const known = groups.get(key);
-    if (known === undefined) groups.set(key, { regarding, deletions: [deletion] });
-    else known.deletions.push(deletion);
+    if (known === undefined) groups.set(key, { regarding, first: deletion, names: [deletion.pod.name] });
+    else known.names.push(deletion.pod.name);
   }
-  return [...groups.values()].map(({ regarding, deletions }) => ({
-    regarding,
+  return [...groups.values()].map((collected) => ({
+    regarding: collected.regarding,
     type: 'Normal',
     reason: 'PodCollected',
     action: 'Collect',
-    note: collectedNote(deletions),
+    note: collectedNote(collected),
   }));
 }
 
@@ -45,11 +53,10 @@ const podRef = (pod: PodFacts): ObjectRef => ({
   uid: pod.uid,
 });
 
-function collectedNote(deletions: readonly PodDeletion[]): string {
-  const names = deletions.slice(0, namesShown).map(({ pod }) => pod.name);
-  const more = deletions.length > namesShown ? ` and ${deletions.length - namesShown} more` : '';
-  const [first] = deletions;
-  return `Deleted ${deletions.length} ${deletions.length === 1 ? 'pod' : 'pods'} (${first?.reason ?? ''}, policy ${first?.policy.name ?? ''}): ${names.join(', ')}${more}`;
+function collectedNote({ first: { reason, policy }, names }: Collected): string {
+  const shown = names.slice(0, namesShown).join(', ');
+  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
+  return `Deleted ${names.length} ${names.length === 1 ? 'pod' : 'pods'} (${reason}, policy ${policy.name}): ${shown}${more}`;
 }
 
 const policyRef = (policy: Pick<Policy, 'name' | 'uid'>): ObjectRef => ({
@@ -59,15 +66,20 @@ const policyRef = (policy: Pick<Policy, 'name' | 'uid'>): ObjectRef => ({
   uid: policy.uid,
 });
 
+interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
+  /** Of the nodes are missing. */
+  readonly percent: number;
+}
+
 /** The breaker for orphans is open: nothing is deleted by that rule until fewer nodes are missing. */
-export function tripped({ policy, missingNodes, trippedPercent }: PolicyVerdicts): EventSpec {
-  const limit = policy.pods?.safety.maxOrphanedNodesPercent ?? 0;
+export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
+  const limit = String(policy.pods?.safety.maxOrphanedNodesPercent);
   return {
     regarding: policyRef(policy),
     type: 'Warning',
     reason: 'Tripped',
     action: 'KeepOrphans',
-    note: `Nodes missing: ${missingNodes}, ${Math.round(trippedPercent ?? 0)} % of all; over ${limit} % (safety.maxOrphanedNodesPercent) no orphan is deleted`,
+    note: `Nodes missing: ${missingNodes}, ${Math.round(percent)} % of all; over ${limit} % (safety.maxOrphanedNodesPercent) no orphan is deleted`,
   };
 }
 

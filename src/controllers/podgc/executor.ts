@@ -15,7 +15,7 @@ import {
   type LiveNode,
 } from './recheck.ts';
 
-export interface ExecutorDeps extends ActGateDeps {
+interface ExecutorDeps extends ActGateDeps {
   readonly cluster: ClusterActions;
   readonly clock: Clock;
   readonly metrics: PodGcMetrics;

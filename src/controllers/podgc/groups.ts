@@ -4,13 +4,13 @@ import type { PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
 import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
 
-export interface Grouped {
+interface Grouped {
   readonly groups: readonly Group[];
   readonly outside: readonly Outside[];
 }
 
 /** Pods that no rule may touch, all for one reason. */
-export interface Outside {
+interface Outside {
   readonly reason: PodKeepReason;
   /** undefined: no policy governs them, or an invalid one does. */
   readonly policy: Policy | undefined;
@@ -27,9 +27,13 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   facts.pods.forEach((pod) => {
     const governor = governorOf(pod);
     const mine = isPolicy(governor) ? groups.get(governor) : undefined;
-    const reason = mine === undefined ? ungoverned(governor) : shieldOf(pod);
-    if (mine !== undefined && reason === undefined) add(pod, mine);
-    else outside.add(pod, reason ?? 'NoPolicy', mine?.policy);
+    if (mine === undefined) {
+      outside.add(pod, ungoverned(governor), undefined);
+      return;
+    }
+    const reason = shieldOf(pod);
+    if (reason === undefined) add(pod, mine);
+    else outside.add(pod, reason, mine.policy);
   });
   return { groups: [...groups.values()], outside: outside.all };
 }

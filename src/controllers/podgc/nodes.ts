@@ -49,10 +49,10 @@ export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlyS
   const { nodes } = facts;
   if (quarantineMs === undefined || nodes === undefined || missing.size === 0) return noOrphans;
 
-  const isOrphan = (pod: PodFacts): boolean => pod.nodeName !== undefined && missing.has(pod.nodeName);
+  const isOrphan = (pod: PodFacts): boolean => missing.has(nodeOf(pod));
   const orphans = group.pods.filter(isOrphan);
   const trippedPercent = overPercent(missing.size, nodes.size, group);
-  const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(pod.nodeName ?? '') ?? 0);
+  const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(nodeOf(pod)) ?? 0);
   return {
     due: trippedPercent === undefined ? inTurn(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
     missingNodes: missing.size,
@@ -64,6 +64,9 @@ export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlyS
     },
   };
 }
+
+/** '' = none was chosen: no node is called so. */
+const nodeOf = ({ nodeName = '' }: PodFacts): string => nodeName;
 
 /** The nodes that are missing and that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
 export function missingNodes(groups: readonly Group[], nodes: PodGcFacts['nodes']): ReadonlySet<string> {
@@ -79,8 +82,9 @@ export function missingNodes(groups: readonly Group[], nodes: PodGcFacts['nodes'
 
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
 function overPercent(missing: number, existing: number, { policy }: Group): number | undefined {
-  const percent = missing === 0 ? 0 : (100 * missing) / (missing + existing);
-  return percent > (policy.pods?.safety.maxOrphanedNodesPercent ?? 0) ? percent : undefined;
+  const percent = (100 * missing) / (missing + existing);
+  const limit = policy.pods?.safety.maxOrphanedNodesPercent;
+  return limit === undefined || percent > limit ? percent : undefined;
 }
 
 /** Since when node names that pods refer to have been missing, and when that was last looked at; in a clock that only grows. */

@@ -14,7 +14,7 @@ export interface Caches {
   readonly replicaSets: () => Store<ReplicaSetFacts>;
 }
 
-export interface Observed {
+interface Observed {
   readonly facts: PodGcFacts;
   /** To be handed in at the next pass. */
   readonly missing: MissingNodes;

@@ -40,12 +40,7 @@ function rankByAge(pods: readonly PodFacts[]): PodFacts[] {
   const keys = ageKeys(pods, () => true);
   for (const [at, key] of keys.entries()) keys[at] = key * positions + at;
   keys.sort();
-  const ranked: PodFacts[] = [];
-  for (const key of keys) {
-    const pod = pods[key % positions];
-    if (pod !== undefined) ranked.push(pod);
-  }
-  return ranked;
+  return Array.from(keys, (key) => pods[key % positions]).filter((pod) => pod !== undefined);
 }
 
 /** Evicted first, then the oldest. */

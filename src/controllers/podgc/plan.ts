@@ -119,8 +119,8 @@ function sequence(judged: readonly Judged[]): Sequence {
 }
 
 function isAtLimit(policy: Policy, count: number): boolean {
-  const limit = policy.pods?.safety.maxDeletesPerPass ?? 0;
-  return limit > 0 && count >= limit;
+  const limit = policy.pods?.safety.maxDeletesPerPass;
+  return limit !== undefined && limit > 0 && count >= limit;
 }
 
 function inOrder(judged: readonly Judged[], reason: PodDeleteReason): readonly PodDeletion[] {

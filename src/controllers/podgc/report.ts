@@ -23,9 +23,9 @@ export function takeCensus(plan: PodGcPlan): Census {
   plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
     byReason.add(reason);
     if (eligibleAtMs !== undefined && policy !== undefined) waiting.add(policy.uid);
-    if (reason !== 'FinalizerHeld') return;
+    if (reason !== 'FinalizerHeld' || policy === undefined) return;
     heldPods.push(pod);
-    if (policy !== undefined) held.add(policy.uid);
+    held.add(policy.uid);
   });
   const counts = byReason.counts();
   return {
@@ -61,7 +61,7 @@ class Tally<K> {
 }
 
 /** What was really done, as the executor counted it. */
-export interface Outcome {
+interface Outcome {
   readonly deleted: readonly PodDeletion[];
   readonly failed: readonly PodDeletion[];
   /** Called off, as the clocks differ. */
@@ -109,7 +109,9 @@ export function notices(
   { heldPods }: Census,
 ): { readonly events: readonly EventSpec[]; readonly said: Said } {
   const stuck = heldPods.filter(({ uid }) => said.heldOnce.has(uid) && !said.heldReported.has(uid));
-  const open = plan.policies.filter(({ trippedPercent }) => trippedPercent !== undefined);
+  const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
+    percent === undefined ? [] : [{ policy, missingNodes, percent }],
+  );
   const held = new Set(heldPods.map(({ uid }) => uid));
   const reported = [...said.heldReported, ...stuck.map(({ uid }) => uid)].filter((uid) => held.has(uid));
   return {

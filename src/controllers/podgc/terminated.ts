@@ -133,13 +133,16 @@ function overNamespaceThreshold(
   if (threshold <= 0) return [];
   const surplus = new Map<string, number>();
   for (const { namespace } of terminated) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
-  const isOver = ({ namespace }: PodFacts): boolean => (surplus.get(namespace) ?? 0) > 0;
-  return inTurn(terminated.filter((pod) => isOver(pod) && mayGo(pod))).filter((pod) => {
-    if (!isOver(pod)) return false;
-    surplus.set(pod.namespace, (surplus.get(pod.namespace) ?? 0) - 1);
+  const over = ({ namespace }: PodFacts): number | undefined => surplus.get(namespace);
+  return inTurn(terminated.filter((pod) => isAbove0(over(pod)) && mayGo(pod))).filter((pod) => {
+    const left = over(pod);
+    if (!isAbove0(left)) return false;
+    surplus.set(pod.namespace, left - 1);
     return true;
   });
 }
+
+const isAbove0 = (count: number | undefined): count is number => count !== undefined && count > 0;
 
 /** The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. */
 function newestOfOwners(
@@ -148,8 +151,9 @@ function newestOfOwners(
   facts: PodGcFacts,
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
-  const owned = terminated.filter((pod) => pod.controller !== undefined && !isTerminating(pod));
-  const byOwner = groupBy(owned, (pod) => ownerOf(pod, facts.replicaSetOwners)?.uid ?? '');
+  const byOwner = groupBy(terminated, (pod) =>
+    isTerminating(pod) ? undefined : ownerOf(pod, facts.replicaSetOwners)?.uid,
+  );
   const newest = new Set<PodFacts>();
   byOwner.forEach((pods) => {
     const kept = pods.length > keepPerOwner ? pods.sort(byNewestFinished).slice(0, keepPerOwner) : pods;
@@ -218,10 +222,12 @@ function remembered(matches: (text: string) => boolean): (text: string) => boole
   };
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+/** Without those that have no key. */
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);
+    if (key === undefined) continue;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);

@@ -3,7 +3,7 @@ import type { InvalidPolicy, Policy } from '../../api/policy.ts';
 import type { NodeRollup } from './nodes.ts';
 import type { Condition, StatusFacts } from './plan.ts';
 
-export type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** What the conditions of a policy say now, without their history. */
 export function claims(facts: StatusFacts): readonly Claim[] {

@@ -11,7 +11,7 @@ import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodeRollup } from './nodes.ts';
 import { planStatus, writeAfterMs, type PolicyStatus } from './plan.ts';
 
-export interface PolicyStatusDeps {
+interface PolicyStatusDeps {
   readonly policies: {
     readonly ranked: readonly (Policy | InvalidPolicy)[];
     /** The status as last seen on the server. */

@@ -20,7 +20,7 @@ export interface NodeRollup {
   readonly evictionRequests: number;
 }
 
-export interface NodeWorld {
+interface NodeWorld {
   readonly nodes: Iterable<Pick<NodeFacts, 'name' | 'labels'>>;
   readonly reports: Iterable<NodeReportFacts>;
 }

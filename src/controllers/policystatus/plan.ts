@@ -23,7 +23,7 @@ export interface Condition {
   readonly observedGeneration: number;
 }
 
-export interface PodRollup {
+interface PodRollup {
   readonly governed: number;
   readonly terminated: number;
   readonly due: number;

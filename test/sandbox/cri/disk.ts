@@ -9,7 +9,7 @@ export interface DiskOptions {
 }
 
 /** Figures of the node's image file system, as statfs would give them. */
-export interface DiskFigures {
+interface DiskFigures {
   readonly capacityBytes: number;
   readonly availableBytes: number;
   readonly usedBytes: number;

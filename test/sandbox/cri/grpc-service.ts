@@ -21,7 +21,7 @@ interface GenericMethod {
   readonly responseType: unknown;
 }
 
-export interface Wiring {
+interface Wiring {
   readonly faults: CriFaults;
   /** Told of each call as it arrives. */
   readonly seen: (call: CriCall) => void;

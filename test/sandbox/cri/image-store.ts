@@ -17,7 +17,7 @@ export interface ImageSpec {
 const defaultSizeBytes = 10_000_000;
 
 /** `nginx` → `docker.io/library/nginx:latest`, as runtimes name it. */
-export function wholeReference(reference: string): string {
+function wholeReference(reference: string): string {
   const [name = '', digest] = reference.split('@');
   const parts = name.split('/');
   const [first = ''] = parts;

@@ -25,8 +25,8 @@ type Handlers<Methods extends Record<string, Method>> = {
   ) => ReturnType<Methods[Name]['responseType']['decode']>;
 };
 
-export type RuntimeHandlers = Handlers<(typeof gen.RuntimeServiceDefinition)['methods']>;
-export type ImageHandlers = Handlers<(typeof gen.ImageServiceDefinition)['methods']>;
+type RuntimeHandlers = Handlers<(typeof gen.RuntimeServiceDefinition)['methods']>;
+type ImageHandlers = Handlers<(typeof gen.ImageServiceDefinition)['methods']>;
 
 /** The image service over the node. */
 export function imageHandlers(runtime: SimulatedRuntime): ImageHandlers {

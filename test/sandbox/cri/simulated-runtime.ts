@@ -26,7 +26,7 @@ export interface NodeOptions {
 }
 
 /** What a pod was made into. */
-export interface RanPod {
+interface RanPod {
   readonly sandbox: SimSandbox;
   readonly containers: readonly SimContainer[];
 }

@@ -5,7 +5,7 @@ import { certify, type ServingCertificate } from './certificate.ts';
 import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
 
 /** What happens to a request instead of its answer; `cut`: half of it, and the connection ends. */
-export type KubeletFault =
+type KubeletFault =
   | { readonly kind: 'status'; readonly status: number; readonly text?: string }
   | { readonly kind: 'hang' | 'cut' | 'reset' }
   | { readonly kind: 'body'; readonly text: string };
@@ -34,7 +34,7 @@ export interface KubeletSandbox {
   stop(): Promise<void>;
 }
 
-export interface KubeletSandboxOptions {
+interface KubeletSandboxOptions {
   readonly nodeName?: string;
   /** Default: as a kubelet signs for itself, for the node's name alone. */
   readonly certificate?: ServingCertificate;

@@ -15,7 +15,7 @@ import { FakeRuntime } from '../../fakes/runtime.ts';
 import { rule } from './containergc.world.ts';
 
 /** Logs in memory: files and links by path. */
-export class FakeLogs implements NodeLogs {
+class FakeLogs implements NodeLogs {
   readonly roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
   readonly entries = new Map<string, LogEntry>();
   readonly failing = new Set<string>();

@@ -19,6 +19,24 @@ const bounded = (over: Parameters<typeof logsRule>[0]) => ({ logs: logsRule(over
 
 test.each<Row>([
   {
+    name: 'those in a directory that goes are no removals of their own',
+    world: { logs: [log('default_gone_uid-gone/main/0.log.20260101-000001')] },
+    policy: bounded({ maxRotatedPerContainer: 0 }),
+    goes: ['pods/default_gone_uid-gone OrphanedLogs'],
+    stays: [],
+  },
+  {
+    name: 'in a directory that is not the kubelet’s nothing goes',
+    world: { ...here, logs: [log('mine/main/0.log.20260101-000001')] },
+    policy: bounded({ maxRotatedPerContainer: 0 }),
+    goes: [],
+    stays: [
+      'pod-sandbox Running',
+      'pods/mine NotKubelets',
+      'pods/mine/main/0.log.20260101-000001 NotKubelets',
+    ],
+  },
+  {
     name: 'the newest so many of a container stay',
     world: { ...here, logs: set },
     policy: bounded({ maxRotatedPerContainer: 1 }),

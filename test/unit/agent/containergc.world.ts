@@ -66,7 +66,7 @@ export const link = (name: string, target: string): LogEntry => ({
   target: target.startsWith('/') || target.startsWith('.') ? target : `/var/log/pods/${target}`,
 });
 
-export type World = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
+type World = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
   readonly logs?: readonly LogEntry[] | undefined;
   /** UIDs seen gone, and how often. */
   readonly sightings?: Readonly<Record<string, number>>;

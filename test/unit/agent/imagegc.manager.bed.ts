@@ -14,7 +14,7 @@ import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime, image } from '../../fakes/runtime.ts';
 import { imageRule, nameOf } from './imagegc.bed.ts';
 
-export const never = new AbortController().signal;
+const never = new AbortController().signal;
 
 export const governedBy = (
   rule: Partial<ImageGcPolicy> | undefined,
@@ -30,7 +30,7 @@ export const governedBy = (
 };
 
 /** A state file in memory. */
-export class FakeStateFile {
+class FakeStateFile {
   reading: StateReading = { kind: 'missing' };
   written: AgentState | undefined;
   error: Error | undefined;

@@ -21,7 +21,7 @@ import {
   type Used,
 } from './localstorage.world.ts';
 
-export const never = new AbortController().signal;
+const never = new AbortController().signal;
 export const off: NodeGovernance = governedBy(undefined);
 export const unknown: NodeGovernance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
 

@@ -75,6 +75,41 @@ test('who asks for series of pods gets those of the largest, and no more of one 
   expect(await registry.metrics()).not.toContain('web');
 });
 
+test('a pod whose total nobody measured has no series', async () => {
+  const registry = new Registry();
+  showPods(podStorageMetrics(registry), { pods, usage: usage({ free: { volumes: { tmp: 1 } } }) });
+  expect(await registry.metrics()).not.toContain('web');
+});
+
+test('a volume that nobody measured makes up nothing of its pod', () => {
+  const rule = { policy: governedBy(storage).policy, storage };
+  const { offenders } = inventoryOf({
+    rule,
+    pods,
+    usage: usage({ scratch: { total: 9 } }),
+    plan,
+    warnings: [],
+  });
+  expect(offenders).toMatchObject([{ kind: 'Pod', name: 'scratch', bytes: 9 * mib }]);
+});
+
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])('of pods that exceed alike, %s and %s, the first by UID is asked for first', (...names) => {
+  const alike = names.map((name) => storagePod(name, { emptyDirs: [emptyDir('tmp', '100Mi')] }));
+  const worst = storagePod('worst', { emptyDirs: [emptyDir('tmp', '100Mi')] });
+  const full = usage({
+    a: { volumes: { tmp: 130 } },
+    b: { volumes: { tmp: 130 } },
+    worst: { volumes: { tmp: 131 } },
+  });
+  const rule = { policy: governedBy(storage).policy, storage };
+  const made = planLocalStorage({ pods: [...alike, worst], usage: full }, { policy: storage, now });
+  const { evictionRequests } = inventoryOf({ rule, pods: alike, usage: full, plan: made, warnings: [] });
+  expect(evictionRequests.map(({ pod: { name } }) => name)).toEqual(['worst', 'a', 'b']);
+});
+
 test('the largest are pods, or the volume that makes up most of one', () => {
   const rule = { policy: governedBy(storage).policy, storage };
   const { offenders } = inventoryOf({ rule, pods, usage: used, plan, warnings: [] });

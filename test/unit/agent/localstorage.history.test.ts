@@ -100,6 +100,12 @@ test.each<{
   expect(watcher.look({ volumes: { tmp: size } }).warnings[0]?.secondsLeft).toBe(left);
 });
 
+test('without levels nothing is watched', () => {
+  const watcher = new Watcher();
+  watcher.policy = storagePolicy({ warnAtPercent: [] });
+  expect(watcher.look({ volumes: { tmp: 200 } })).toEqual({ history: new Map(), warnings: [], raised: [] });
+});
+
 test('the time left of what does not grow is not known', () => {
   const watcher = new Watcher();
   for (let i = 0; i < 5; i += 1) watcher.raises(85);

@@ -20,7 +20,7 @@ import { everything, now, policy } from '../../builders.ts';
 export const mib = 1024 ** 2;
 
 /** A quantity as the API server has stored it. */
-export const limit = (text: string): StorageLimit => ({ bytes: parseQuantity(text) ?? Number.NaN, text });
+const limit = (text: string): StorageLimit => ({ bytes: parseQuantity(text) ?? Number.NaN, text });
 
 export const emptyDir = (name: string, sizeLimit?: string, isMemory = false): DeclaredEmptyDir => ({
   ...{ name, isMemory },
@@ -69,7 +69,7 @@ export interface Used {
   readonly atMs?: number;
 }
 
-export function podUsage({ total, volumes = {}, containers = {}, atMs }: Used): PodStorageUsage {
+function podUsage({ total, volumes = {}, containers = {}, atMs }: Used): PodStorageUsage {
   const of = (size: number | undefined): StorageFigure | undefined =>
     size === undefined ? undefined : figure(size * mib, atMs);
   return {

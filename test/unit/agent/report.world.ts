@@ -15,7 +15,7 @@ import { everything, minutesAgo, now, policy } from '../../builders.ts';
 export const gib = 1024 ** 3;
 
 /** The defaults of the API, and one glob to keep. */
-export const imageGc = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
+const imageGc = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
   highThresholdPercent: 85,
   lowThresholdPercent: 80,
   minimumAgeMs: 120_000,

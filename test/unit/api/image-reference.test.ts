@@ -165,6 +165,13 @@ test.each([
   expect(podImageMatches(spec, image)).toBe(matches);
 });
 
+test('names that are no references count as they are written, and ids whatever else is there', () => {
+  const odd = named({ id: 'sha256:odd', tags: ['<none>:<none>', 'a b'] });
+  expect(imageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);
+  expect(imageIndex([odd]).idsOf('c d')).toEqual([]);
+  expect(imageIndex([odd]).idsOf('sha256:odd')).toEqual(['sha256:odd']);
+});
+
 test('a short name means the image of the default registry where that is listed', () => {
   const hub = named({ id: 'sha256:hub', tags: ['docker.io/library/nginx:1'] });
   const quay = named({ id: 'sha256:quay', tags: ['quay.io/nginx:1'] });

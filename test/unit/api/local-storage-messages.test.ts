@@ -59,3 +59,15 @@ test('what is used, for a sentence', () => {
     'Ephemeral local storage usage of the pod is 1.58 GiB, 85 % of the limit 2G',
   );
 });
+
+test.each<{ readonly signal: EvictionSignal; readonly subject?: string; readonly clause: string }>([
+  { signal: 'emptydirfs.limit', subject: 'tmp', clause: 'Usage of EmptyDir volume "tmp" is' },
+  { signal: 'ephemeralpodfs.limit', clause: 'Ephemeral local storage usage of the pod is' },
+  {
+    ...{ signal: 'ephemeralcontainerfs.limit', subject: 'main' },
+    clause: 'Local ephemeral storage usage of container main is',
+  },
+])('says whose usage $signal is of', ({ signal, subject, clause }) => {
+  const excess = { signal, subject, usedBytes: 85 * mib, limit: limitOfBytes(100 * mib), isDefault: false };
+  expect(usageClause(excess)).toBe(`${clause} 85.0 MiB, 85 % of the limit 100Mi`);
+});

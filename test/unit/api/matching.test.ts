@@ -19,6 +19,12 @@ const names = (policies: readonly (Policy | InvalidPolicy)[]): readonly string[]
   policies.map(({ name }) => name);
 
 describe('rankPolicies', () => {
+  test('of two with one name, as no server has them, neither is put before the other', () => {
+    const twins = [policy('a'), policy('a', { mode: 'Enforce' })];
+    expect(rankPolicies(twins)).toEqual(twins);
+    expect(rankPolicies(twins.toReversed())).toEqual(twins.toReversed());
+  });
+
   test('the highest priority first, then by name', () => {
     const policies = [
       policy('b'),

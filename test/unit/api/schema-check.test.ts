@@ -167,3 +167,41 @@ const seldomBad = (good: readonly unknown[], bad: readonly unknown[]): fc.Arbitr
     { weight: 300, arbitrary: fc.constantFrom(...good) },
     { weight: 1, arbitrary: fc.constantFrom(...bad) },
   );
+
+describe('what no CRD of ours has', () => {
+  const checkOf = (
+    openAPIV3Schema: object,
+  ): ((object: unknown) => { readonly problems: readonly string[] }) =>
+    schemaChecker({ spec: { versions: [{ storage: true, schema: { openAPIV3Schema } }] } });
+  const object = (properties: object, rest: object = {}): object => ({ type: 'object', properties, ...rest });
+  const rule = (text: string, message = 'no'): object => ({
+    'x-kubernetes-validations': [{ rule: text, message }],
+  });
+
+  test('a rule that cannot be evaluated is a problem', () => {
+    const check = checkOf(object({ a: object({}, rule('self.missing.field == 1')) }));
+    expect(check({ a: {} }).problems).toEqual([
+      expect.stringMatching(/^a: Invalid value: .+ evaluating rule: no$/),
+    ]);
+  });
+
+  test('a rule sees numbers as the schema types them, and what has no schema as it is', () => {
+    const check = checkOf(
+      object(
+        { part: { type: 'number' }, any: { type: 'array' }, whole: { type: 'integer' } },
+        rule('self.part < 0.5 && self.whole == 2 && size(self.any) == 1 && self.metadata.name == "n"'),
+      ),
+    );
+    const good = { part: 0.25, whole: 2, any: [7], metadata: { name: 'n' } };
+    expect(check(good).problems).toEqual([]);
+    expect(check({ ...good, part: 0.75 }).problems).toHaveLength(1);
+  });
+
+  test('entries of a map list without keys, or that are no objects, are all alike', () => {
+    const list = (rest: object): object => ({ type: 'array', 'x-kubernetes-list-type': 'map', ...rest });
+    expect(checkOf(object({ a: list({}) }))({ a: [{ x: 1 }, { x: 2 }] }).problems).toHaveLength(1);
+    const keyed = checkOf(object({ a: list({ 'x-kubernetes-list-map-keys': ['x'] }) }));
+    expect(keyed({ a: [{ x: 1 }, { x: 2 }] }).problems).toEqual([]);
+    expect(keyed({ a: ['p', 'q'] }).problems).toHaveLength(1);
+  });
+});

@@ -79,12 +79,12 @@ export const broken: InvalidPolicy = {
   problems: ['spec.pods.terminated.treshold: is not a known field'],
 };
 
-export interface Answer {
+interface Answer {
   readonly explanation: Explanation;
   readonly table: string;
 }
 
-export interface Asking {
+interface Asking {
   readonly question: Question;
   readonly world: World;
   readonly assumeElapsed?: boolean;

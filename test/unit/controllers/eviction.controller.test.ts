@@ -39,6 +39,12 @@ describe('an eviction', () => {
     });
   });
 
+  test('of a static pod is told on its Node, which is in no namespace', async () => {
+    const bed = new EvictionBed(livePod('a', { controller: owner('Node', 'node-1') }));
+    await bed.pass();
+    expect(bed.recorder.events[1]?.regarding).toEqual({ ...owner('Node', 'node-1'), namespace: undefined });
+  });
+
   test('is not repeated while the cache still shows the pod running', async () => {
     const bed = new EvictionBed(livePod('a'));
     await bed.pass();

@@ -222,6 +222,12 @@ test('a node that asks for the pods of another gets none of them; the node itsel
   ]);
 });
 
+test('of equal figures for one pod the freshest count', () => {
+  const old = { observedAtMs: minutesAgo(6) - 1 };
+  expect(verdicts(asking(old, {}))).toEqual(['a Evict']);
+  expect(verdicts(asking({}, old))).toEqual(['a Evict']);
+});
+
 test('a pod that is asked for twice goes once', () => {
   const twice = asking({ signal: 'ephemeralpodfs.limit', subject: undefined }, {});
   expect(verdicts(twice)).toEqual(['a Evict']);

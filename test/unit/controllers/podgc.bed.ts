@@ -9,7 +9,7 @@ import { FakeRecorder, storeOf, type FakeCluster } from '../../fakes/cluster.ts'
 import { silentLogger } from '../../fakes/logger.ts';
 import { pod, policy, terminatedRule } from '../../builders.ts';
 
-export const never = new AbortController().signal;
+const never = new AbortController().signal;
 export const expireAll = (over: Partial<Policy> = {}): Policy =>
   ({
     ...policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) } }),

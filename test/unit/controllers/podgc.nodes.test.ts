@@ -72,6 +72,35 @@ const rows: readonly Row[] = [
     stays: ['a FinalizerHeld'],
   },
   {
+    name: 'an orphan that has not finished is marked and deleted, held or not',
+    world: { pods: [pod('a', { ...gone, ...finalizerHeld })] },
+    policies: [orphaned()],
+    goes: ['a Orphaned mark'],
+  },
+  {
+    name: 'an orphan stays where its policy does not ask, though another one does',
+    world: { pods: [pod('a', { ...gone, labels: { app: 'x' } }), pod('b', gone)] },
+    policies: [
+      orphaned(),
+      policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x') } }),
+    ],
+    goes: ['b Orphaned mark'],
+    stays: ['a NotTerminated'],
+  },
+  {
+    name: 'what is out of service, or was never bound, stays where nobody asks',
+    world: {
+      pods: [
+        pod('a', { phase: 'Running', ...terminating }),
+        pod('b', { phase: 'Pending', ...terminating, nodeName: undefined }),
+      ],
+      nodes: [outOfServiceNode],
+    },
+    policies: [policy()],
+    goes: [],
+    stays: ['a NotTerminated', 'b NotTerminated'],
+  },
+  {
     name: 'out of service: terminating, node not ready and tainted',
     world: {
       pods: [pod('a', { phase: 'Running', ...terminating }), pod('b', { phase: 'Running' })],

@@ -34,6 +34,26 @@ test('the first few are those that a sort of all would put first', property, () 
   );
 });
 
+test('evicted first, then the oldest second, then by name, then by namespace', () => {
+  const at = (createdAtMs: number) => ({ createdAtMs });
+  const pods = [
+    pod('x/b', at(1_000)),
+    pod('y/a', at(1_999)),
+    pod('x/a', at(1_000)),
+    pod('x/old', at(999)),
+    pod('x/evicted', { ...at(5_000), phase: 'Failed', reason: 'Evicted' }),
+  ];
+  const names = inTurn(pods).map(({ namespace, name }) => `${namespace}/${name}`);
+  expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b']);
+});
+
+test('more pods than positions are ranked all the same', () => {
+  const last = pod('z');
+  const many = Array.from({ length: 2 ** 19 }, () => last);
+  many.push(pod('a'));
+  expect(inTurn(many)[0]?.name).toBe('a');
+});
+
 test('the whole order is that of a plain sort', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), (pods) => {

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { labelled, node, pod, policy, terminatedRule, terminating } from '../../builders.ts';
+import { finalizerHeld, labelled, node, pod, policy, terminatedRule, terminating } from '../../builders.ts';
 import { checkRow, type Row, aged, gone, outOfServiceNode, terminated } from './podgc.world.ts';
 
 const rows: readonly Row[] = [
@@ -30,6 +30,17 @@ const rows: readonly Row[] = [
       'orphan Orphaned mark',
       'unscheduled Unscheduled mark',
     ],
+  },
+  {
+    name: 'what waits for its finalizers alone goes by none of several rules',
+    world: { pods: [aged('done', 9), pod('held', { ...gone, phase: 'Failed', ...finalizerHeld })] },
+    policies: [
+      policy({
+        pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }), orphaned: { quarantineMs: 0 } },
+      }),
+    ],
+    goes: ['done Expired'],
+    stays: ['held FinalizerHeld'],
   },
   {
     name: 'maxDeletesPerPass cuts the sequence',

@@ -72,6 +72,12 @@ const rows: readonly Row[] = [
     goes: ['a Terminated'],
   },
   {
+    name: 'a pod deleted with grace 0 that nothing holds is not held',
+    world: { pods: [aged('a', 9, { ...finalizerHeld, finalizers: [] }), aged('b', 1)] },
+    policies: [terminated({ threshold: 1 })],
+    goes: ['a Terminated'],
+  },
+  {
     name: 'a terminating pod with grace left is not held',
     world: { pods: [aged('a', 9, { ...terminating, finalizers: ['x/y'] }), aged('b', 1)] },
     policies: [terminated({ threshold: 1 })],
@@ -244,6 +250,16 @@ const rows: readonly Row[] = [
     goes: ['taken Terminated', 'old Expired'],
     stays: ['kept KeptForOwner'],
   },
+  ...[
+    ['a', 'b'],
+    ['b', 'a'],
+  ].map((names) => ({
+    name: `of pods that finished at once, in the order ${names.join()}, keepPerOwner keeps the first by UID`,
+    world: { pods: names.map((name) => aged(name, 5, { controller: owner('Job', 'j') })) },
+    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    goes: ['b Expired'],
+    stays: ['a KeptForOwner'],
+  })),
 ];
 
 test.each(rows)('$name', checkRow);

@@ -6,13 +6,13 @@ import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../builders.ts';
 
-export type World = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {
+type World = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {
   readonly pods?: readonly PodFacts[];
   readonly nodes?: readonly ReturnType<typeof node>[];
 };
 
 /** The plan of a small world; node-1 exists, every namespace is known, node names have been missing for an hour unless told. */
-export function plan(world: World, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan {
+function plan(world: World, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan {
   const pods = [...(world.pods ?? [])];
   const missing = pods.flatMap(({ nodeName }) =>
     nodeName === undefined ? [] : [[nodeName, 3_600_000] as const],

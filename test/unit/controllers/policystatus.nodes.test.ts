@@ -72,6 +72,16 @@ test('a node counts for the one policy that governs it', () => {
   ]);
 });
 
+test('a node that no policy governs, or one that cannot be followed, counts for none', () => {
+  const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
+  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: -1, problems: ['spec: bad'] };
+  const world = { nodes: [node('a')], reports: [] };
+  for (const ranked of [[gpu], [gpu, broken]]) {
+    const rollups = [...rollUpNodes(ranked, world, now)];
+    expect(rollups.map(([uid, { desired }]) => [uid, desired])).toEqual([['uid-gpu', 0]]);
+  }
+});
+
 test('sums stay within the bounds of the schema', () => {
   const huge = report('a', { imagesRemovable: 2 ** 31, imageBytesRemovable: Number.MAX_SAFE_INTEGER });
   const world = { nodes: [node('a'), node('b')], reports: [huge, { ...huge, name: 'b' }] };

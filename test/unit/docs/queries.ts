@@ -29,7 +29,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
   kube_node_spec_unschedulable: [],
 };
 
-export interface Selector {
+interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
 }

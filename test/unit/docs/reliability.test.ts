@@ -1,9 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { property, worlds } from '../../property.ts';
-
-const root = new URL('../../../', import.meta.url);
-const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+import { hasTest, root, textOf } from './named-tests.ts';
 
 const page = textOf('docs/reliability.md');
 
@@ -45,16 +43,6 @@ function serverOf(file: string): string {
   if (file.startsWith('test/unit/')) return 'unit';
   return file.startsWith('test/contract/') && !file.endsWith('.test.ts') ? 'real and sandbox' : 'sandbox';
 }
-
-/** Whether the file has a test, or a row of one, of this title. */
-function hasTest(text: string, title: string): boolean {
-  const quoted = [`'${title}'`, `"${title}"`, `\`${title}\``];
-  return quoted.some((one) =>
-    [`test\\(\\s*`, `\\)\\(\\s*`, `name: `].some((before) => new RegExp(before + literal(one)).test(text)),
-  );
-}
-
-const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 describe('docs/reliability.md', () => {
   test('has a row for each fault', () => {

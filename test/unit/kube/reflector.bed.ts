@@ -13,7 +13,7 @@ export const pod = (name: string, more: object = {}): FakeObject => ({
   metadata: { name, namespace: 'a', uid: `uid-${name}`, ...more },
   status: { phase: 'Running' },
 });
-export interface Started {
+interface Started {
   readonly reflector: Reflector<PodFacts>;
   readonly clock: ManualClock;
   /** The names in view at each change. */

@@ -5,7 +5,7 @@ import type { KubeRequest } from '../../../src/kube/transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FaultServer, type Answer } from './transport-fault-server.ts';
 
-export interface Bed {
+interface Bed {
   readonly server: FaultServer;
   readonly url: string;
   readonly clock: FakeClock;

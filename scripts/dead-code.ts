@@ -1,0 +1,24 @@
+// npm run dead: fails on files that nothing loads and on exports that no other file takes.
+import { readdirSync, readFileSync } from 'node:fs';
+import { deadCode } from './dead/dead-code.ts';
+
+const under = (folder: string, form: RegExp): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => `${folder}/${path}`)
+    .filter((path) => form.test(path) && !path.includes('node_modules/'));
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+// Generated code gives what its source declares, whether or not anybody takes it.
+const isGenerated = (path: string): boolean => /(^|\/)gen\/|\.gen\.ts$/.test(path);
+const written = [...under('src', /\.ts$/), ...under('test', /\.ts$/), ...under('scripts', /\.ts$/)].filter(
+  (path) => !isGenerated(path),
+);
+const starters = ['package.json', ...under('scripts', /\.mjs$/)];
+
+const found = deadCode({
+  files: new Map([...written, 'vitest.config.ts'].map((path) => [path, read(path)])),
+  starters: starters.map(read),
+  isEntry: (path) => /\.test\.ts$|^vitest\.config\.ts$/.test(path),
+});
+for (const line of found) process.stderr.write(`${line}\n`);
+process.exitCode = found.length > 0 ? 1 : 0;

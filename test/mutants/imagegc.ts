@@ -1,0 +1,119 @@
+import { imageKeepReasons, imageRemoveReasons } from '../../src/api/reasons.ts';
+import type { MutantGroup } from './group.ts';
+
+const plan = 'src/agent/imagegc/plan.ts';
+const holds = 'src/agent/imagegc/holds.ts';
+const records = 'src/agent/imagegc/records.ts';
+const disk = 'src/agent/imagegc/disk.ts';
+
+export const imageGcMutants: MutantGroup = {
+  unit: 'imagegc',
+  reasons: [...imageRemoveReasons, ...imageKeepReasons],
+  tests: ['test/unit/agent/imagegc.'],
+  mutants: [
+    [
+      'Age: longer than the maximum',
+      plan,
+      'idleSinceMs(image) > maximumAgeMs',
+      'idleSinceMs(image) >= maximumAgeMs',
+    ],
+    ['Age: idle, not old', plan, 'record.lastUsedMs ?? record.firstDetectedMs;', 'record.firstDetectedMs;'],
+    ['Age: before the space step', plan, 'bytesOf(agedNow)', '0'],
+    ['Space: down to the low threshold', disk, '100 - lowThresholdPercent', '100'],
+    ['Space: no more than it takes', plan, 'candidates.slice(0, last + 1)', 'candidates'],
+    [
+      'Space: at least one',
+      plan,
+      '(sum += image.sizeBytes) >= wantedBytes',
+      '(sum += image.sizeBytes) > wantedBytes',
+    ],
+    ['InUse', plan, "if (usedBy !== undefined) return 'InUse';", ''],
+    [
+      'InUse: by a container',
+      holds,
+      'for (const container of containers) use(imageOf(container), container.id);',
+      '',
+    ],
+    ['InUse: by a mount', holds, "for (const reference of mounted) use(reference, 'a mount');", ''],
+    ['InUse: by what the container was made from', holds, "imageId === '' ? imageRef : imageId", 'imageRef'],
+    ['BoundPod', plan, "if (boundPod !== undefined) return 'BoundPod';", ''],
+    ['BoundPod: unfinished', holds, "phase !== 'Succeeded' && ", ''],
+    ['BoundPod: not failed', holds, " && phase !== 'Failed'", ''],
+    ['Pinned', plan, "if (pinned) return 'Pinned';", ''],
+    ['Pinned: by one of its entries', holds, 'a.pinned || b.pinned', 'a.pinned && b.pinned'],
+    [
+      'Pinned: the image of sandboxes',
+      holds,
+      'image.pinned || (!isOnePinned && isSandboxImage(image))',
+      'image.pinned',
+    ],
+    ['Pinned: only where none is', holds, '!isOnePinned && ', ''],
+    ['KeepListed', plan, "keepPattern === undefined ? undefined : 'KeepListed'", 'undefined'],
+    ['TooYoung', plan, "if (now.getTime() < oldEnoughAtMs) return because('TooYoung', oldEnoughAtMs);", ''],
+    ['TooYoung: to the millisecond', plan, 'now.getTime() < oldEnoughAtMs', 'now.getTime() <= oldEnoughAtMs'],
+    [
+      'TooYoung: longer after a repull',
+      plan,
+      'repullBackoff === true ? 2 : 1',
+      'repullBackoff === true ? 1 : 1',
+    ],
+    ['TooYoung: only where asked', plan, 'cameBack && policy?.repullBackoff === true', 'cameBack'],
+    ['TooYoung: a repull within a day', records, 'firstDetectedMs - atMs <= regretMs', 'true'],
+    [
+      'TooYoung: of the future',
+      records,
+      'Math.min(known?.firstDetectedMs ?? nowMs, nowMs)',
+      'known?.firstDetectedMs ?? nowMs',
+    ],
+    ['TooYoung: while nobody looked', records, 'unseen <= unseenMs', 'true'],
+    ['TooYoung: while the clock jumped', records, 'if (jumpedMs <= 0) return known;', 'return known;'],
+    ['UsedRecently', plan, 'record.lastUsedMs >= now.getTime()', 'false'],
+    ['BelowThreshold', disk, 'usedPercent < high', 'usedPercent <= high'],
+    ['BelowThreshold: 100 is off', disk, 'if (high >= 100)', 'if (high > 100)'],
+    ['TargetMet: by age alone', disk, 'wantedBytes <= 0 && freedByAge > 0', 'false'],
+    [
+      'TargetMet: is told',
+      plan,
+      "space.kind === 'needed' ? 'TargetMet' : space.reason",
+      "space.kind === 'needed' ? 'BelowThreshold' : space.reason",
+    ],
+    ['PacingLimit: by age', plan, 'const agedNow = aged.slice(0, maxImages);', 'const agedNow = aged;'],
+    [
+      'PacingLimit: together',
+      plan,
+      'wanted.slice(0, maxImages - agedNow.length)',
+      'wanted.slice(0, maxImages)',
+    ],
+    ['ClockUnsure', plan, "clockUnsure === true ? 'ClockUnsure' : undefined", 'undefined'],
+    ['PodsUnknown', plan, "if (pods === undefined) return 'PodsUnknown';", ''],
+    ['ContainersUnknown: no list', plan, 'containers === undefined || ', ''],
+    [
+      'ContainersUnknown: one whose image nobody tells',
+      plan,
+      " || containers.some((container) => imageOf(container) === '')",
+      '',
+    ],
+    [
+      'DiskUnknown',
+      disk,
+      "state: 'Unknown', reason: 'DiskUnknown'",
+      "state: 'Idle', reason: 'BelowThreshold'",
+    ],
+    ['DiskUnknown: no capacity', disk, 'disk.capacityBytes >= 1 &&', ''],
+    ['order: never used first', plan, 'compare(a.record.lastUsedMs ?? -1, b.record.lastUsedMs ?? -1) ||', ''],
+    [
+      'order: then the first detected',
+      plan,
+      'compare(a.record.firstDetectedMs, b.record.firstDetectedMs) ||',
+      '',
+    ],
+    ['order: then by id', plan, '(a.image.id < b.image.id ? -1 : 1)', '(a.image.id < b.image.id ? 1 : -1)'],
+    [
+      'memory: what is used was used now',
+      records,
+      'used.has(image.id) ? { ...known, lastUsedMs: nowMs } : known',
+      'known',
+    ],
+    ['memory: what came back is new', records, 'images.delete(id);', ''],
+  ],
+};

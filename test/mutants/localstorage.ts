@@ -1,0 +1,103 @@
+import { evictionSignals } from '../../src/api/local-storage.ts';
+import { storageKeepReasons } from '../../src/api/reasons.ts';
+import type { MutantGroup } from './group.ts';
+
+const plan = 'src/agent/localstorage/plan.ts';
+const limits = 'src/agent/localstorage/limits.ts';
+const readings = 'src/agent/localstorage/readings.ts';
+const history = 'src/agent/localstorage/history.ts';
+const growth = 'src/agent/localstorage/growth.ts';
+const inventory = 'src/agent/localstorage/inventory.ts';
+const critical = 'src/api/critical-pod.ts';
+
+export const localStorageMutants: MutantGroup = {
+  unit: 'localstorage',
+  reasons: [...evictionSignals, ...storageKeepReasons],
+  tests: ['test/unit/agent/localstorage.'],
+  mutants: [
+    ['emptydirfs.limit', readings, 'usage.volumes.get(name), { limit, look }', 'undefined, { limit, look }'],
+    ['emptydirfs.limit: checked first', readings, 'readings.find(', 'readings.findLast('],
+    ['ephemeralpodfs.limit', readings, 'limit: limits.pod,', 'limit: undefined,'],
+    [
+      'ephemeralpodfs.limit: a declared 0 is one',
+      limits,
+      'total === undefined ? defaultLimit(defaults.podBytes)',
+      '!total?.bytes ? defaultLimit(defaults.podBytes)',
+    ],
+    ['ephemeralpodfs.limit: init containers', limits, 'total = larger(total, starting);', ''],
+    ['ephemeralpodfs.limit: sidecars add up', limits, 'total = plus(total, limit);', ''],
+    ['ephemeralpodfs.limit: overhead', limits, 'added(total, overheadBytes)', 'total'],
+    ['ephemeralcontainerfs.limit', readings, 'limits.containers.get(container.name)', 'undefined'],
+    [
+      'ephemeralcontainerfs.limit: layers where they count',
+      readings,
+      'dedicatedImageFs ? undefined : layer',
+      'layer',
+    ],
+    ['ephemeralcontainerfs.limit: logs', readings, '[logs, dedicatedImageFs', '[undefined, dedicatedImageFs'],
+    ['ephemeralcontainerfs.limit: 0 is none', limits, 'declared.bytes > 0 ? ', 'declared.bytes >= 0 ? '],
+    [
+      'UnderLimit: exactly the limit',
+      'src/api/local-storage.ts',
+      'usedBytes * 100 > limitBytes * percent',
+      'usedBytes * 100 >= limitBytes * percent',
+    ],
+    [
+      'UnderLimit: by the policy’s part',
+      plan,
+      'firstExcess(readings, policy.evictAtPercent)',
+      'firstExcess(readings, 100)',
+    ],
+    ['NoLimit', plan, "if (!hasLimits(limits)) return 'NoLimit';", ''],
+    ['NoLimit: a default of 0 is none', limits, 'bytes === undefined || bytes <= 0', 'bytes === undefined'],
+    [
+      'NoLimit: a default only where none is declared',
+      limits,
+      'if (declared === undefined) return byDefault;',
+      'if (byDefault !== undefined) return byDefault; if (declared === undefined) return undefined;',
+    ],
+    ['CriticalPod', plan, "if (isCritical(pod)) return keep(pod, 'CriticalPod', readings);", ''],
+    ['CriticalPod: without a figure', plan, "isCritical(pod) ? 'CriticalPod' : measured", 'measured'],
+    ['CriticalPod: by priority', critical, 'priority >= criticalPriority', 'false'],
+    ['CriticalPod: from there on', critical, 'priority >= criticalPriority', 'priority > criticalPriority'],
+    ['CriticalPod: a mirror', critical, 'configHash !== undefined ||', ''],
+    ['CriticalPod: static', critical, "(configSource !== undefined && configSource !== 'api') ||", ''],
+    ['KeepMarked', plan, "if (keepMarked) return 'KeepMarked';", ''],
+    ['Finished: succeeded', plan, "phase === 'Succeeded' || ", ''],
+    ['Finished: failed', plan, " || phase === 'Failed'", ''],
+    ['Terminating', plan, "deletionAtMs === undefined ? undefined : 'Terminating'", 'undefined'],
+    ['UsageUnknown: too old', plan, 'Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs', 'true'],
+    [
+      'UsageUnknown: of the future',
+      plan,
+      'Math.abs(now.getTime() - measuredAtMs)',
+      '(now.getTime() - measuredAtMs)',
+    ],
+    ['UsageUnknown: in part', plan, "isPartly ? 'UsageUnknown' : 'UnderLimit'", "'UnderLimit'"],
+    ['UsageUnknown: no number', readings, 'Number.isNaN(figure.bytes) || ', ''],
+    ['UsageUnknown: as old as the look', readings, 'figure.atMs ?? look.atMs', 'figure.atMs ?? 0'],
+    ['order: the highest level', plan, 'warnAtPercent.findLast(', 'warnAtPercent.find('],
+    [
+      'order: the most excessive is asked for first',
+      inventory,
+      'return right - left;',
+      'return left - right;',
+    ],
+    ['reach: requests only in Enforce', inventory, "rule.policy.mode === 'Enforce' ? ", 'true ? '],
+    ['memory: told once', history, 'before.get(name)?.exceededSince.has(percent) !== true', 'true'],
+    [
+      'memory: a figure that is missing once',
+      history,
+      'now.getTime() - trend.latest.atMs <= windowMs',
+      'false',
+    ],
+    ['memory: pods that are gone', history, 'here.has(podUid) && ', ''],
+    ['memory: growth only over time', growth, ' || latest.atMs - first.atMs < leastSpanMs', ''],
+    [
+      'memory: a shrinking figure does not grow',
+      growth,
+      'perMinute > 0 ? perMinute : undefined',
+      'perMinute',
+    ],
+  ],
+};

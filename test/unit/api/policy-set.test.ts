@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { PolicySet } from '../../../src/api/policy-set.ts';
+
+const stored = (name: string, over: { spec?: object; generation?: number; status?: object } = {}) => ({
+  metadata: { name, uid: `uid-${name}`, generation: over.generation ?? 1 },
+  spec: over.spec ?? { pods: {} },
+  ...(over.status && { status: over.status }),
+});
+
+const [a, b] = [stored('a'), stored('b', { spec: { priority: 1 } })];
+
+test.each<{ readonly name: string; readonly next: readonly object[]; readonly changed: boolean }>([
+  { name: 'the same', next: [a, b], changed: false },
+  { name: 'the same in another order', next: [b, a], changed: false },
+  { name: 'another status alone', next: [stored('a', { status: { conditions: [] } }), b], changed: false },
+  { name: 'one less', next: [a], changed: true },
+  { name: 'one more', next: [a, b, stored('c')], changed: true },
+  {
+    name: 'another spec under the same generation',
+    next: [stored('a', { spec: { pods: { outOfService: {} } } }), b],
+    changed: true,
+  },
+  { name: 'another generation of the same spec', next: [stored('a', { generation: 2 }), b], changed: true },
+])('$name: changed $changed', ({ next, changed }) => {
+  const set = new PolicySet();
+  expect(set.update([a, b])).toBe(true);
+  const { ranked, fingerprint } = set;
+  expect(set.update(next as Parameters<PolicySet['update']>[0])).toBe(changed);
+  expect(set.ranked === ranked).toBe(!changed);
+  expect(set.fingerprint === fingerprint).toBe(!changed);
+});
+
+test('is ranked, and knows the status of each as stored', () => {
+  const set = new PolicySet();
+  set.update([stored('a', { status: { any: 'thing' } }), b]);
+  expect(set.ranked.map(({ name }) => name)).toEqual(['b', 'a']);
+  expect(set.storedStatus('uid-a')).toEqual({ any: 'thing' });
+  expect(set.storedStatus('uid-b')).toBeUndefined();
+  set.update([a, b]);
+  expect(set.storedStatus('uid-a')).toBeUndefined();
+});
+
+test('no policies at all are no change from nothing but the first time', () => {
+  const set = new PolicySet();
+  expect([set.update([]), set.update([])]).toEqual([true, false]);
+});

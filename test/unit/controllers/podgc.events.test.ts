@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { podsCollected, tripped } from '../../../src/controllers/podgc/events.ts';
+import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
+import { owner, pod, policy } from '../../builders.ts';
+
+const deletion = (name: string, over: Parameters<typeof pod>[1] = {}): PodDeletion => ({
+  ...{ verdict: 'Delete', reason: 'Expired', markFailed: false },
+  ...{ pod: pod(name, over), policy: policy() },
+});
+
+test.each([
+  { name: 'the pod itself, when nobody owns it', controller: undefined, on: 'Pod default/a' },
+  { name: 'its owner', controller: owner('Job', 'j'), on: 'Job default/j' },
+  {
+    name: 'the Node of a mirror pod, which is in no namespace',
+    controller: owner('Node', 'n'),
+    on: 'Node -/n',
+  },
+])('is told on $name', ({ controller, on }) => {
+  const [event] = podsCollected([deletion('a', { controller })], new Map());
+  const { kind, namespace = '-', name } = event?.regarding ?? { kind: '', name: '' };
+  expect(`${kind} ${namespace}/${name}`).toBe(on);
+  expect(event?.note).toBe('Deleted 1 pod (Expired, policy default): a');
+});
+
+test('of many pods five are named', () => {
+  const deletions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) =>
+    deletion(name, { controller: owner('Job', 'j') }),
+  );
+  expect(podsCollected(deletions, new Map()).map(({ note }) => note)).toEqual([
+    'Deleted 7 pods (Expired, policy default): a, b, c, d, e and 2 more',
+  ]);
+});
+
+test('the breaker says how many nodes are missing and how many may', () => {
+  const safety = { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 };
+  expect(tripped({ policy: policy({ pods: { safety } }), missingNodes: 3, percent: 42.8 }).note).toBe(
+    'Nodes missing: 3, 43 % of all; over 20 % (safety.maxOrphanedNodesPercent) no orphan is deleted',
+  );
+});
