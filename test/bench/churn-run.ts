@@ -29,7 +29,7 @@ export interface DustpanObserved extends Observed {
 }
 
 /** How pods change. */
-export interface Pace {
+interface Pace {
   readonly perSecond: number;
   readonly seconds: number;
 }

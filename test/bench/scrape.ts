@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** The sum of a metric's samples over all its labels; 0 when there is none. */
-function metric(exposition: string, name: string): number {
+export function metric(exposition: string, name: string): number {
   const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }

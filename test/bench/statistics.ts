@@ -5,7 +5,7 @@ export function percentile(values: readonly number[], percent: number): number {
 }
 
 /** One measured value and what it depends on. */
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }

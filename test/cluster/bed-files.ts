@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { repositoryRoot } from './repository.ts';
 
 /** The jail that a test file asks for. */
-export interface FileBed {
+interface FileBed {
   readonly file: string;
   /** Size of the file system that holds the runtime's images. */
   readonly imageFsMB: number;

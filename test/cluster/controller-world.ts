@@ -11,7 +11,7 @@ import { statusOf } from './probe.ts';
 /** For `expect.poll`: generous, as a busy machine needs it. */
 export const patience = { timeout: 90_000, interval: 100 };
 
-export interface PodShape {
+interface PodShape {
   readonly phase?: 'Succeeded' | 'Running';
   readonly uid?: string;
   readonly node?: string;
@@ -80,7 +80,7 @@ export async function sampleOf({ metricsUrl }: Dustpan, sample: string): Promise
   return found === undefined ? undefined : Number(found.slice(sample.length + 1));
 }
 
-export interface Pass {
+interface Pass {
   readonly cluster: Cluster;
   readonly living: readonly string[];
 }
@@ -130,7 +130,7 @@ export async function podDeletes(cluster: Cluster, user: string, since: Date): P
     }));
 }
 
-export interface PodDelete {
+interface PodDelete {
   readonly name: string;
   readonly code: number;
   /** Unix milliseconds. */
