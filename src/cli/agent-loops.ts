@@ -94,10 +94,13 @@ export class AgentLoops {
     ]);
   }
 
+  /** News is told with what the passes make of it: a report of the same second as everyone's would only say that it was heard. */
   #report(pass: Pass, signal: AbortSignal): Promise<void> {
     const firstDelayMs = this.#first.reportMs;
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter, firstDelayMs };
-    return this.#loop(pass, { ...options, wake: this.#wakes.report }, signal);
+    const unlessHeld = (next: AbortSignal): Promise<void> =>
+      this.#news.isHeld ? Promise.resolve() : pass(next);
+    return this.#loop(unlessHeld, { ...options, wake: this.#wakes.report }, signal);
   }
 
   /** It removes nothing, so it need not take turns with those that do. */

@@ -80,7 +80,7 @@ function details(result: AgentsBenchResult): string[] {
   ];
 }
 
-function phaseText({ requests, spreads }: Phase): string {
+function phaseText({ requests, spreads, fleet }: Phase): string {
   const patches = spreads.get('PATCH');
   const course =
     patches === undefined
@@ -100,6 +100,7 @@ function phaseText({ requests, spreads }: Phase): string {
     `${course}By the API server's count: ${counted || 'nothing'}.`,
     ...(watches === '' ? [] : [`Watchers: ${watches}.`]),
     ...(failures === '' ? [] : [`Failed: ${failures}.`]),
+    `The process of the agents: ${cores(fleet.cpuPerSecond)} of a core, longest lag ${ms(fleet.longestLagMs)}.`,
   ].join(' ');
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EventLoopLag } from '../../src/runtime/event-loop-lag.ts';
 import type { Dustpan } from '../cluster/dustpan.ts';
 import type { AgentsBed } from './agents-bed.ts';
 import { grown, requestsOf, usageOfPart, type Requests } from './agents-server.ts';
@@ -20,6 +21,8 @@ export interface Phase {
     readonly heapMb: number;
     readonly longestLagMs: number;
   };
+  /** The process of all agents, of this benchmark: whether it kept up. */
+  readonly fleet: { readonly cpuPerSecond: number; readonly longestLagMs: number };
 }
 
 export interface Measured {
@@ -39,13 +42,20 @@ export async function measurePhase(
 ): Promise<Phase> {
   const { cluster, api } = bed;
   const [asked, used, pid] = [await requestsOf(api), usageOfPart(cluster, 'api'), cluster.pid('api')];
-  const fromMs = performance.now();
+  const [fromMs, own, lag] = [performance.now(), process.cpuUsage(), new EventLoopLag()];
+  lag.start();
   let isOver = false;
   const scraping = scrapeUntil(dustpan, 1_000, () => isOver);
   await begin();
   await sleep(Math.max(0, seconds * 1_000 - (performance.now() - fromMs)));
   isOver = true;
   const toMs = performance.now();
+  const { user, system } = process.cpuUsage(own);
+  const fleet = {
+    cpuPerSecond: (user + system) / 1_000 / (toMs - fromMs),
+    longestLagMs: lag.takeMaxSeconds() * 1_000,
+  };
+  lag.stop();
   const isNew = cluster.pid('api') !== pid;
   const after = usageOfPart(cluster, 'api');
   const scrapes = await scraping;
@@ -60,6 +70,7 @@ export async function measurePhase(
       residentMb: after.residentMb,
     },
     controller: courseOf(scrapes),
+    fleet,
   };
 }
 

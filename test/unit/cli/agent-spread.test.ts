@@ -51,7 +51,12 @@ function start(random: number) {
     },
     stop.signal,
   );
-  return { clock, first: (name: keyof Passes) => told.find((one) => one.pass === name)?.atMs };
+  const times = (name: keyof Passes): readonly number[] =>
+    told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
+  const hear = (): void => {
+    loops.hurry(stop.signal);
+  };
+  return { clock, times, hear, first: (name: keyof Passes) => told.find((one) => one.pass === name)?.atMs };
 }
 
 test('agents that start together report one after the other, each after its first pass', async () => {
@@ -62,4 +67,20 @@ test('agents that start together report one after the other, each after its firs
   expect(reports).toEqual(reports.toSorted((a, b) => a - b));
   expect(new Set(reports).size).toBeGreaterThanOrEqual(59);
   for (const { first } of agents) expect(first('report')).toBeGreaterThan(first('containers') ?? Infinity);
+});
+
+test('news that all hear in one second is told by each when its turn has come, with what its pass saw', async () => {
+  const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
+  const advance = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds * 4; i += 1) for (const { clock } of agents) await clock.advance(250);
+  };
+  // The last pass over containers is so long ago for none that its period would end by itself.
+  await advance(64);
+  const heardMs = agents[0]?.clock.monotonicMs() ?? NaN;
+  for (const { hear } of agents) hear();
+  await advance(14);
+  const waited = agents.map(({ times }) => (times('report').find((atMs) => atMs > heardMs) ?? NaN) - heardMs);
+  const spreadMs = newsSpreadMs(minute);
+  for (const [i, ms] of waited.entries()) expect(ms).toBeGreaterThanOrEqual((i / 20) * spreadMs);
+  for (const ms of waited) expect(ms).toBeLessThanOrEqual(spreadMs + 1_000);
 });
