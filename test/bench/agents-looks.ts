@@ -12,7 +12,7 @@ import { median } from './median.ts';
 
 /** What the controller's looks at so many reports take, medians. */
 export interface Looks {
-  /** At each change of one: whether any asks for an eviction. */
+  /** Every 10 s while none asks for an eviction: whether one does. */
   readonly idleMs: number;
   /** Every 10 s: adding all up for the status of the policies. */
   readonly rollUpMs: number;
