@@ -20,8 +20,8 @@ export interface AgentsBenchResult {
   /** Resident memory of the API server without and with the watches, after it had come to rest. */
   readonly watchMemory: { readonly beforeMb: number; readonly afterMb: number };
   readonly outageSeconds: number;
-  /** From when the API server answered again until every watch worked. */
-  readonly recoverySeconds: number;
+  /** From when the API server answered again until every watch worked; undefined = not while it was looked at. */
+  readonly recoverySeconds: number | undefined;
   readonly looks: Looks;
   readonly phases: readonly Phase[];
 }
@@ -74,7 +74,7 @@ function details(result: AgentsBenchResult): string[] {
   return [
     ...phases.map((phase) => `- ${phase.name}: ${phaseText(phase)}`),
     `- Watches: ${3 * watchers} of them, each on a connection of its own, took ${perWatch.toFixed(0)} KB of the API server each (${mb(watchMemory.beforeMb)} before, ${mb(watchMemory.afterMb)} after).`,
-    `- The API server was away for ${result.outageSeconds.toFixed(1)} s; ${result.recoverySeconds.toFixed(1)} s after it answered again all watches worked.`,
+    `- The API server was away for ${result.outageSeconds.toFixed(1)} s; ${result.recoverySeconds === undefined ? 'not all watches worked in the time measured' : `${result.recoverySeconds.toFixed(1)} s after it answered again all watches worked`}.`,
     `- A report has ${(result.reportBytes / 1_000).toFixed(1)} KB of JSON. Written as fast as they are taken, 64 at a time: ${result.rawPatchesPerSecond.toFixed(0)} patches a second.`,
     `- The controller's looks at ${thousands(agents)} reports, alone in a process: ${looks.idleMs.toFixed(2)} ms for whether one asks for an eviction, ${looks.rollUpMs.toFixed(1)} ms to add them up, both every 10 s, ${looks.allAskMs.toFixed(1)} ms while each asks for one.`,
   ];
