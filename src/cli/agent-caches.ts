@@ -81,7 +81,8 @@ function watched<T extends Identified>(
   resource: Resource<T>,
   onChange: () => void,
 ): Watched<T> {
-  const reflector = new Reflector<T>({ ...deps, resource, onChange });
+  // One node, its pods, a few policies: asked for by each agent, so answered from memory.
+  const reflector = new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
   return { reflector, view: new Trusted(reflector) };
 }
 

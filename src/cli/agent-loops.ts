@@ -1,4 +1,4 @@
-import { systemClock as clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { Heartbeat } from '../runtime/heartbeat.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { loop, type LoopOptions, type PassResult } from '../runtime/loop.ts';
@@ -6,6 +6,7 @@ import { SpreadWake } from '../runtime/spread-wake.ts';
 import { Turns } from '../runtime/turns.ts';
 import { Wake } from '../runtime/wake.ts';
 import type { AgentConfig } from './agent-config.ts';
+import { firstDelays, loopJitter as jitter, newsSpreadMs, type FirstDelays } from './agent-spread.ts';
 
 type Pass = (signal: AbortSignal) => Promise<void>;
 
@@ -23,6 +24,9 @@ export interface Passes {
 
 interface AgentLoopsDeps {
   readonly config: Pick<AgentConfig, 'imageGcPeriodMs' | 'containerGcPeriodMs' | 'localStoragePeriodMs'>;
+  readonly clock: Clock;
+  /** A number from 0 to below 1. */
+  readonly random: () => number;
   readonly log: Logger;
   readonly onResult: (loop: string) => (result: PassResult) => void;
 }
@@ -30,11 +34,6 @@ interface AgentLoopsDeps {
 /** A pass that is silent for this many periods counts as dead; and never before it could have met the deadline of a call or two. */
 const livePeriods = 3;
 const liveAtLeastMs = 10 * 60_000;
-/** What thousands of agents learn at the same moment they act upon within this time, or a part of their period. */
-const longestSpreadMs = 10_000;
-const spreadPart = 6;
-const longestFirstDelayMs = 60_000;
-const jitter = 0.1;
 const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
 
@@ -45,19 +44,21 @@ export class AgentLoops {
   readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
   readonly #news: SpreadWake;
   readonly #turns = new Turns();
+  readonly #first: FirstDelays;
 
   constructor(deps: AgentLoopsDeps) {
     this.#deps = deps;
+    const { clock, random } = deps;
     const { imageGcPeriodMs, containerGcPeriodMs, localStoragePeriodMs } = deps.config;
     this.#beats = {
-      containers: heartbeat('containergc', containerGcPeriodMs),
-      images: heartbeat('imagegc', imageGcPeriodMs),
-      storage: heartbeat('localstorage', localStoragePeriodMs),
+      containers: heartbeat('containergc', containerGcPeriodMs, clock),
+      images: heartbeat('imagegc', imageGcPeriodMs, clock),
+      storage: heartbeat('localstorage', localStoragePeriodMs, clock),
     };
+    this.#first = firstDelays(containerGcPeriodMs, random());
     this.#news = new SpreadWake({
-      clock,
-      random: Math.random,
-      spreadMs: Math.min(longestSpreadMs, containerGcPeriodMs / spreadPart),
+      ...{ clock, random },
+      spreadMs: newsSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
   }
@@ -88,13 +89,18 @@ export class AgentLoops {
     await Promise.all([
       this.#collect(passes, signal),
       this.#storage(passes.storage, signal),
-      this.#loop(
-        passes.report,
-        { name: 'report', intervalMs: reportPeriodMs, wake: this.#wakes.report },
-        signal,
-      ),
+      this.#report(passes.report, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
+  }
+
+  /** News is told with what the passes make of it: a report of the same second as everyone's would only say that it was heard. */
+  #report(pass: Pass, signal: AbortSignal): Promise<void> {
+    const firstDelayMs = this.#first.reportMs;
+    const options = { name: 'report', intervalMs: reportPeriodMs, jitter, firstDelayMs };
+    const unlessHeld = (next: AbortSignal): Promise<void> =>
+      this.#news.isHeld ? Promise.resolve() : pass(next);
+    return this.#loop(unlessHeld, { ...options, wake: this.#wakes.report }, signal);
   }
 
   /** It removes nothing, so it need not take turns with those that do. */
@@ -126,7 +132,7 @@ export class AgentLoops {
       {
         ...{ name: 'containergc', intervalMs: containerGcPeriodMs, jitter },
         ...{ wake: this.#wakes.containers, heartbeat: this.#beats.containers },
-        firstDelayMs: Math.random() * Math.min(containerGcPeriodMs, longestFirstDelayMs),
+        firstDelayMs: this.#first.passMs,
       },
       signal,
     );
@@ -135,17 +141,17 @@ export class AgentLoops {
 
   #loop(
     task: Pass,
-    options: Omit<LoopOptions, 'clock' | 'log' | 'onResult'>,
+    options: Omit<LoopOptions, 'clock' | 'random' | 'log' | 'onResult'>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { log, onResult } = this.#deps;
+    const { clock, random, log, onResult } = this.#deps;
     return loop(
       task,
-      { ...options, clock, log, quietRepeats: true, onResult: onResult(options.name) },
+      { ...options, clock, random, log, quietRepeats: true, onResult: onResult(options.name) },
       signal,
     );
   }
 }
 
-const heartbeat = (name: string, periodMs: number): Heartbeat =>
+const heartbeat = (name: string, periodMs: number, clock: Clock): Heartbeat =>
   new Heartbeat(name, Math.max(livePeriods * periodMs, liveAtLeastMs), clock);

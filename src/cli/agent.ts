@@ -52,9 +52,12 @@ async function lookAhead(
   { config, cluster, log }: Pick<Base, 'config' | 'cluster' | 'log'>,
   stop: AbortSignal,
 ): Promise<void> {
+  const { nodeName } = config;
+  // Whether it may is all that is asked, and by as many agents as start at once: of no version, so from the API server's memory, and no pod has such a name.
+  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
   const needed = [
-    { path: '/api/v1/nodes', query: { fieldSelector: `metadata.name=${config.nodeName}` } },
-    { path: '/api/v1/pods', query: { fieldSelector: `spec.nodeName=${config.nodeName}` } },
+    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
+    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
   ];
   try {
     const found = await preflight(cluster.transport, needed, stop);
@@ -87,7 +90,9 @@ class Agent {
     const { config, cluster, metrics, log } = base;
     this.#base = base;
     this.#stop = stop;
-    this.#loops = new AgentLoops({ config, log, onResult: metrics.pass });
+    this.#loops = new AgentLoops({
+      ...{ config, clock, random: Math.random, log, onResult: metrics.pass },
+    });
     this.#caches = agentCaches({
       ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
       nodeName: config.nodeName,

@@ -23,6 +23,7 @@ import {
   type Resource,
 } from '../kube/resources.ts';
 import type { StatusPatcher } from '../kube/status-patch.ts';
+import { AskingReports } from './asking-reports.ts';
 import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
 import type { Check } from '../runtime/health.ts';
 
@@ -73,10 +74,11 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const pods: PodCache = new PodCache((labelKeys) => reflect(podsResource({ labelKeys }), look), ready);
   const nodes = reflect(nodesResource(), look);
   const namespaces = reflect(namespacesResource(), look);
+  const asking = new AskingReports();
   const nodeReports: Reflector<NodeReportFacts> = new Reflector<NodeReportFacts>({
-    ...{ ...deps, resource: nodeReportsResource(), pageSize: reportsPageSize },
+    ...{ ...deps, resource: asking.seeing(nodeReportsResource()), pageSize: reportsPageSize },
     onChange: () => {
-      if (asksForEvictions(nodeReports.items)) deps.onEvictionRequests();
+      if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
     },
   });
   const jobs = new OnDemand(() => reflect(jobsResource()));
@@ -101,11 +103,6 @@ export function controllerCaches(deps: CacheDeps): Caches {
       await Promise.all([...always, ...later]);
     },
   };
-}
-
-function asksForEvictions(reports: ReadonlyMap<string, NodeReportFacts>): boolean {
-  for (const { requests } of reports.values()) if (requests.length > 0) return true;
-  return false;
 }
 
 /** A report may have 50 KB of JSON, and a page is read in one piece. */

@@ -13,8 +13,8 @@ export interface Source<T> {
   /** In [0, 1). */
   readonly random: () => number;
   readonly resource: Resource<T>;
-  /** Objects of one page of a list. */
-  readonly pageSize?: number;
+  /** Objects of one page of a list; `all`: one page holds everything, for what is known to be little. */
+  readonly pageSize?: number | 'all';
 }
 
 /** A page is decoded in one go, so it must be short; each one is a request, so it must not be tiny. */
@@ -26,7 +26,10 @@ const pageRetries = 4;
 const watchSeconds = { atLeast: 300, spread: 301 };
 const stallGraceMs = 30_000;
 
-/** A consistent list, page by page, read from the store behind the server (no resourceVersion): the watch cache would answer in one piece. */
+/**
+ * A consistent list (no resourceVersion), page by page: the watch cache would answer in one piece. In one page it is the watch cache that
+ * answers (Kubernetes 1.31 on), by its index of nodes; a page of a node's pods is searched among all pods of the store before 1.33.
+ */
 export async function* listPages<T>(source: Source<T>, signal: AbortSignal): AsyncGenerator<Page<T>> {
   let page = await readPage(source, '', signal);
   yield page;
@@ -64,7 +67,7 @@ export async function* watchEvents<T>(
 
 async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
   const { resource, transport, clock, pageSize = defaultPageSize } = source;
-  const limit = { limit: String(pageSize) };
+  const limit = pageSize === 'all' ? {} : { limit: String(pageSize) };
   // The first page is the caller's to try again; a later one has retries of its own, as they save the pages before it.
   const wanted =
     token === ''

@@ -33,13 +33,19 @@ interface Stored {
 class StoredReport implements NodeReports {
   readonly #transport: Pick<KubeTransport, 'send'>;
   #stored: Stored | undefined;
+  /** Seen to have no report, by its UID: the next write need not look again. */
+  #without: string | undefined;
 
   constructor(transport: Pick<KubeTransport, 'send'>) {
     this.#transport = transport;
   }
 
   async read(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReportStatus | undefined> {
-    return (await this.#get(node, signal))?.status;
+    const report = await this.#get(node, signal);
+    this.#without = report === undefined ? node.uid : undefined;
+    if (report !== undefined && isOf(node, report))
+      this.#stored = { nodeUid: node.uid, status: report.status ?? {} };
+    return report?.status;
   }
 
   async write(
@@ -80,10 +86,11 @@ class StoredReport implements NodeReports {
 
   /** The report, made or taken over; undefined when there is no such kind. */
   async #ensure(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
-    const existing = await this.#get(node, signal);
+    const isKnownMissing = this.#without === node.uid;
+    this.#without = undefined;
+    const existing = isKnownMissing ? undefined : await this.#get(node, signal);
     if (existing === undefined) return this.#create(node, signal);
-    const isOurs = existing.metadata?.ownerReferences?.some(({ uid }) => uid === node.uid) ?? false;
-    if (!isOurs) await this.#takeOver(node, existing, signal);
+    if (!isOf(node, existing)) await this.#takeOver(node, existing, signal);
     return existing;
   }
 
@@ -136,6 +143,9 @@ class StoredReport implements NodeReports {
     }
   }
 }
+
+const isOf = (node: ReportingNode, { metadata }: NodeGCReport): boolean =>
+  metadata?.ownerReferences?.some(({ uid }) => uid === node.uid) ?? false;
 
 /** Goes with its Node; nothing waits for it (no blockOwnerDeletion), nor does the Node manage it. */
 const owners = ({ name, uid }: ReportingNode): OwnerRef[] => [{ apiVersion: 'v1', kind: 'Node', name, uid }];

@@ -20,6 +20,11 @@ export class SpreadWake {
     this.#options = options;
   }
 
+  /** A wake is on its way. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
   trigger(signal: AbortSignal): void {
     if (this.#isHeld || signal.aborted) return;
     this.#isHeld = true;

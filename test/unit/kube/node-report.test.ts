@@ -62,6 +62,35 @@ test('then costs one request a write', async () => {
   expect(verbs).toEqual(['GET', 'PATCH status', 'PATCH status']);
 });
 
+test('is looked at once before the first write, whether it was there or not', async () => {
+  const [missing, there] = [server(), server(ours({ status }))];
+  for (const { reports } of [missing, there]) {
+    await reports.read(node, never);
+    await reports.write(node, { ...status, agentVersion: '2' }, never);
+  }
+  expect(missing.verbs).toEqual(['GET', 'POST', 'PATCH status']);
+  expect(there.verbs).toEqual(['GET', 'PATCH status']);
+  expect(there.patches).toEqual([{ status: { ...status, agentVersion: '2' } }]);
+});
+
+test('one that was read and belongs to a Node of old is looked at again and taken over', async () => {
+  const { world, verbs, reports } = server(ours({ status }));
+  const again = { ...node, uid: 'n2' };
+  expect(await reports.read(again, never)).toEqual(status);
+  await reports.write(again, status, never);
+  expect(verbs).toEqual(['GET', 'GET', 'PATCH', 'PATCH status']);
+  expect(world.stored?.metadata.ownerReferences).toMatchObject([{ uid: 'n2' }]);
+});
+
+test('what was missing once is looked at again before it is made a second time', async () => {
+  const { world, verbs, reports } = server();
+  await reports.read(node, never);
+  await reports.write(node, status, never);
+  world.stored = undefined;
+  await reports.write(node, status, never);
+  expect(verbs.slice(3)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
+});
+
 test('takes away what is stored and not said any more, also after a restart', async () => {
   const { patches, reports } = server(ours({ status: { ...status, policy: { name: 'old' } } }));
   await reports.write(node, { ...status, images: { total: { count: 1 } } }, never);

@@ -43,6 +43,13 @@ describe('the requests', () => {
     });
   });
 
+  test('a list in one page has no limit: of that the watch cache knows the answer', async () => {
+    const api = apiWith('a', 'b', 'c');
+    const { reflector } = await startWatching(api, { pageSize: 'all' });
+    expect(api.lists.map(({ query }) => query)).toEqual([{}]);
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+  });
+
   test('a watch that the server ends is resumed at once, after the last event or bookmark', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);

@@ -1,0 +1,93 @@
+import type { ReportDeps } from '../../src/agent/report/manager.ts';
+import type {
+  ContainerInventory,
+  ImageInventory,
+  NodePassReport,
+  Offender,
+} from '../../src/api/node-pass.ts';
+import type { MountedImageDisk } from '../../src/node/filesystem.ts';
+
+const gib = 1024 ** 3;
+const some = (count: number): { count: number; bytes: number } => ({ count, bytes: count * 0.3 * gib });
+
+const offenders: readonly Offender[] = Array.from({ length: 10 }, (_, i) => ({
+  kind: 'Image',
+  id: `sha256:${String(i).repeat(64)}`,
+  name: `registry.example.com/team-${i}/machine-learning/service-with-a-name:2026.1.${i}`,
+  namespace: undefined,
+  bytes: (10 - i) * gib,
+  reason: 'DiskPressure',
+}));
+
+const images: ImageInventory = {
+  total: some(120),
+  inUse: some(60),
+  pinned: some(1),
+  kept: some(9),
+  removable: some(50),
+  disk: undefined,
+  offenders,
+};
+
+const containers: ContainerInventory = {
+  containers: { total: 80, removable: 3 },
+  sandboxes: { total: 45, removable: 2 },
+  logs: { bytes: 900_000_000, removableBytes: 100_000 },
+  offenders: [],
+};
+
+const disk: MountedImageDisk = {
+  capacityBytes: 100 * gib,
+  availableBytes: 55 * gib,
+  usedPercent: 45,
+  inodes: 6_553_600,
+  inodesFree: 6_000_000,
+  mountpoint: '/var/lib/containerd',
+  usedBytes: 36 * gib,
+  inodesUsed: 553_600,
+};
+
+type Node = Pick<
+  ReportDeps,
+  | 'pods'
+  | 'images'
+  | 'containers'
+  | 'storage'
+  | 'runtimeVersion'
+  | 'runtimeTrouble'
+  | 'runtime'
+  | 'imageDisk'
+  | 'nodeDisk'
+  | 'orphans'
+  | 'snapshots'
+>;
+
+const nothing = Promise.resolve([]);
+const unknown = Promise.resolve(undefined);
+const found = Promise.resolve(disk);
+
+/** A node of usual size, where nothing is wrong and figures stand still. */
+export const simulatedNode: Node = {
+  pods: () => [],
+  images: () => images,
+  containers: () => containers,
+  storage: () => undefined,
+  runtimeVersion: () => ({ name: 'containerd', version: 'v2.3.6', apiVersion: 'v1' }),
+  runtimeTrouble: () => undefined,
+  runtime: { listSandboxes: () => nothing, listContainers: () => nothing },
+  imageDisk: () => found,
+  nodeDisk: () => found,
+  orphans: { find: () => unknown },
+  snapshots: { find: () => unknown },
+};
+
+/** A pass that removed so many things. */
+export const simulatedPass = (unit: NodePassReport['unit'], removed: number): NodePassReport => ({
+  unit,
+  at: new Date(),
+  result: removed > 0 ? 'Succeeded' : 'Idle',
+  removed,
+  freedBytes: removed * 1_000_000,
+  errors: 0,
+  message: undefined,
+});

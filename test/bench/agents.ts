@@ -1,0 +1,168 @@
+import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/dustpan.ts';
+import { repositoryRoot } from '../cluster/repository.ts';
+import { inJail } from '../cluster/run.ts';
+import { changePolicy, createPolicy, startAgentsBed, type AgentsBed } from './agents-bed.ts';
+import { Fleet, isSoon } from './agents-fleet.ts';
+import { measureLooks } from './agents-looks.ts';
+import { agentsSection, type AgentsBenchResult } from './agents-report.ts';
+import { ageReports, measurePhase, reportBytes, type Measured, type Phase } from './agents-run.ts';
+import { usageOfPart } from './agents-server.ts';
+import { Tally } from './agents-tally.ts';
+import { writeSection } from './report.ts';
+import { settled } from './settle.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    agents: { type: 'string', default: '5000' },
+    /** So many have watches of their own: each takes three connections here and at the API server. */
+    watchers: { type: 'string', default: '500' },
+    /** The part that removes something in each pass over containers. */
+    busy: { type: 'string', default: '0.1' },
+    /** How long they are watched at rest. */
+    minutes: { type: 'string', default: '3' },
+    /** For the controller's Node, separated by spaces. */
+    'node-args': { type: 'string', default: '--max-semi-space-size=1 --max-old-space-size=96' },
+    /** Its environment, the same way. */
+    env: { type: 'string', default: 'MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072' },
+    /** Puts the result into docs/benchmarks.md. */
+    write: { type: 'boolean', default: false },
+    /** Where the JSON goes. */
+    json: { type: 'string', default: '' },
+  },
+});
+const [loadBefore = 0] = loadavg();
+const [agents, busy, minutes] = [options.agents, options.busy, options.minutes].map(Number) as [
+  number,
+  number,
+  number,
+];
+const watchers = Math.max(1, Math.min(agents, Number(options.watchers)));
+const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+/** What agents that start together take to start, and a little more. */
+const startSeconds = 70;
+const newsSeconds = 30;
+const outageSeconds = 90;
+const recoveryMs = 80_000;
+const goneMs = 30_000;
+
+if (process.env['BED_DIR'] === undefined) {
+  const script = join(repositoryRoot(), 'scripts/run.mjs');
+  const self = join(repositoryRoot(), 'test/bench/agents.ts');
+  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
+    imageFsMB: 0,
+  });
+} else {
+  const result = await bench();
+  const text = agentsSection(result);
+  process.stdout.write(`${text}\n`);
+  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, plain, 2)}\n`);
+  if (options.write) writeSection(text);
+}
+
+async function bench(): Promise<AgentsBenchResult> {
+  if (!agents || !minutes) throw new Error('--agents and --minutes are numbers');
+  const looks = await measureLooks(agents);
+  say(`starting etcd and kube-apiserver, writing ${agents} nodes`);
+  const bed = await startAgentsBed(agents);
+  await using cluster = bed.cluster;
+  await createPolicy(bed);
+  await using dustpan = await startDustpan({
+    // As in a pod: a kubeconfig would load the library that reads it.
+    env: { ...pairs(options.env), ...mountServiceAccount(cluster, dustpanUser.name) },
+    dir: cluster.dir,
+    nodeArgs: words(options['node-args']),
+  });
+  const tally = new Tally();
+  const fleet = new Fleet({ bed, watchers, busy, tally });
+  try {
+    const measured = await measure(bed, fleet, { bed, dustpan, tally });
+    const { gitVersion } = JSON.parse((await bed.api.send('GET', '/version')).toString()) as {
+      gitVersion: string;
+    };
+    return {
+      command: commandLine(),
+      ...{ loadBefore, agents, watchers, busy, looks, env: options.env, nodeArgs: options['node-args'] },
+      kubernetes: gitVersion,
+      ...measured,
+    };
+  } finally {
+    await fleet.close();
+  }
+}
+
+type Course = Pick<
+  AgentsBenchResult,
+  'reportBytes' | 'rawPatchesPerSecond' | 'watchMemory' | 'outageSeconds' | 'recoverySeconds' | 'phases'
+>;
+
+async function measure(bed: AgentsBed, fleet: Fleet, measured: Measured): Promise<Course> {
+  const { cluster } = bed;
+  const phase = (name: string, seconds: number, begin: () => Promise<void>): Promise<Phase> => {
+    say(`${name}, ${seconds} s`);
+    return measurePhase(measured, { name, seconds, begin });
+  };
+  const nothing = (): Promise<void> => Promise.resolve();
+  const start = (): Promise<void> => {
+    fleet.start();
+    return nothing();
+  };
+  await settled(cluster);
+  const before = usageOfPart(cluster, 'api').residentMb;
+  say(`opening the watches of ${watchers} agents`);
+  await fleet.watch();
+  await settled(cluster);
+  const watchMemory = { beforeMb: before, afterMb: usageOfPart(cluster, 'api').residentMb };
+  const nobody = await phase('no agent at work', newsSeconds, nothing);
+  const first = await phase('all start in one second, for the first time', startSeconds, start);
+  await fleet.stop();
+  const rawPatchesPerSecond = await ageReports(bed);
+  await settled(cluster);
+  const again = await phase('all start in one second, with reports that are there', startSeconds, start);
+  const rest = await phase('at rest', minutes * 60, nothing);
+  const news = await phase('the policy changes', newsSeconds, () => changePolicy(bed));
+  const away: { seconds: number; recoverySeconds: number | undefined } = {
+    seconds: 0,
+    recoverySeconds: undefined,
+  };
+  const outage = await phase('the API server is killed and started', outageSeconds, async () => {
+    const killedMs = performance.now();
+    await cluster.kill('api');
+    await isSoon(() => fleet.synced === 0, goneMs);
+    await cluster.start('api');
+    const startedMs = performance.now();
+    away.seconds = (startedMs - killedMs) / 1_000;
+    const isBack = await isSoon(() => fleet.synced === watchers, recoveryMs);
+    if (isBack) away.recoverySeconds = (performance.now() - startedMs) / 1_000;
+  });
+  return {
+    ...{ reportBytes: await reportBytes(bed), rawPatchesPerSecond, watchMemory },
+    ...{ outageSeconds: away.seconds, recoverySeconds: away.recoverySeconds },
+    phases: [nobody, first, again, rest, news, outage],
+  };
+}
+
+function plain(_: string, value: unknown): unknown {
+  return value instanceof Map ? Object.fromEntries(value as Map<string, unknown>) : value;
+}
+
+function pairs(text: string): Record<string, string> {
+  return Object.fromEntries(words(text).map((word) => word.split('=', 2))) as Record<string, string>;
+}
+
+/** What to type for the same again. */
+function commandLine(): string {
+  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
+  return ['npm run bench:agents --', ...said.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg))].join(' ');
+}
+
+function isOutput(arg: string): boolean {
+  return arg === '--write' || arg === '--json';
+}
+
+function say(line: string): void {
+  process.stderr.write(`bench: ${line}\n`);
+}
