@@ -33,7 +33,7 @@ export interface Moment {
 /** How long without a recurrence until a series is over; upstream's. */
 const idleMs = 6 * 60_000;
 /** How often a series that goes on is written down: an Event is forgotten after an hour. Upstream's. */
-const refreshMs = 30 * 60_000;
+export const refreshMs = 30 * 60_000;
 
 const maxNoteBytes = 1024;
 const maxInstanceBytes = 128;

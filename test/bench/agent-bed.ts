@@ -40,7 +40,7 @@ export async function startAgentBed({ images, containers }: NodeSize): Promise<A
   return { cluster, env, removableImages };
 }
 
-/** Lets everything stay that is not old, or with `removing` a third of the images and every dead container go. */
+/** All units are on. Lets everything stay that is not old, or with `removing` a third of the images and every dead container go. */
 export async function applyAgentPolicy(
   { cluster }: Pick<AgentBed, 'cluster'>,
   mode: 'DryRun' | 'Enforce',
@@ -48,6 +48,8 @@ export async function applyAgentPolicy(
   await applyPolicy(cluster, mode, {
     imageGC: { minimumAge: '1s', maximumAge: '2s', keep: [`${repositories.kept}:*`] },
     containerGC: { minimumAge: '0s', maxPerPodContainer: 0 },
+    // The source is the kubelet's Summary; nobody comes near a limit.
+    localStorageEviction: { defaultLimits: { pod: '1Gi', container: '1Gi' } },
   });
 }
 
@@ -75,6 +77,7 @@ function podOf(index: number): object {
     name: `container-${i}`,
     image: busyboxImage.ref,
     command: runs ? ['sleep', '86400'] : ['true'],
+    volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
   });
   return {
     apiVersion: 'v1',
@@ -85,6 +88,7 @@ function podOf(index: number): object {
       hostNetwork: true,
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'scratch', emptyDir: { sizeLimit: '64Mi' } }],
       containers: Array.from({ length: containersPerPod }, container),
     },
   };

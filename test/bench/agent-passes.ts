@@ -1,6 +1,6 @@
-/** Of the agent's loops that collect. */
-export type PassLoop = 'containergc' | 'imagegc';
-export const passLoops: readonly PassLoop[] = ['containergc', 'imagegc'];
+/** Of the agent's loops that look at the node. */
+export type PassLoop = 'containergc' | 'imagegc' | 'localstorage';
+export const passLoops: readonly PassLoop[] = ['containergc', 'imagegc', 'localstorage'];
 
 /** A pass that has ended, and what it took. */
 export interface Pass {

@@ -14,6 +14,7 @@ export interface AgentBenchResult {
   readonly images: number;
   readonly containers: number;
   readonly minutes: number;
+  readonly quickMinutes: number;
   readonly kubernetes: string;
   readonly runtime: string;
   readonly resting: Resting;
@@ -30,7 +31,7 @@ export function agentSection(result: AgentBenchResult): string {
   return [
     `## Agent, ${images} images, ${containers} containers`,
     '',
-    `\`${command}\`: ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${kubernetes}, ${runtime}; etcd, API server, scheduler, controller manager, kubelet, containerd and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${kubernetes}, ${runtime}; images, containers and local storage (usage source Kubelet) are all on; etcd, API server, scheduler, controller manager, kubelet, containerd and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
     '',
     ...table(['', 'dustpan agent', 'kubelet', 'budget', ''], rows(result)),
     '',
@@ -65,6 +66,7 @@ function rows({ resting, quick, minutes }: AgentBenchResult): string[][] {
     ],
     ['CPU of an image pass, 5 min apart', ...passCells(imageMs.rare)],
     ['… a container pass, 1 min apart', ms(cpuOf(agent.passes, 'containergc')), '', '', ''],
+    ['… a local storage pass, 10 s apart', ms(cpuOf(agent.passes, 'localstorage')), '', '', ''],
     ['… an image pass, 5 s apart', ...passCells(imageMs.quick)],
     ['… a container pass, 7 s apart', ms(cpuOf(quick.passes, 'containergc')), '', '', ''],
     [
@@ -88,7 +90,7 @@ const passCells = (cpuMs: number | undefined): string[] => [
   cpuMs === undefined ? '' : met(cpuMs <= budgets.imagePassMs),
 ];
 
-function details({ resting, quick, cleaned, minutes }: AgentBenchResult): string[] {
+function details({ resting, quick, cleaned, minutes, quickMinutes }: AgentBenchResult): string[] {
   const { agent } = resting;
   const every = Math.max(1, Math.floor(agent.memory.length / 6));
   const course = agent.memory
@@ -100,8 +102,8 @@ function details({ resting, quick, cleaned, minutes }: AgentBenchResult): string
       .map(({ cpuMs }) => cpuMs.toFixed(0))
       .join(', ') || '–';
   return [
-    `- At rest (DryRun, the agent's own periods, scraped every 15 s), ${minutes} min: resident ${course.join(', ')} MiB over time; CPU of the single image passes ${all(agent.passes, 'imagegc')} ms, container passes ${all(agent.passes, 'containergc')} ms.`,
-    `- Passes a few seconds apart, 1.5 min: image passes ${all(quick.passes, 'imagegc')} ms, container passes ${all(quick.passes, 'containergc')} ms; resident ${mib(median(quick.memory.map(({ residentMiB }) => residentMiB)))}, peak ${mib(peakOf(quick))}.`,
+    `- At rest (DryRun, the agent's own periods, scraped every 15 s), ${minutes} min: resident ${course.join(', ')} MiB over time; CPU of the single image passes ${all(agent.passes, 'imagegc')} ms, container passes ${all(agent.passes, 'containergc')} ms, local storage passes ${all(agent.passes, 'localstorage')} ms.`,
+    `- Passes a few seconds apart, ${quickMinutes} min: image passes ${all(quick.passes, 'imagegc')} ms, container passes ${all(quick.passes, 'containergc')} ms, local storage passes ${all(quick.passes, 'localstorage')} ms; resident ${mib(median(quick.memory.map(({ residentMiB }) => residentMiB)))}, peak ${mib(peakOf(quick))}.`,
     `- Time the runtime took for each call, on average, from the agent's own metrics: ${callTimes(quick)}.`,
     `- Enforce: ${cleaned.images} images and ${cleaned.containers} dead containers removed in ${seconds(cleaned.seconds)} with ${seconds(cleaned.cpuSeconds)} of CPU; resident ${mib(cleaned.memory.residentMiB)} afterwards, peak ${mib(cleaned.memory.peakMiB)}.`,
   ];

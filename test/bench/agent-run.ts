@@ -5,6 +5,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { requestsSince } from './agent-api.ts';
 import { applyAgentPolicy, type AgentBed } from './agent-bed.ts';
 import { memoryOf, type Memory } from './agent-memory.ts';
+import { passLoops } from './agent-passes.ts';
 import { watchAgent, type Watching } from './agent-watch.ts';
 import { usageOf } from './process-usage.ts';
 
@@ -47,14 +48,13 @@ export async function measureResting(bed: AgentBed, how: AgentOfBench, minutes: 
 /** Not multiples of each other, so that few passes meet. */
 const quickPeriods = ['--image-gc-period=5s', '--container-gc-period=7s'];
 const quickScrapeSeconds = 3;
-const quickMinutes = 1.5;
 
 /** The same with passes every few seconds. */
-export async function measureQuick(bed: AgentBed, how: AgentOfBench): Promise<Watching> {
+export async function measureQuick(bed: AgentBed, how: AgentOfBench, minutes: number): Promise<Watching> {
   await applyAgentPolicy(bed, 'DryRun');
   await using agent = await start(bed, how, quickPeriods);
   await passed(agent);
-  return await watchAgent(agent, quickMinutes * 60, quickScrapeSeconds);
+  return await watchAgent(agent, minutes * 60, quickScrapeSeconds);
 }
 
 export interface Cleaned {
@@ -100,7 +100,7 @@ function start({ cluster, env }: AgentBed, how: AgentOfBench, periods: readonly 
   });
 }
 
-/** Each loop that collects has made a pass. */
+/** Each loop that looks at the node has made a pass, and it went well. */
 async function passed(agent: Agent): Promise<void> {
   await agent.ready();
   const count = 'dustpan_loop_passes_total';
@@ -108,7 +108,7 @@ async function passed(agent: Agent): Promise<void> {
     metrics.get(`${count}{loop="${loop}",result="success"}`) ?? 0;
   for (;;) {
     const metrics = await agent.metrics();
-    if (of(metrics, 'imagegc') > 0 && of(metrics, 'containergc') > 0) return;
+    if (passLoops.every((loop) => of(metrics, loop) > 0)) return;
     await sleep(1_000);
   }
 }

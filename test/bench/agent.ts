@@ -18,6 +18,8 @@ const { values: options } = parseArgs({
     containers: { type: 'string', default: '250' },
     /** How long the agent is watched at rest; its image passes are 5 min apart. */
     minutes: { type: 'string', default: '2' },
+    /** The same with passes a few seconds apart. */
+    'quick-minutes': { type: 'string', default: '1.5' },
     /** For the agent's Node, separated by spaces; as its help recommends. */
     'node-args': { type: 'string', default: memoryFlags },
     /** Its environment, the same way. */
@@ -48,7 +50,9 @@ if (process.env['BED_DIR'] === undefined) {
 
 async function bench(): Promise<AgentBenchResult> {
   const [images, containers, minutes] = [options.images, options.containers, options.minutes].map(Number);
-  if (!images || !containers || !minutes) throw new Error('--images, --containers and --minutes are numbers');
+  const quickMinutes = Number(options['quick-minutes']);
+  if (!images || !containers || !minutes || !quickMinutes)
+    throw new Error('--images, --containers, --minutes and --quick-minutes are numbers');
   say('starting a node and filling it');
   const bed = await startAgentBed({ images, containers });
   await using cluster = bed.cluster;
@@ -67,13 +71,13 @@ async function bench(): Promise<AgentBenchResult> {
   say(`at rest, ${minutes} min`);
   const resting = await measureResting(bed, how, minutes);
   say('passes a few seconds apart');
-  const quick = await measureQuick(bed, how);
+  const quick = await measureQuick(bed, how, quickMinutes);
   say('Enforce');
   const cleaned = await measureCleaning(bed, how);
   return {
     command: commandLine(),
     loadBefore,
-    ...{ nodeArgs: options['node-args'], env: options.env, images, containers, minutes },
+    ...{ nodeArgs: options['node-args'], env: options.env, images, containers, minutes, quickMinutes },
     ...{ kubernetes, runtime, resting, quick, cleaned },
   };
 }

@@ -82,7 +82,7 @@ export async function changePolicy({ api }: Pick<AgentsBed, 'api'>): Promise<voi
 }
 
 /** Removes all reports at once. */
-export async function removeReports({ api, cluster }: Pick<AgentsBed, 'api' | 'cluster'>): Promise<void> {
+async function removeReports({ api, cluster }: Pick<AgentsBed, 'api' | 'cluster'>): Promise<void> {
   await api.send('DELETE', '/apis/gc.dustpan.dev/v1alpha1/nodegcreports');
   await settled(cluster);
 }

@@ -15,7 +15,7 @@ import type { AgentsBed } from './agents-bed.ts';
 import { simulatedNode, simulatedPass } from './agents-node.ts';
 import type { Tally } from './agents-tally.ts';
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly bed: Pick<AgentsBed, 'cluster' | 'nodes'>;
   /** So many of the agents have the three watches of a real one; the others learn from the first of these what it learns. */
   readonly watchers: number;

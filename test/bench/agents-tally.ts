@@ -26,7 +26,7 @@ export class Tally {
   }
 }
 
-export interface Stretch {
+interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -45,7 +45,7 @@ export interface Spread {
 }
 
 /** Counts by the seconds from the beginning of the stretch on. */
-export function spreadOf(answered: readonly Answered[], { fromMs, toMs }: Stretch): Spread {
+function spreadOf(answered: readonly Answered[], { fromMs, toMs }: Stretch): Spread {
   const inside = answered.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
   const perSecond = new Map<number, number>();
   const tenths = new Array<number>(10).fill(0);

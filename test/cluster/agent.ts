@@ -10,7 +10,7 @@ import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
 import { repositoryRoot } from './repository.ts';
 
-interface AgentOptions {
+export interface AgentOptions {
   /** Come last, so they win. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;

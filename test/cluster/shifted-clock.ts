@@ -1,17 +1,17 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Dustpan } from './dustpan.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The wall clock of one process, which can be set while it runs; how long things take it does not touch. */
 export interface ShiftedClock {
   /** For Node: they make the program's clock this one. */
   readonly nodeArgs: readonly string[];
-  /** Makes it differ from the true time by so much. */
-  set(dustpan: Dustpan, shiftMs: number): Promise<void>;
+  /** Makes it differ from the true time by so many milliseconds; resolves when it does. */
+  set(program: { kill(signal: NodeJS.Signals): Promise<void> }, shiftMs: number): Promise<void>;
 }
 
-const program = (file: string): string => `
-import { readFileSync } from 'node:fs';
+const preload = (wanted: string, shown: string): string => `
+import { readFileSync, writeFileSync } from 'node:fs';
 const True = Date;
 let shiftMs = 0;
 globalThis.Date = class Date extends True {
@@ -24,21 +24,30 @@ globalThis.Date = class Date extends True {
   }
 };
 process.on('SIGUSR2', () => {
-  shiftMs = Number(readFileSync(${JSON.stringify(file)}, 'utf8'));
+  shiftMs = Number(readFileSync(${JSON.stringify(wanted)}, 'utf8'));
+  writeFileSync(${JSON.stringify(shown)}, String(shiftMs));
 });
 `;
+
+const pollMs = 20;
 
 /** Keeps its files in a new folder of this one. */
 export function shiftedClock(dir: string): ShiftedClock {
   const folder = join(dir, 'clock');
   mkdirSync(folder);
-  const [shift, preload] = [join(folder, 'shift'), join(folder, 'preload.mjs')];
-  writeFileSync(preload, program(shift));
+  const [wanted, shown, module] = [
+    join(folder, 'wanted'),
+    join(folder, 'shown'),
+    join(folder, 'preload.mjs'),
+  ];
+  writeFileSync(module, preload(wanted, shown));
   return {
-    nodeArgs: [`--import=${preload}`],
-    set: async (dustpan, shiftMs) => {
-      writeFileSync(shift, String(shiftMs));
-      await dustpan.kill('SIGUSR2');
+    nodeArgs: [`--import=${module}`],
+    set: async (program, shiftMs) => {
+      writeFileSync(wanted, String(shiftMs));
+      writeFileSync(shown, '');
+      await program.kill('SIGUSR2');
+      while (readFileSync(shown, 'utf8') !== String(shiftMs)) await sleep(pollMs);
     },
   };
 }

@@ -58,6 +58,8 @@ export interface Rule {
 
 /** How old an answer may be when something is removed because of it. */
 const freshMs = 5_000;
+/** Looks in a row that are old before they can be acted on: more are no pause of this process, but a server that is slow. */
+const maxLooks = 3;
 /** Removals after which the runtime is listed again. */
 const batch = 16;
 
@@ -86,7 +88,7 @@ export class ContainerGcExecutor {
     return this.#live.undecided;
   }
 
-  /** Rejects only when the runtime cannot be listed any more: nothing else could be checked either. */
+  /** Rejects only when the runtime cannot be listed any more, or not soon enough: nothing else could be checked either. */
   async perform(removals: readonly Removal[], signal: AbortSignal): Promise<void> {
     for (const removal of removals) {
       if (this.#mustStop(signal)) return;
@@ -102,8 +104,18 @@ export class ContainerGcExecutor {
     return this.halted !== undefined;
   }
 
-  /** What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again. */
+  /** What has become old before it can be acted on, as after a pause of this process, is asked again. */
   async #recheck(removal: Removal, signal: AbortSignal): Promise<Recheck | 'halted'> {
+    for (let look = 0; look < maxLooks; look++) {
+      const begun = { at: this.#deps.clock.monotonicMs() };
+      const verdict = await this.#recheckOnce(removal, signal);
+      if (verdict !== 'due' || this.#isFresh(begun)) return verdict;
+    }
+    throw new Error(`looking whether something is in use takes longer than ${freshMs / 1000} s`);
+  }
+
+  /** What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again. */
+  async #recheckOnce(removal: Removal, signal: AbortSignal): Promise<Recheck | 'halted'> {
     if ((await this.#live.ask(signal)) === undefined) return 'halted';
     const pod = removal.because === 'podGone' ? podOf(removal) : undefined;
     const answer = pod === undefined ? 'gone' : await this.#podGone(pod, signal);
@@ -162,7 +174,7 @@ export class ContainerGcExecutor {
     return this.#view.answer;
   }
 
-  #isFresh = ({ at }: Dated<unknown>): boolean => this.#deps.clock.monotonicMs() - at < freshMs;
+  #isFresh = ({ at }: Pick<Dated<unknown>, 'at'>): boolean => this.#deps.clock.monotonicMs() - at < freshMs;
 
   async #act(removal: Removal, signal: AbortSignal): Promise<void> {
     const { metrics, log } = this.#deps;

@@ -24,6 +24,10 @@ interface ExecutorDeps extends LiveCheckDeps {
 
 /** So many failures in a row are no accident of single images: the rest would only fail as well. */
 const hopelessInARow = 8;
+/** How old may be what was seen of the node when an image goes because of it; older is what this process read after a pause. */
+const freshMs = 5_000;
+/** So many in a row that are too old are no pause, but a server that is slow. */
+const maxLooks = 3;
 
 /** The removals of one pass: each image looked at once more, removed, measured, told and counted. */
 export class RemovalExecutor {
@@ -97,8 +101,22 @@ export class RemovalExecutor {
     log.debug({ ...fieldsOf(candidate), kept }, 'keeping image after live check');
   }
 
+  /** A yes that has become old before it can be acted on is asked for again. */
+  async #recheck(candidate: ImageCandidate, signal: AbortSignal): Promise<Recheck> {
+    const { clock, metrics } = this.#deps;
+    for (let look = 0; look < maxLooks; look++) {
+      const at = clock.monotonicMs();
+      const kept = await this.#recheckOnce(candidate, signal);
+      if (kept !== undefined || clock.monotonicMs() - at < freshMs) return kept;
+    }
+    metrics.errors.inc({ stage: 'observe' });
+    this.lostSight = `looking whether an image is in use takes longer than ${freshMs / 1000} s: it may have come into use meanwhile`;
+    this.halted ??= this.lostSight;
+    return 'Halted';
+  }
+
   /** The API server is asked before the runtime, and once more where that was so slow that the answer is old. */
-  async #recheck({ image, reason }: ImageCandidate, signal: AbortSignal): Promise<Recheck> {
+  async #recheckOnce({ image, reason }: ImageCandidate, signal: AbortSignal): Promise<Recheck> {
     const isConfirmed = (await this.#live.ask(signal)) !== undefined;
     const facts = isConfirmed ? await this.#observe(signal) : undefined;
     const live = facts === undefined ? undefined : await this.#live.ask(signal);

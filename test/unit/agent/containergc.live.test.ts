@@ -159,3 +159,36 @@ test('when listing took so long that its answer is old, it is asked again', asyn
   await made.pass();
   nothingTouched(made);
 });
+
+test('what was seen before a pause of the agent is looked at again: what came into use in it stays', async () => {
+  const made = await dueBed({ maxPerPodContainer: undefined, logs: logsRule() });
+  made.logs.entries.clear();
+  made.logs.add(log('default_gone_uid-gone/main/0.log'));
+  let lists = 0;
+  made.runtime.before = (call) => {
+    // The look of the plan, then one for each kind: containers, sandboxes, log directories.
+    if (call !== 'listSandboxes' || ++lists !== 4) return;
+    // After the runtime has told its containers, and before it tells its sandboxes: a static pod comes back by its old UID.
+    setImmediate(() => {
+      made.clock.advance(11_000);
+      made.runtime.add(container('back', { pod: 'gone' }));
+    });
+  };
+  await made.pass();
+  expect(made.logs.calls.filter((call) => call.startsWith('directory'))).toEqual([]);
+  expect(lists).toBe(5);
+});
+
+test('a node that takes too long to look at keeps everything, and the pass says so', async () => {
+  const made = await dueBed();
+  made.runtime.before = (call) => {
+    if (call === 'listContainers') made.clock.advance(5_000);
+  };
+  await expect(made.pass()).rejects.toThrow('checking before a removal');
+  nothingTouched(made);
+  expect(made.reports.at(-1)).toMatchObject({
+    result: 'Failed',
+    removed: 0,
+    message: expect.stringContaining('looking whether something is in use takes longer than 5 s') as string,
+  });
+});

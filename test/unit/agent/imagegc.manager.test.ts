@@ -83,6 +83,36 @@ describe('a full disk', () => {
     expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'UsedRecently' })).toBe(1);
   });
 
+  test('what was seen before a pause of the agent is looked at again: a container that started in it protects its image', async () => {
+    bed.beforeAnswer = () => {
+      // The second look of the pass has been answered by the runtime, and waits for the API server.
+      if (bed.asked !== 2) return;
+      bed.clock.advance(11_000);
+      bed.runtime.add(container('c', { imageId: 'sha256:a' }));
+    };
+    bed.runtime.before = (call) => {
+      // So that the API server is asked once more after the runtime.
+      if (call === 'listContainers' && bed.asked === 1) bed.clock.advance(5_000);
+    };
+    expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+    expect(bed.left).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
+    expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'InUse' })).toBe(1);
+  });
+
+  test('a node that takes too long to look at keeps every image, and the pass says so', async () => {
+    bed.runtime.before = (call) => {
+      if (call === 'listContainers') bed.clock.advance(5_000);
+    };
+    expect(await bed.pass()).toMatchObject({
+      result: 'Failed',
+      removed: 0,
+      message:
+        'looking whether an image is in use takes longer than 5 s: it may have come into use meanwhile',
+    });
+    expect(bed.runtime.changes).toEqual([]);
+    expect(await bed.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+  });
+
   test('a pod that is bound meanwhile protects its image', async () => {
     let lists = 0;
     bed.runtime.before = (call) => {
