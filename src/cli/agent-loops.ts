@@ -6,7 +6,13 @@ import { SpreadWake } from '../runtime/spread-wake.ts';
 import { Turns } from '../runtime/turns.ts';
 import { Wake } from '../runtime/wake.ts';
 import type { AgentConfig } from './agent-config.ts';
-import { firstDelays, loopJitter as jitter, newsSpreadMs, type FirstDelays } from './agent-spread.ts';
+import {
+  firstDelays,
+  loopJitter as jitter,
+  newsSpreadMs,
+  toldSpreadMs,
+  type FirstDelays,
+} from './agent-spread.ts';
 
 type Pass = (signal: AbortSignal) => Promise<void>;
 
@@ -43,6 +49,7 @@ export class AgentLoops {
   readonly #wakes = { containers: new Wake(), images: new Wake(), report: new Wake() };
   readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
   readonly #news: SpreadWake;
+  readonly #told: SpreadWake;
   readonly #turns = new Turns();
   readonly #first: FirstDelays;
 
@@ -61,6 +68,11 @@ export class AgentLoops {
       spreadMs: newsSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
+    this.#told = new SpreadWake({
+      ...{ clock, random },
+      spreadMs: toldSpreadMs(containerGcPeriodMs),
+      wakes: [this.#wakes.report],
+    });
   }
 
   /** For liveness. */
@@ -77,6 +89,7 @@ export class AgentLoops {
   /** Something changed that passes depend upon: they come soon. */
   hurry(signal: AbortSignal): void {
     this.#news.trigger(signal);
+    this.#told.trigger(signal);
   }
 
   /** There is something to report. */
@@ -99,7 +112,7 @@ export class AgentLoops {
     const firstDelayMs = this.#first.reportMs;
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter, firstDelayMs };
     const unlessHeld = (next: AbortSignal): Promise<void> =>
-      this.#news.isHeld ? Promise.resolve() : pass(next);
+      this.#news.isHeld || this.#told.isHeld ? Promise.resolve() : pass(next);
     return this.#loop(unlessHeld, { ...options, wake: this.#wakes.report }, signal);
   }
 

@@ -27,6 +27,10 @@ export function firstDelays(containerGcPeriodMs: number, random: number): FirstD
   return { passMs, reportMs: passMs + reportLagMs };
 }
 
-/** The longest that news is held back. */
+/** The longest that news is held back before the passes that act upon it. */
 export const newsSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestNewsMs, containerGcPeriodMs / newsPart);
+
+/** The longest that news is held back before the report tells of it: nothing waits for that, and a write costs the API server far more than a pass costs a node. */
+export const toldSpreadMs = (containerGcPeriodMs: number): number =>
+  Math.min(longestStartMs, containerGcPeriodMs);

@@ -80,9 +80,3 @@ export async function changePolicy({ api }: Pick<AgentsBed, 'api'>): Promise<voi
     contentType: 'application/merge-patch+json',
   });
 }
-
-/** Removes all reports at once. */
-async function removeReports({ api, cluster }: Pick<AgentsBed, 'api' | 'cluster'>): Promise<void> {
-  await api.send('DELETE', '/apis/gc.dustpan.dev/v1alpha1/nodegcreports');
-  await settled(cluster);
-}

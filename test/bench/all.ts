@@ -12,6 +12,7 @@ const benches: readonly (readonly [script: string, ...args: string[]])[] = [
   ['bench:agent', '--minutes', '6'],
   ['bench:plan'],
   ['bench:storage'],
+  ['bench:agents'],
   ['bench:curve'],
   ['bench:churn'],
 ];

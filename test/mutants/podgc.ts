@@ -208,7 +208,12 @@ export const podGcMutants: MutantGroup = {
       'if (live.node === undefined) return undefined;',
     ],
     ['NodeRecovered', recheck, "? undefined : 'NodeRecovered'", '? undefined : undefined'],
-    ['ClockUnsure', executor, "deletion.reason === 'Expired' && isSkewed(confirmation)", 'false'],
+    [
+      'ClockUnsure',
+      executor,
+      "deletion.reason === 'Expired' && this.#isSkewed(deletion, confirmation)",
+      'false',
+    ],
     [
       'order: the rules',
       plan,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { AgentLoops, type Passes } from '../../../src/cli/agent-loops.ts';
-import { firstDelays, newsSpreadMs } from '../../../src/cli/agent-spread.ts';
+import { firstDelays, newsSpreadMs, toldSpreadMs } from '../../../src/cli/agent-spread.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { SettlingClock } from '../../fakes/settling-clock.ts';
 
@@ -20,6 +20,7 @@ test.each([
 
 test('news is held back for a part of a short period, and never for long', () => {
   expect([6_000, minute, 10 * minute].map(newsSpreadMs)).toEqual([1_000, 10_000, 10_000]);
+  expect([6_000, minute, 10 * minute].map(toldSpreadMs)).toEqual([6_000, minute, minute]);
 });
 
 interface Told {
@@ -78,9 +79,9 @@ test('news that all hear in one second is told by each when its turn has come, w
   await advance(64);
   const heardMs = agents[0]?.clock.monotonicMs() ?? NaN;
   for (const { hear } of agents) hear();
-  await advance(14);
+  await advance(64);
   const waited = agents.map(({ times }) => (times('report').find((atMs) => atMs > heardMs) ?? NaN) - heardMs);
-  const spreadMs = newsSpreadMs(minute);
+  const spreadMs = toldSpreadMs(minute);
   for (const [i, ms] of waited.entries()) expect(ms).toBeGreaterThanOrEqual((i / 20) * spreadMs);
   for (const ms of waited) expect(ms).toBeLessThanOrEqual(spreadMs + 1_000);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { agentFlags } from '../../../src/cli/agent-flags.ts';
-import { firstDelays, loopJitter, newsSpreadMs } from '../../../src/cli/agent-spread.ts';
+import { firstDelays, loopJitter, newsSpreadMs, toldSpreadMs } from '../../../src/cli/agent-spread.ts';
 import { reflectorBackoff } from '../../../src/kube/backoff.ts';
 import { refreshMs } from '../../../src/kube/event-series.ts';
 import { EventSpamFilter } from '../../../src/kube/event-spam-filter.ts';
@@ -96,10 +96,12 @@ test('how often reports are written', () => {
 
 test('how long news is held back', () => {
   const [, , each, all] = row('news', 'PATCH nodegcreports');
-  expect(each).toBe(`1, within ${seconds(newsSpreadMs(periodMs))} s`);
-  expect(all).toBe(perSecond(1, seconds(newsSpreadMs(periodMs))));
+  expect(each).toBe(`1, within ${seconds(toldSpreadMs(periodMs))} s`);
+  expect(all).toBe(perSecond(1, seconds(toldSpreadMs(periodMs))));
   const [, over] = row('a policy changes');
   expect(over).toContain(`${seconds(newsSpreadMs(100 * periodMs))} s, or a sixth`);
+  expect(over).toContain(`reports: ${seconds(toldSpreadMs(100 * periodMs))} s, or that period`);
+  expect(toldSpreadMs(6_000)).toBe(6_000);
   expect(newsSpreadMs(6_000)).toBe(1_000);
   expect(loopJitter).toBe(0.1);
   expect(row('passes')[1]).toContain('a tenth');
