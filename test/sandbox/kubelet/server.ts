@@ -65,7 +65,8 @@ class Sandbox implements KubeletSandbox {
     this.tokens = new Map([[token, 'stats']]);
     this.certificate = certificate ?? certify([`DNS:${nodeName}`]);
     const { chain: cert, key } = this.certificate;
-    this.#server = createServer({ cert, key }, (request, response) => {
+    // As a real one, which keeps idle connections for longer than any agent pauses.
+    this.#server = createServer({ cert, key, keepAliveTimeout: 120_000 }, (request, response) => {
       this.#answer(request, response);
     });
     this.#server.on('connection', () => (this.connections += 1));
