@@ -50,6 +50,7 @@ export class AgentLoops {
   readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
   readonly #news: SpreadWake;
   readonly #told: SpreadWake;
+  #hasReported = false;
   readonly #turns = new Turns();
   readonly #first: FirstDelays;
 
@@ -86,10 +87,15 @@ export class AgentLoops {
     this.#beats.images.beat();
   }
 
-  /** Something changed that passes depend upon: they come soon. */
+  /** Something changed here that passes depend upon: they come soon. */
   hurry(signal: AbortSignal): void {
     this.#news.trigger(signal);
-    this.#told.trigger(signal);
+  }
+
+  /** The same, and perhaps for all agents at once: the report that tells of it has a turn of its own, as the first one has anyway. */
+  hear(signal: AbortSignal): void {
+    this.#news.trigger(signal);
+    if (this.#hasReported) this.#told.trigger(signal);
   }
 
   /** There is something to report. */
@@ -111,9 +117,12 @@ export class AgentLoops {
   #report(pass: Pass, signal: AbortSignal): Promise<void> {
     const firstDelayMs = this.#first.reportMs;
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter, firstDelayMs };
-    const unlessHeld = (next: AbortSignal): Promise<void> =>
-      this.#news.isHeld || this.#told.isHeld ? Promise.resolve() : pass(next);
-    return this.#loop(unlessHeld, { ...options, wake: this.#wakes.report }, signal);
+    const isHeld = (): boolean => this.#news.isHeld || this.#told.isHeld;
+    const telling = (next: AbortSignal): Promise<void> => {
+      this.#hasReported = true;
+      return pass(next);
+    };
+    return this.#loop(telling, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
   /** It removes nothing, so it need not take turns with those that do. */

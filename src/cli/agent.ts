@@ -53,7 +53,7 @@ async function lookAhead(
   stop: AbortSignal,
 ): Promise<void> {
   const { nodeName } = config;
-  // Whether it may is all that is asked, and by as many agents as start at once: of no version, so from the API server's memory, and no pod has such a name.
+  // Whether it may is all that is asked, and by as many agents as start at once: of no version, so from the API server's memory, and hardly a pod has such a name.
   const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
   const needed = [
     { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
@@ -97,7 +97,7 @@ class Agent {
       ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
       nodeName: config.nodeName,
       onNews: () => {
-        this.#loops.hurry(stop);
+        this.#loops.hear(stop);
       },
     });
     this.#recorder = eventRecorder(base);

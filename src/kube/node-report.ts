@@ -89,9 +89,9 @@ class StoredReport implements NodeReports {
     const isKnownMissing = this.#without === node.uid;
     this.#without = undefined;
     const existing = isKnownMissing ? undefined : await this.#get(node, signal);
-    if (existing === undefined) return this.#create(node, signal);
-    if (!isOf(node, existing)) await this.#takeOver(node, existing, signal);
-    return existing;
+    const report = existing ?? (await this.#create(node, signal));
+    if (report !== undefined && !isOf(node, report)) await this.#takeOver(node, report, signal);
+    return report;
   }
 
   async #get(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
@@ -116,7 +116,7 @@ class StoredReport implements NodeReports {
       return report;
     } catch (err) {
       if (isNotFound(err)) return undefined;
-      // Our own first try, whose answer was lost.
+      // Our own first try, whose answer was lost; or another's.
       if (isConflict(err)) return this.#get(node, signal);
       throw err;
     }

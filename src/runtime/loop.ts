@@ -22,6 +22,8 @@ export interface LoopOptions {
   readonly jitter?: number;
   /** What even a wake waits for after a pass, so that a storm of events is not a storm of passes. Default 1 s. */
   readonly minPauseMs?: number;
+  /** True: a pass that is due now is left out, neither done nor failed; the next one comes after the pause, or a wake. */
+  readonly isHeld?: () => boolean;
   /** Told of each pass that was not cut off by a shutdown. */
   readonly onResult?: (result: PassResult) => void;
   readonly wake?: Wake;
@@ -50,7 +52,7 @@ export async function loop(
   heartbeat?.beat();
   while (!signal.aborted) {
     wake.reset();
-    streak = await pass(task, { options, streak }, signal);
+    if (options.isHeld?.() !== true) streak = await pass(task, { options, streak }, signal);
     heartbeat?.beat();
     await pause(wake, { options, failures: streak.failures }, signal);
   }

@@ -12,6 +12,7 @@ import { agentsSection, type AgentsBenchResult } from './agents-report.ts';
 import { ageReports, measurePhase, reportBytes, type Measured, type Phase } from './agents-run.ts';
 import { usageOfPart } from './agents-server.ts';
 import { Tally } from './agents-tally.ts';
+import { controllerEnv, nodeArgs } from './controller-runtime.ts';
 import { writeSection } from './report.ts';
 import { settled } from './settle.ts';
 
@@ -25,9 +26,9 @@ const { values: options } = parseArgs({
     /** How long they are watched at rest. */
     minutes: { type: 'string', default: '3' },
     /** For the controller's Node, separated by spaces. */
-    'node-args': { type: 'string', default: '--max-semi-space-size=1 --max-old-space-size=96' },
+    'node-args': { type: 'string', default: nodeArgs(96) },
     /** Its environment, the same way. */
-    env: { type: 'string', default: 'MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=131072' },
+    env: { type: 'string', default: controllerEnv },
     /** Puts the result into docs/benchmarks.md. */
     write: { type: 'boolean', default: false },
     /** Where the JSON goes. */
@@ -44,8 +45,10 @@ const watchers = Math.max(1, Math.min(agents, Number(options.watchers)));
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 /** What agents that start together take to start, and a little more. */
 const startSeconds = 70;
-const newsSeconds = 30;
-const outageSeconds = 90;
+const idleSeconds = 30;
+/** Reports of news are spread over a minute. */
+const newsSeconds = 70;
+const outageSeconds = 150;
 const recoveryMs = 80_000;
 const goneMs = 30_000;
 
@@ -116,7 +119,7 @@ async function measure(bed: AgentsBed, fleet: Fleet, measured: Measured): Promis
   await fleet.watch();
   await settled(cluster);
   const watchMemory = { beforeMb: before, afterMb: usageOfPart(cluster, 'api').residentMb };
-  const nobody = await phase('no agent at work', newsSeconds, nothing);
+  const nobody = await phase('no agent at work', idleSeconds, nothing);
   const first = await phase('all start in one second, for the first time', startSeconds, start);
   await fleet.stop();
   const rawPatchesPerSecond = await ageReports(bed);

@@ -10,6 +10,7 @@ import {
   isCompleted,
   numbered,
   patience,
+  podUids,
   runningPods,
   sampleOf,
   staysAsItIs,
@@ -77,6 +78,8 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
   await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
   await expect.poll(() => answers('GET', '401'), patience).toBeGreaterThan(0);
   await staysAsItIs(2_000, { cluster, living });
+  // Else there would have been nothing left to do.
+  expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
   expect(await dustpan.logTail(1_000)).toContain('Unauthorized');
 
@@ -106,6 +109,8 @@ test('the API server comes back with a certificate of another CA: nothing goes u
   await cluster.start('api');
   await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/certificate/i);
   await staysAsItIs(2_000, { cluster, living });
+  // Else there would have been nothing left to do.
+  expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
 
   await put('ca.crt', await readFile(cluster.caFile, 'utf8'));

@@ -30,6 +30,7 @@ process.on('SIGUSR2', () => {
 `;
 
 const pollMs = 20;
+const patienceMs = 10_000;
 
 /** Keeps its files in a new folder of this one. */
 export function shiftedClock(dir: string): ShiftedClock {
@@ -47,7 +48,11 @@ export function shiftedClock(dir: string): ShiftedClock {
       writeFileSync(wanted, String(shiftMs));
       writeFileSync(shown, '');
       await program.kill('SIGUSR2');
-      while (readFileSync(shown, 'utf8') !== String(shiftMs)) await sleep(pollMs);
+      const deadline = performance.now() + patienceMs;
+      while (readFileSync(shown, 'utf8') !== String(shiftMs)) {
+        if (performance.now() > deadline) throw new Error('the program does not take the time it is told');
+        await sleep(pollMs);
+      }
     },
   };
 }

@@ -109,7 +109,7 @@ export class ContainerGcExecutor {
     for (let look = 0; look < maxLooks; look++) {
       const begun = { at: this.#deps.clock.monotonicMs() };
       const verdict = await this.#recheckOnce(removal, signal);
-      if (verdict !== 'due' || this.#isFresh(begun)) return verdict;
+      if (verdict !== 'due' || (this.#isFresh(begun) && this.#isFresh(this.#view ?? begun))) return verdict;
     }
     throw new Error(`looking whether something is in use takes longer than ${freshMs / 1000} s`);
   }

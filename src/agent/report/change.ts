@@ -14,7 +14,7 @@ const jitterPart = 0.2;
 /** Figures change all the time somewhere; a node tells so once a minute at most. */
 const figuresMs = 60_000;
 
-/** Whether a report is to be written now: at once when something turned, within a minute when figures changed by more than noise, else every 5 min. */
+/** Whether a report that may be written now is to be: at once when something turned, within a minute when figures changed by more than noise, else every 5 min. */
 export function isWorthWriting(
   previous: NodeGCReportStatus | undefined,
   next: NodeGCReportStatus,

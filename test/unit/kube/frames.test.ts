@@ -45,10 +45,15 @@ describe('FrameSplitter', () => {
       stream: [Buffer.from('{"a":1}\n{"b')],
       expected: ['{"a":1}'],
     },
+    {
+      name: 'frames longer than what is held at first',
+      stream: [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
+      expected: ['x'.repeat(40_000), 'y'.repeat(40_000)],
+    },
     { name: 'nothing is nothing', stream: [], expected: [] },
   ])('$name', ({ stream, expected }) => {
     const bytes = Buffer.concat(stream);
-    for (const chunkBytes of [1, 2, 3, 5, 1000]) expect(split(bytes, chunkBytes)).toEqual(expected);
+    for (const chunkBytes of [1, 2, 3, 5, 1000, 30_000]) expect(split(bytes, chunkBytes)).toEqual(expected);
   });
 
   test('where the chunks end makes no difference', property, () => {

@@ -145,6 +145,24 @@ test('quiet repeats: a cause is told once, another one anew, and the recovery', 
   expect(results.filter(({ ok }) => !ok)).toHaveLength(4);
 });
 
+test('a pass that is held is neither done nor failed: nothing is told of it, and what failed before has not recovered', async () => {
+  let isHeld = false;
+  const { clock, log, passes, results } = running(failing, {
+    ...{ quietRepeats: true, minPauseMs: 0, isHeld: () => isHeld },
+  });
+  await settled();
+  isHeld = true;
+  for (let pass = 0; pass < 3; pass++) await clock.advance(20_000);
+  expect([passes.length, results.length]).toEqual([1, 1]);
+  isHeld = false;
+  await clock.advance(20_000);
+  expect(passes).toEqual([0, 80_000]);
+  expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+    'error pass failed',
+    'debug pass failed again',
+  ]);
+});
+
 describe('wake', () => {
   test('cuts a pause short', async () => {
     const { clock, wake, passes } = running();
