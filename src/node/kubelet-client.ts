@@ -98,12 +98,13 @@ export class KubeletClient {
     try {
       await received(request, { path, sink, maxBytes });
     } catch (err) {
+      // Not after a success: where the answer overtook the end of the request, that would break the connection that is to be kept.
+      request.destroy();
       if (!deadline.aborted) throw err;
       const what = `the kubelet ${this.#options.endpoint} did not answer ${path} within ${timeoutMs / 1000} s`;
       throw new KubeletError(what, 'deadline');
     } finally {
       for (const one of forget) one();
-      request.destroy();
     }
   }
 
