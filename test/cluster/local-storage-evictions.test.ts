@@ -36,7 +36,7 @@ async function start(localStorageCapacityIsolation: boolean, rule: object): Prom
     kubelet: { config: { localStorageCapacityIsolation, volumeStatsAggPeriod: '2s' } },
   });
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: rule });
-  agent = await startAgent(cluster, { args: ['--local-storage-period=2s'] });
+  agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
   await agent.ready();
   controller = await startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir });
 }

@@ -130,7 +130,9 @@ async function byKubelet(): Promise<Readonly<Record<string, string>>> {
 async function byDustpan(): Promise<Readonly<Record<string, string>>> {
   await using cluster = await startNode(false);
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: { usageSource: 'Filesystem' } });
-  await using agent = await startAgent(cluster, { args: ['--local-storage-period=2s'] });
+  // The first report is spread over a period of containers.
+  const periods = ['--local-storage-period=2s', '--container-gc-period=5s'];
+  await using agent = await startAgent(cluster, { args: periods });
   await agent.ready();
   await using controller = await startDustpan({
     kubeconfig: cluster.kubeconfig(dustpanUser.name),
