@@ -33,7 +33,7 @@ interface Scraped {
 }
 
 async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
-  const text = await (await fetch(metricsUrl)).text();
+  const text = await read(metricsUrl).catch(() => read(metricsUrl));
   const plan = 'dustpan_pod_gc_plan_duration_seconds';
   return {
     atMs: performance.now(),
@@ -46,6 +46,11 @@ async function scrape({ pid, metricsUrl }: Scraped): Promise<Scrape> {
     keepMarked: labelled(text, 'dustpan_pod_gc_kept_pods', 'reason="KeepMarked"'),
     usage: usageOf(pid),
   };
+}
+
+/** Once more where it fails: a server closes a connection that a busy bench has not used for 5 s just as that comes back to it. */
+async function read(url: string): Promise<string> {
+  return await (await fetch(url)).text();
 }
 
 /** Scrapes until told otherwise; resolves with all scrapes. */
