@@ -1,10 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/dustpan.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
-import { inJail } from '../cluster/run.ts';
 import { changePolicy, createPolicy, startAgentsBed, type AgentsBed } from './agents-bed.ts';
 import { Fleet, isSoon } from './agents-fleet.ts';
 import { measureLooks } from './agents-looks.ts';
@@ -12,8 +8,9 @@ import { agentsSection, type AgentsBenchResult } from './agents-report.ts';
 import { ageReports, measurePhase, reportBytes, type Measured, type Phase } from './agents-run.ts';
 import { usageOfPart } from './agents-server.ts';
 import { Tally } from './agents-tally.ts';
+import { commandLine, pairs, say, words } from './bench-command.ts';
 import { controllerEnv, nodeArgs } from './controller-runtime.ts';
-import { writeSection } from './report.ts';
+import { benchInBed } from './in-bed.ts';
 import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
@@ -42,7 +39,6 @@ const [agents, busy, minutes] = [options.agents, options.busy, options.minutes].
   number,
 ];
 const watchers = Math.max(1, Math.min(agents, Number(options.watchers)));
-const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 /** What agents that start together take to start, and a little more. */
 const startSeconds = 70;
 const idleSeconds = 30;
@@ -52,19 +48,13 @@ const outageSeconds = 150;
 const recoveryMs = 80_000;
 const goneMs = 30_000;
 
-if (process.env['BED_DIR'] === undefined) {
-  const script = join(repositoryRoot(), 'scripts/run.mjs');
-  const self = join(repositoryRoot(), 'test/bench/agents.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
-    imageFsMB: 0,
-  });
-} else {
-  const result = await bench();
-  const text = agentsSection(result);
-  process.stdout.write(`${text}\n`);
-  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, plain, 2)}\n`);
-  if (options.write) writeSection(text);
-}
+await benchInBed({
+  name: 'agents',
+  run: bench,
+  section: agentsSection,
+  write: options.write,
+  json: options.json,
+});
 
 async function bench(): Promise<AgentsBenchResult> {
   if (!agents || !minutes) throw new Error('--agents and --minutes are numbers');
@@ -87,7 +77,7 @@ async function bench(): Promise<AgentsBenchResult> {
       gitVersion: string;
     };
     return {
-      command: commandLine(),
+      command: commandLine('bench:agents'),
       ...{ loadBefore, agents, watchers, busy, looks, env: options.env, nodeArgs: options['node-args'] },
       kubernetes: gitVersion,
       ...measured,
@@ -146,26 +136,4 @@ async function measure(bed: AgentsBed, fleet: Fleet, measured: Measured): Promis
     ...{ outageSeconds: away.seconds, recoverySeconds: away.recoverySeconds },
     phases: [nobody, first, again, rest, news, outage],
   };
-}
-
-function plain(_: string, value: unknown): unknown {
-  return value instanceof Map ? Object.fromEntries(value as Map<string, unknown>) : value;
-}
-
-function pairs(text: string): Record<string, string> {
-  return Object.fromEntries(words(text).map((word) => word.split('=', 2))) as Record<string, string>;
-}
-
-/** What to type for the same again. */
-function commandLine(): string {
-  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
-  return ['npm run bench:agents --', ...said.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg))].join(' ');
-}
-
-function isOutput(arg: string): boolean {
-  return arg === '--write' || arg === '--json';
-}
-
-function say(line: string): void {
-  process.stderr.write(`bench: ${line}\n`);
 }

@@ -1,20 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startCluster } from '../cluster/cluster.ts';
-import { dustpanUser } from '../cluster/dustpan.ts';
-import { etcdClient } from '../cluster/etcd.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
-import { inJail } from '../cluster/run.ts';
-import { apiClient } from './api-client.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, type Bed } from './bench-pods.ts';
 import { ChurnClient } from './churn-client.ts';
 import { churnSection, type ChurnResult } from './churn-report.ts';
 import { measureDustpan, measureUpstreamChurn, type Observed } from './churn-run.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
-import { serverVersion, writeSection } from './report.ts';
+import { benchInBed, noThreshold, startPodServers } from './in-bed.ts';
+import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
@@ -42,35 +35,16 @@ const [pods, rate, minutes] = [Number(options.pods), Number(options.rate), Numbe
 if (!pods || !rate || !minutes) throw new Error('--pods, --rate and --minutes are numbers above 0');
 const dustpanArgs = options['node-args'] === '' ? nodeArgs(oldSpaceMbFor(pods)) : options['node-args'];
 
-if (process.env['BED_DIR'] === undefined) {
-  const script = join(repositoryRoot(), 'scripts/run.mjs');
-  const self = join(repositoryRoot(), 'test/bench/churn.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
-    imageFsMB: 0,
-  });
-} else {
-  const result = await bench();
-  const text = churnSection(result);
-  process.stdout.write(`${text}\n`);
-  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, undefined, 2)}\n`);
-  if (options.write) writeSection(text);
-}
+await benchInBed({
+  name: 'churn',
+  run: bench,
+  section: churnSection,
+  write: options.write,
+  json: options.json,
+});
 
 async function bench(): Promise<ChurnResult> {
-  say('starting etcd, kube-apiserver and kube-controller-manager');
-  await using cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm'],
-    // Nothing is over this threshold.
-    kcm: {
-      controllers: 'pod-garbage-collector-controller',
-      args: ['--terminated-pod-gc-threshold=100000000', '--kube-api-qps=20', '--kube-api-burst=30'],
-    },
-    crds: true,
-    users: [dustpanUser],
-    api: { audit: false },
-  });
-  await cluster.kill('kcm');
-  const bed = { cluster, etcd: etcdClient(cluster.etcdUrl), api: apiClient(cluster) };
+  await using bed = await startPodServers(noThreshold);
   const client = await load(bed);
   const pace = { perSecond: rate, seconds: minutes * 60 };
   say(`dustpan, ${rate} changes a second for ${minutes} min`);

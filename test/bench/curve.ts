@@ -1,20 +1,13 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorLine } from '../../src/runtime/errors.ts';
-import { startCluster } from '../cluster/cluster.ts';
-import { dustpanUser } from '../cluster/dustpan.ts';
-import { etcdClient } from '../cluster/etcd.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
-import { inJail } from '../cluster/run.ts';
-import { apiClient } from './api-client.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods, type NumberRange } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
 import { curveSection, type CurvePoint, type CurveResult, type CurveRun } from './curve-report.ts';
 import { measureUnlessHeapDies, measureUpstreamStart } from './curve-run.ts';
-import { serverVersion, writeSection } from './report.ts';
+import { benchInBed, noThreshold, startPodServers } from './in-bed.ts';
+import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
@@ -40,35 +33,16 @@ const sizes = options.sizes
   .toSorted((a, b) => a - b);
 if (sizes.some((size) => !Number.isInteger(size) || size < 1)) throw new Error('--sizes are numbers of pods');
 
-if (process.env['BED_DIR'] === undefined) {
-  const script = join(repositoryRoot(), 'scripts/run.mjs');
-  const self = join(repositoryRoot(), 'test/bench/curve.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
-    imageFsMB: 0,
-  });
-} else {
-  const result = await bench();
-  const text = curveSection(result);
-  process.stdout.write(`${text}\n`);
-  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, undefined, 2)}\n`);
-  if (options.write) writeSection(text);
-}
+await benchInBed({
+  name: 'curve',
+  run: bench,
+  section: curveSection,
+  write: options.write,
+  json: options.json,
+});
 
 async function bench(): Promise<CurveResult> {
-  say('starting etcd, kube-apiserver and kube-controller-manager');
-  await using cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm'],
-    // Nothing is over this threshold; its client limits are those it has when nobody says anything.
-    kcm: {
-      controllers: 'pod-garbage-collector-controller',
-      args: ['--terminated-pod-gc-threshold=100000000', '--kube-api-qps=20', '--kube-api-burst=30'],
-    },
-    crds: true,
-    users: [dustpanUser],
-    api: { audit: false },
-  });
-  await cluster.kill('kcm');
-  const bed = { cluster, etcd: etcdClient(cluster.etcdUrl), api: apiClient(cluster) };
+  await using bed = await startPodServers(noThreshold);
   const prepared = await prepareBenchPods(bed, { pods: sizes.at(-1) ?? 0, due: 0 });
   const points = await measureAll(bed, prepared);
   if (points.length === 0) throw new Error('no size could be measured');

@@ -1,17 +1,11 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startCluster } from '../cluster/cluster.ts';
-import { dustpanUser } from '../cluster/dustpan.ts';
-import { etcdClient } from '../cluster/etcd.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
-import { inJail } from '../cluster/run.ts';
-import { apiClient, rawDeleteRate } from './api-client.ts';
+import { rawDeleteRate } from './api-client.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
-import { section, serverVersion, writeSection, type BenchResult, type Round } from './report.ts';
+import { benchInBed, startPodServers } from './in-bed.ts';
+import { section, serverVersion, type BenchResult, type Round } from './report.ts';
 import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
 import { measureUpstream } from './run-upstream.ts';
 import { settled } from './settle.ts';
@@ -39,38 +33,11 @@ const due = Number(options.due ?? Math.min(5_000, pods / 5));
 const rawInFlight = 64;
 const runtime: NodeRuntime = { args: words(options['node-args']), env: pairs(options.env) };
 
-if (process.env['BED_DIR'] === undefined) {
-  const script = join(repositoryRoot(), 'scripts/run.mjs');
-  const self = join(repositoryRoot(), 'test/bench/podgc.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
-    imageFsMB: 0,
-  });
-} else {
-  const result = await bench();
-  const text = section(result);
-  process.stdout.write(`${text}\n`);
-  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, undefined, 2)}\n`);
-  if (options.write) writeSection(text);
-}
+await benchInBed({ name: 'podgc', run: bench, section, write: options.write, json: options.json });
 
 async function bench(): Promise<BenchResult> {
-  say('starting etcd, kube-apiserver and kube-controller-manager');
-  await using cluster = await startCluster({
-    parts: ['etcd', 'api', 'kcm'],
-    kcm: { controllers: 'pod-garbage-collector-controller', args: upstreamArgs() },
-    crds: true,
-    users: [dustpanUser],
-    api: { audit: false },
-  });
-  await cluster.kill('kcm');
-  const bed = { cluster, etcd: etcdClient(cluster.etcdUrl), api: apiClient(cluster) };
+  await using bed = await startPodServers(thresholdOf({ pods, due }));
   return await measure(bed, await load(bed));
-}
-
-function upstreamArgs(): string[] {
-  const threshold = thresholdOf({ pods, due });
-  // What kube-controller-manager has when nobody says anything.
-  return [`--terminated-pod-gc-threshold=${threshold}`, '--kube-api-qps=20', '--kube-api-burst=30'];
 }
 
 async function load(bed: Bed): Promise<BenchPods> {
