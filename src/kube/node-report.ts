@@ -81,7 +81,13 @@ class StoredReport implements NodeReports {
     signal: AbortSignal,
   ): Promise<'patched' | 'gone'> {
     const patch = mergePatchOf(known.status, status);
-    return statusPatcher(this.#transport).patchStatus(pathOf(node), patch, signal);
+    try {
+      return await statusPatcher(this.#transport).patchStatus(pathOf(node), patch, signal);
+    } catch (err) {
+      // Turned away before it was looked at: what is stored is what it was, and a server in a storm is not asked twice.
+      if (err instanceof ApiError && err.status === 429) this.#stored = known;
+      throw err;
+    }
   }
 
   /** The report, made or taken over; undefined when there is no such kind. */

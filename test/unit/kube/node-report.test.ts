@@ -17,7 +17,7 @@ interface Stored {
 
 /** One report on an API server; what it is asked is told by verb. */
 function server(stored?: Stored) {
-  const world = { stored, hasKind: true, mayChangeOwner: true };
+  const world = { stored, hasKind: true, mayChangeOwner: true, isBusy: false };
   const verbs: string[] = [];
   const patches: unknown[] = [];
   const missing = new ApiError('not found', { status: 404, reason: 'NotFound' });
@@ -32,6 +32,7 @@ function server(stored?: Stored) {
     send: (request) => {
       verbs.push(request.path.endsWith('/status') ? `${request.method} status` : request.method);
       if (!world.hasKind) throw missing;
+      if (world.isBusy && request.method === 'PATCH') throw new ApiError('busy', { status: 429 });
       if (request.method === 'POST') world.stored = request.body as Stored;
       else if (world.stored === undefined) throw missing;
       else if (request.method === 'PATCH') patch(request, world.stored);
@@ -145,6 +146,17 @@ test('after a write that failed what is stored is read again', async () => {
   );
   await reports.write(node, status, never);
   expect(verbs).toEqual(['GET', 'PATCH status', 'GET', 'PATCH status']);
+});
+
+test('after a write that was turned away with 429 what is stored is still known', async () => {
+  const { verbs, patches, reports, world } = server(ours({ status: { agentVersion: '0' } }));
+  world.isBusy = true;
+  await expect(reports.write(node, status, never)).rejects.toThrow('busy');
+  await expect(reports.write(node, status, never)).rejects.toThrow('busy');
+  world.isBusy = false;
+  await reports.write(node, status, never);
+  expect(verbs).toEqual(['GET', 'PATCH status', 'PATCH status', 'PATCH status']);
+  expect(patches).toEqual([{ status }]);
 });
 
 test.each([
