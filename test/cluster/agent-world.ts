@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../src/api/nodegcreport.gen.ts';
 import { agentUser, type Agent } from './agent.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
@@ -130,6 +131,12 @@ async function listPods(cluster: Cluster): Promise<readonly Pod[]> {
 export async function phases(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
   const pods = await listPods(cluster);
   return Object.fromEntries(pods.map(({ metadata, status }) => [metadata.name, status.phase]));
+}
+
+/** Waits until these are the pods of the default namespace, in these phases. */
+export async function untilPhases(cluster: Cluster, wanted: Readonly<Record<string, string>>): Promise<void> {
+  const what = `pods are ${JSON.stringify(wanted)}`;
+  await waitUntil(what, async () => isDeepStrictEqual(await phases(cluster), wanted));
 }
 
 export async function uidOf(cluster: Cluster, name: string): Promise<string> {

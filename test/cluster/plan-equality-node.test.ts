@@ -12,10 +12,10 @@ import {
   kubectl,
   leavePhantom,
   listContainers,
-  phases,
   podManifest,
   startQuietNode,
   uidOf,
+  untilPhases,
   waitUntil,
 } from './agent-world.ts';
 import type { Cluster } from './cluster.ts';
@@ -108,7 +108,7 @@ async function fill(): Promise<void> {
     ...{ crash: 'Running', discreet: 'Running', done: 'Succeeded', gone: 'Succeeded' },
     ...{ stray: 'Running', 'still-node-a': 'Succeeded', volume: 'Running', writes: 'Running' },
   };
-  await waitUntil('pods in their phases', async () => isDeepStrictEqual(await phases(cluster), wanted));
+  await untilPhases(cluster, wanted);
   await waitUntil('the third attempt', async () =>
     (await listContainers(cluster)).some(({ name }) => name === 'crash/main/2'),
   );

@@ -9,8 +9,8 @@ import {
   createPods,
   kubectl,
   patience,
-  phases,
   startQuietNode,
+  untilPhases,
   waitUntil,
 } from './agent-world.ts';
 import type { Cluster } from './cluster.ts';
@@ -122,15 +122,14 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await startParts();
     prometheus = await startPrometheus(cluster, {});
     await waitUntil('both targets are up', async () => (await health(prometheus)).join() === bothUp.join());
-    await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
     await createPods(cluster, {
       running: { image: busyboxImage.ref, script: 'while true; do echo x; sleep 1; done' },
       finished: { image: busyboxImage.ref, script: 'echo done', restartPolicy: 'Never' },
     });
-    await waitUntil(
-      'the finished pod is collected',
-      async () => Object.keys(await phases(cluster)).join() === 'running',
-    );
+    // Before the policy: an image that no container has come to use would be removed for its age, rightly.
+    await untilPhases(cluster, { running: 'Running', finished: 'Succeeded' });
+    await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+    await untilPhases(cluster, { running: 'Running' });
   });
   afterAll(async () => {
     await draw();
