@@ -1,3 +1,4 @@
+import { repeated } from '../runtime/repeated.ts';
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
 import { matchesSelector, selectorKeys, selectorMatcher, selectsAll } from './selector.ts';
 
@@ -52,13 +53,15 @@ export function podMatcher(
 ): (pod: PodIdentity) => Governor {
   const claims = ranked.flatMap((policy) => claimOf(policy));
   const byNamespace = new Map<string, readonly Candidate[]>();
+  const claiming = repeated((namespace: string): readonly Candidate[] => {
+    const known = byNamespace.get(namespace);
+    if (known !== undefined) return known;
+    const candidates = candidatesIn(namespace, claims, namespaces.get(namespace));
+    byNamespace.set(namespace, candidates);
+    return candidates;
+  });
   return ({ namespace, labels }) => {
-    let candidates = byNamespace.get(namespace);
-    if (candidates === undefined) {
-      candidates = candidatesIn(namespace, claims, namespaces.get(namespace));
-      byNamespace.set(namespace, candidates);
-    }
-    for (const { governor, matchesPod } of candidates) {
+    for (const { governor, matchesPod } of claiming(namespace)) {
       if (matchesPod === undefined || matchesPod(labels)) return governor;
     }
     return undefined;

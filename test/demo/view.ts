@@ -1,6 +1,10 @@
 import { PolicySet } from '../../src/api/policy-set.ts';
 import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
+import { noneMissing } from '../../src/controllers/podgc/nodes.ts';
+import { observe } from '../../src/controllers/podgc/observe.ts';
 import { planPodGc } from '../../src/controllers/podgc/plan.ts';
+import type { Identified } from '../../src/kube/objects.ts';
+import type { Store } from '../../src/kube/reflector.ts';
 import { namespaceCodec, nodeCodec, podCodec } from '../../src/kube/resources.ts';
 import type { KubeTransport } from '../../src/kube/transport.ts';
 
@@ -16,20 +20,25 @@ export async function look(transport: KubeTransport, signal: AbortSignal): Promi
     list('/api/v1/namespaces'),
     list('/apis/gc.dustpan.dev/v1alpha1/gcpolicies'),
   ]);
-  const [readPod, readNode, readNamespace] = [podCodec(() => 'all'), nodeCodec(), namespaceCodec()];
   const set = new PolicySet();
   set.update(policies as Record<string, unknown>[]);
-  return planPodGc(
+  const [readPod, readNode, readNamespace] = [podCodec(() => 'all'), nodeCodec(), namespaceCodec()];
+  const none = store<never>([]);
+  const { facts } = observe(
     {
-      pods: pods.map((pod) => readPod.fromJson(pod)),
-      nodes: new Map(nodes.map((node) => readNode.fromJson(node)).map((node) => [node.name, node])),
-      namespaces: new Map(
-        namespaces.map((one) => readNamespace.fromJson(one)).map((one) => [one.name, one.labels]),
-      ),
-      jobsFinished: undefined,
-      replicaSetOwners: new Map(),
-      missingForMs: new Map(),
+      pods: store(pods.map((pod) => readPod.fromJson(pod))),
+      nodes: store(nodes.map((node) => readNode.fromJson(node))),
+      namespaces: store(namespaces.map((one) => readNamespace.fromJson(one))),
+      jobs: () => none,
+      replicaSets: () => none,
     },
-    { policies: set.ranked, now: new Date() },
+    set.ranked,
+    { missing: noneMissing, monotonicMs: 0, maxGapMs: Infinity },
   );
+  return planPodGc(facts, { policies: set.ranked, now: new Date() });
 }
+
+const store = <T extends Identified>(items: readonly T[]): Store<T> => ({
+  items: new Map(items.map((item) => [item.uid, item])),
+  synced: true,
+});

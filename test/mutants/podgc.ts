@@ -183,10 +183,15 @@ export const podGcMutants: MutantGroup = {
     ['PacingLimit: so many a pass', plan, 'count >= limit', 'count > limit'],
     ['PacingLimit: 0 is off', plan, 'limit > 0 && ', ''],
     ['KeepMarked: the pod', groups, 'isKeepMarked(pod) || ', ''],
-    ['KeepMarked: its namespace', groups, 'markedNamespaces.has(namespace) || ', ''],
+    ['KeepMarked: its namespace', groups, "isKeepMarked({ labels }) ? 'KeepMarked' : undefined", 'undefined'],
     ['KeepMarked: its node', groups, ' || markedNodes.has(nodeName)', ''],
     ['KeepMarked: its node, read live', recheck, "if (isKeepMarked(live.node)) return 'KeepMarked';", ''],
-    ['NamespaceUnknown', groups, "if (!namespaces.has(namespace)) return 'NamespaceUnknown';", ''],
+    [
+      'NamespaceUnknown',
+      groups,
+      "if (labels === undefined) return 'NamespaceUnknown';",
+      'if (labels === undefined) return undefined;',
+    ],
     ['NoPolicy', groups, "if (governor === undefined) return 'NoPolicy';", ''],
     [
       'InvalidPolicy: is told',

@@ -13,7 +13,7 @@ export interface PodGcFacts {
   readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
   /** The controller of each ReplicaSet, by the ReplicaSet's UID. */
   readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
-  /** How long each node name that pods refer to has been missing, milliseconds of a clock that only grows. */
+  /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of a clock that only grows. */
   readonly missingForMs: ReadonlyMap<string, number>;
 }
 

@@ -2,6 +2,7 @@ import { isKeepMarked, podMatcher } from '../../api/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
+import { repeated } from '../../runtime/repeated.ts';
 import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
 
 interface Grouped {
@@ -23,10 +24,11 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   const shieldOf = shields(facts);
   const speaking = policies.filter((policy) => isPolicy(policy)).filter(({ pods }) => pods !== undefined);
   const groups = new Map(speaking.map((policy) => [policy, emptyGroup(policy)]));
+  const groupOf = repeated((governor: Governor) => (isPolicy(governor) ? groups.get(governor) : undefined));
   const outside = new OutsidePods();
   facts.pods.forEach((pod) => {
     const governor = governorOf(pod);
-    const mine = isPolicy(governor) ? groups.get(governor) : undefined;
+    const mine = groupOf(governor);
     if (mine === undefined) {
       outside.add(pod, ungoverned(governor), undefined);
       return;
@@ -85,13 +87,16 @@ const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => '
 
 /** Why no rule may touch a governed pod: the keep label on it, its namespace or its node; or its namespace, and so that label, is not known yet. */
 function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKeepReason | undefined {
-  const markedNamespaces = namesOf(namespaces, (labels) => isKeepMarked({ labels }));
   const markedNodes = namesOf(nodes ?? new Map<string, NodeFacts>(), isKeepMarked);
+  const ofNamespace = repeated((name: string): PodKeepReason | undefined => {
+    const labels = namespaces.get(name);
+    if (labels === undefined) return 'NamespaceUnknown';
+    return isKeepMarked({ labels }) ? 'KeepMarked' : undefined;
+  });
   return (pod) => {
     const { namespace, nodeName = '' } = pod;
-    if (!namespaces.has(namespace)) return 'NamespaceUnknown';
-    const isMarked = isKeepMarked(pod) || markedNamespaces.has(namespace) || markedNodes.has(nodeName);
-    return isMarked ? 'KeepMarked' : undefined;
+    const isMarked = isKeepMarked(pod) || markedNodes.has(nodeName);
+    return ofNamespace(namespace) ?? (isMarked ? 'KeepMarked' : undefined);
   };
 }
 

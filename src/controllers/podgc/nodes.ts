@@ -69,8 +69,13 @@ export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlyS
 const nodeOf = ({ nodeName = '' }: PodFacts): string => nodeName;
 
 /** The nodes that are missing and that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
-export function missingNodes(groups: readonly Group[], nodes: PodGcFacts['nodes']): ReadonlySet<string> {
+export function missingNodes(
+  groups: readonly Group[],
+  { nodes, missingForMs }: Pick<PodGcFacts, 'nodes' | 'missingForMs'>,
+): ReadonlySet<string> {
   const missing = new Set<string>();
+  // Whoever read the facts has seen all pods: mostly no node is missing, and then nobody needs to look again.
+  if (missingForMs.size === 0) return missing;
   for (const { policy, pods } of groups) {
     if (policy.pods?.orphaned === undefined || nodes === undefined) continue;
     pods.forEach(({ nodeName }) => {

@@ -27,7 +27,7 @@ import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, outside } = groupByPolicy(facts, given);
-  const missing = missingNodes(groups, facts.nodes);
+  const missing = missingNodes(groups, facts);
   const judged = groups.map((one) => judge(one, { ...facts, missing }, given));
   const { deletions, over, due } = sequence(judged);
   return {

@@ -28,8 +28,8 @@ const rows: readonly Row[] = [
     stays,
   })),
   {
-    name: 'a node first seen missing now starts its quarantine',
-    world: { pods: [pod('a', gone)], missingForMs: new Map() },
+    name: 'a node of which nobody says since when it is missing starts its quarantine',
+    world: { pods: [pod('a', gone)], missingForMs: new Map([['another', 40_000]]) },
     policies: [orphaned()],
     goes: [],
     stays: ['a Quarantined 12:00:40'],
