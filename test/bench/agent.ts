@@ -1,15 +1,12 @@
-import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
 import { kubectl } from '../cluster/agent-world.ts';
-import { repositoryRoot } from '../cluster/repository.ts';
-import { inJail } from '../cluster/run.ts';
 import { startAgentBed } from './agent-bed.ts';
 import { agentSection, type AgentBenchResult } from './agent-report.ts';
 import { measureCleaning, measureQuick, measureResting } from './agent-run.ts';
-import { writeSection } from './report.ts';
+import { commandLine, pairs, say, words } from './bench-command.ts';
+import { benchInBed } from './in-bed.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -31,22 +28,15 @@ const { values: options } = parseArgs({
   },
 });
 const [loadBefore = 0] = loadavg();
-const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
-if (process.env['BED_DIR'] === undefined) {
-  const script = join(repositoryRoot(), 'scripts/run.mjs');
-  const self = join(repositoryRoot(), 'test/bench/agent.ts');
-  process.exitCode = await inJail([process.execPath, script, self, ...process.argv.slice(2)], {
-    imageFsMB: 0,
-    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
-  });
-} else {
-  const result = await bench();
-  const text = agentSection(result);
-  process.stdout.write(`${text}\n`);
-  if (options.json !== '') writeFileSync(options.json, `${JSON.stringify(result, undefined, 2)}\n`);
-  if (options.write) writeSection(text);
-}
+await benchInBed({
+  name: 'agent',
+  parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+  run: bench,
+  section: agentSection,
+  write: options.write,
+  json: options.json,
+});
 
 async function bench(): Promise<AgentBenchResult> {
   const [images, containers, minutes] = [options.images, options.containers, options.minutes].map(Number);
@@ -56,10 +46,7 @@ async function bench(): Promise<AgentBenchResult> {
   say('starting a node and filling it');
   const bed = await startAgentBed({ images, containers });
   await using cluster = bed.cluster;
-  const how = {
-    nodeArgs: words(options['node-args']),
-    env: Object.fromEntries(words(options.env).map((word) => word.split('=', 2))) as Record<string, string>,
-  };
+  const how = { nodeArgs: words(options['node-args']), env: pairs(options.env) };
   const node = [
     'get',
     'node',
@@ -75,23 +62,9 @@ async function bench(): Promise<AgentBenchResult> {
   say('Enforce');
   const cleaned = await measureCleaning(bed, how);
   return {
-    command: commandLine(),
+    command: commandLine('bench:agent'),
     loadBefore,
     ...{ nodeArgs: options['node-args'], env: options.env, images, containers, minutes, quickMinutes },
     ...{ kubernetes, runtime, resting, quick, cleaned },
   };
-}
-
-/** What to type for the same again. */
-function commandLine(): string {
-  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
-  return ['npm run bench:agent --', ...said.map((arg) => (arg.includes(' ') ? `'${arg}'` : arg))].join(' ');
-}
-
-function isOutput(arg: string): boolean {
-  return arg === '--write' || arg === '--json';
-}
-
-function say(line: string): void {
-  process.stderr.write(`bench: ${line}\n`);
 }

@@ -1,7 +1,7 @@
 import type { Looks } from './agents-looks.ts';
 import type { Phase } from './agents-run.ts';
 import type { Spread } from './agents-tally.ts';
-import { machine, table } from './report.ts';
+import { machine, table, thousands } from './report.ts';
 
 /** Everything one run of the benchmark of many agents measured. */
 export interface AgentsBenchResult {
@@ -104,7 +104,6 @@ function phaseText({ requests, spreads, fleet }: Phase): string {
   ].join(' ');
 }
 
-const thousands = (value: number): string => value.toLocaleString('en').replaceAll(',', ' ');
 const mb = (value: number): string => `${value.toFixed(0)} MB`;
 const ms = (value: number): string => `${value.toFixed(0)} ms`;
 const cores = (value: number): string => `${(100 * value).toFixed(1)} %`;

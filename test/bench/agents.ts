@@ -11,6 +11,7 @@ import { Tally } from './agents-tally.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { controllerEnv, nodeArgs } from './controller-runtime.ts';
 import { benchInBed } from './in-bed.ts';
+import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
 const { values: options } = parseArgs({
@@ -73,13 +74,10 @@ async function bench(): Promise<AgentsBenchResult> {
   const fleet = new Fleet({ bed, watchers, busy, tally });
   try {
     const measured = await measure(bed, fleet, { bed, dustpan, tally });
-    const { gitVersion } = JSON.parse((await bed.api.send('GET', '/version')).toString()) as {
-      gitVersion: string;
-    };
     return {
       command: commandLine('bench:agents'),
       ...{ loadBefore, agents, watchers, busy, looks, env: options.env, nodeArgs: options['node-args'] },
-      kubernetes: gitVersion,
+      kubernetes: await serverVersion(bed.api),
       ...measured,
     };
   } finally {

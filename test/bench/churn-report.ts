@@ -1,6 +1,6 @@
 import type { DustpanObserved, Observed } from './churn-run.ts';
 import { median } from './median.ts';
-import { machine, table, thousands } from './report.ts';
+import { surroundings, table, thousands } from './report.ts';
 import { percentile, slope } from './statistics.ts';
 
 /** Everything one run of the benchmark of changes measured. */
@@ -25,11 +25,11 @@ const enoughOfRate = 0.95;
 
 /** The result as a section of docs/benchmarks.md, budgets beside the figures. */
 export function churnSection(result: ChurnResult): string {
-  const { pods, rate, minutes, command, loadBefore, nodeArgs, env, apiServer } = result;
+  const { pods, rate, minutes, command, nodeArgs } = result;
   return [
     `## churn, ${thousands(pods)} pods`,
     '',
-    `\`${command}\`: ${rate} changes a second among ${thousands(pods)} pods on 1 000 nodes, for ${minutes} min each. ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: ${rate} changes a second among ${thousands(pods)} pods on 1 000 nodes, for ${minutes} min each. ${surroundings(`\`${nodeArgs}\``, result)}`,
     '',
     ...table(['', 'dustpan', 'kube-controller-manager', 'budget', ''], rows(result)),
     '',

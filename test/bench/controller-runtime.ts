@@ -9,7 +9,10 @@ export function oldSpaceMbFor(pods: number): number {
   return usual.oldSpaceMb + 32 * Math.max(0, Math.ceil((pods - usual.pods) / 100_000));
 }
 
+/** Whatever the number of pods. */
+export const semiSpaceFlag = '--max-semi-space-size=2';
+
 /** The flags for the controller's Node with such an old space. */
 export function nodeArgs(oldSpaceMb: number): string {
-  return `--max-semi-space-size=2 --max-old-space-size=${oldSpaceMb}`;
+  return `${semiSpaceFlag} --max-old-space-size=${oldSpaceMb}`;
 }

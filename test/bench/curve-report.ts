@@ -1,5 +1,6 @@
+import { semiSpaceFlag } from './controller-runtime.ts';
 import { median } from './median.ts';
-import { machine, table, thousands } from './report.ts';
+import { surroundings, table, thousands } from './report.ts';
 import type { AtRest } from './run-dustpan.ts';
 import { slope } from './statistics.ts';
 
@@ -45,11 +46,12 @@ const alone = [
 
 /** The result as a section of docs/benchmarks.md. */
 export function curveSection(result: CurveResult): string {
-  const { points, command, loadBefore, env, podBytes, apiServer } = result;
+  const { points, command, podBytes } = result;
+  const nodeFlags = `\`${semiSpaceFlag}\`, \`--max-old-space-size\` of the column "old space" (MiB)`;
   return [
     '## curve',
     '',
-    `\`${command}\`: pods of ${(podBytes / 1_000).toFixed(1)} KB, 1 000 nodes. ${machine()}, Node ${process.version} with \`--max-semi-space-size=2\`, \`--max-old-space-size\` of the column "old space" (MiB) and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: pods of ${(podBytes / 1_000).toFixed(1)} KB, 1 000 nodes. ${surroundings(nodeFlags, result)}`,
     '',
     ...table(besidePeer, rows(points, cellsBesidePeer)),
     '',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { dustpanUser } from '../cluster/dustpan.ts';
 import { etcdClient } from '../cluster/etcd.ts';
+import type { Part } from '../cluster/parts.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { inJail } from '../cluster/run.ts';
 import { apiClient } from './api-client.ts';
@@ -13,6 +14,8 @@ import { writeSection } from './report.ts';
 interface BenchInBed<T> {
   /** Its file here, without the ending. */
   readonly name: string;
+  /** What `run` starts, where that is more than etcd, API server and kube-controller-manager. */
+  readonly parts?: readonly Part[];
   readonly run: () => Promise<T>;
   /** For docs/benchmarks.md. */
   readonly section: (result: T) => string;
@@ -22,12 +25,13 @@ interface BenchInBed<T> {
 }
 
 /** Starts this program again in a jail that is a node, and there runs the bench and shows what came of it. */
-export async function benchInBed<T>({ name, run, section, write, json }: BenchInBed<T>): Promise<void> {
+export async function benchInBed<T>(options: BenchInBed<T>): Promise<void> {
+  const { name, parts, run, section, write, json } = options;
   if (process.env['BED_DIR'] === undefined) {
     const script = join(repositoryRoot(), 'scripts/run.mjs');
     const self = join(repositoryRoot(), `test/bench/${name}.ts`);
     const command = [process.execPath, script, self, ...process.argv.slice(2)];
-    process.exitCode = await inJail(command, { imageFsMB: 0 });
+    process.exitCode = await inJail(command, { imageFsMB: 0, ...(parts && { parts }) });
     return;
   }
   const result = await run();

@@ -1,7 +1,7 @@
 import { median } from './median.ts';
 import type { PodForm } from './plan-pods.ts';
 import type { Run } from './plan-run.ts';
-import { machine, table } from './report.ts';
+import { machine, table, thousands } from './report.ts';
 
 /** A command on a list of pods, several times. */
 export interface Measured {
@@ -38,7 +38,7 @@ const forms: Readonly<Record<PodForm, string>> = {
 /** The result as a section of docs/benchmarks.md, budgets beside the figures. */
 export function planSection({ pods, rounds, sizes, measured, peers, ...rest }: PlanBenchResult): string {
   const files = [...sizes].map(([form, bytes]) => `${(bytes / 1e6).toFixed(0)} MB ${forms[form]}`);
-  const count = pods.toLocaleString('en').replaceAll(',', ' ');
+  const count = thousands(pods);
   return [
     `## plan, ${count} pods`,
     '',

@@ -3,6 +3,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from '../cluster/repository.ts';
+import { commandLine, say } from './bench-command.ts';
 import type { PodForm } from './plan-pods.ts';
 import { parsedWhole, planSection, type Measured, type PlanBenchResult } from './plan-report.ts';
 import { runMeasured, type Run } from './plan-run.ts';
@@ -68,7 +69,7 @@ async function bench(): Promise<PlanBenchResult> {
     if (form === 'kubectl') peers.push(...(await measurePeers(join(directory, 'pods.json'))));
     rmSync(directory, { recursive: true });
   }
-  return { command: commandLine(), loadBefore, pods, rounds, sizes, measured, peers };
+  return { command: commandLine('bench:plan'), loadBefore, pods, rounds, sizes, measured, peers };
 }
 
 async function measure({ form, command }: Case, directory: string): Promise<Measured> {
@@ -104,18 +105,4 @@ async function repeated(what: string, run: () => Promise<Run>): Promise<Run[]> {
     if (one.failure !== undefined) break;
   }
   return runs;
-}
-
-/** What to type for the same again. */
-function commandLine(): string {
-  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
-  return ['npm run bench:plan', ...(said.length > 0 ? ['--', ...said] : [])].join(' ');
-}
-
-function isOutput(arg: string): boolean {
-  return arg === '--write' || arg === '--json';
-}
-
-function say(line: string): void {
-  process.stderr.write(`bench: ${line}\n`);
 }

@@ -30,11 +30,11 @@ export interface BenchResult {
 
 /** The result as a section of docs/benchmarks.md, budgets (of 100 000 pods) beside the figures. */
 export function section(result: BenchResult): string {
-  const { pods, due, podBytes, apiServer, command, loadBefore, nodeArgs, env } = result;
+  const { pods, due, podBytes, command, nodeArgs } = result;
   return [
     `## podgc, ${thousands(pods)} pods`,
     '',
-    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB on 1 000 nodes, ${thousands(due)} of them over the threshold. ${machine()}, Node ${process.version} with \`${nodeArgs}\` and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`,
+    `\`${command}\`: ${thousands(pods)} pods of ${(podBytes / 1_000).toFixed(1)} KB on 1 000 nodes, ${thousands(due)} of them over the threshold. ${surroundings(`\`${nodeArgs}\``, result)}`,
     '',
     ...table(['', 'dustpan', 'kube-controller-manager', 'budget', ''], rows(result)),
     '',
@@ -113,6 +113,13 @@ export function table(header: readonly string[], lines: readonly (readonly strin
 export function machine(): string {
   const [cpu] = cpus();
   return `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`;
+}
+
+type Surroundings = Pick<BenchResult, 'env' | 'apiServer' | 'loadBefore'>;
+
+/** On what a controller beside its servers was measured, and with which flags of Node, which are Markdown already. */
+export function surroundings(nodeFlags: string, { env, apiServer, loadBefore }: Surroundings): string {
+  return `${machine()}, Node ${process.version} with ${nodeFlags} and \`${env}\`, Kubernetes ${apiServer}; etcd, API server, collector and bench share the machine, which had a load of ${loadBefore.toFixed(1)} before.`;
 }
 
 /** What the API server calls itself. */

@@ -1,6 +1,6 @@
 import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
 import { median } from './median.ts';
-import { machine, table } from './report.ts';
+import { machine, table, thousands } from './report.ts';
 import { walkers, type Look, type Walker } from './storage-run.ts';
 
 export type Cache = 'warm' | 'cold';
@@ -32,11 +32,11 @@ export function disagreements(round: StorageRound, volumes: readonly string[]): 
 export function storageSection({ rounds, files, volumes, ...rest }: StorageBenchResult): string {
   const [first] = [...rounds.values()].flat();
   const sum = (walker: Walker): number => first?.[walker].figures.reduce((all, one) => all + one, 0) ?? NaN;
-  const entries = grouped(sum('du -s --inodes'));
-  const bytes = grouped(sum('du -s --block-size=1'));
+  const entries = thousands(sum('du -s --inodes'));
+  const bytes = thousands(sum('du -s --block-size=1'));
   const count = Math.max(...[...rounds.values()].map(({ length }) => length));
   return [
-    `## Local storage, ${grouped(files)} files in ${grouped(volumes)} volumes`,
+    `## Local storage, ${thousands(files)} files in ${thousands(volumes)} volumes`,
     '',
     `\`${rest.command}\`: ${entries} inodes, ${bytes} bytes, of which the walk and du told the same of every volume. Medians of ${count} rounds, in each of which all look once; the ratio to du is the median of those within a round. ` +
       `${machine()}, Node ${process.version} with \`${memoryFlags}\` and \`${memoryEnvironment}\`, ${rest.du}; the machine had a load of ${rest.loadBefore.toFixed(1)} before.`,
@@ -93,4 +93,3 @@ function details(rounds: readonly StorageRound[]): string[] {
 }
 
 const ms = (value: number): string => (Number.isNaN(value) ? '' : `${value.toFixed(1)} ms`);
-const grouped = (value: number): string => value.toLocaleString('en').replaceAll(',', ' ');

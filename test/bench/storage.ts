@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { commandLine, say } from './bench-command.ts';
 import { writeSection } from './report.ts';
 import {
   disagreements,
@@ -58,7 +59,7 @@ async function bench(): Promise<StorageBenchResult> {
     measured.set(cache, those);
   }
   const [du = ''] = execFileSync('du', ['--version'], { encoding: 'utf8' }).split('\n');
-  return { command: commandLine(), loadBefore, files, volumes, du, rounds: measured };
+  return { command: commandLine('bench:storage'), loadBefore, files, volumes, du, rounds: measured };
 }
 
 async function lookAll(cache: Cache, place: Place): Promise<StorageRound> {
@@ -81,18 +82,4 @@ async function lookAll(cache: Cache, place: Place): Promise<StorageRound> {
 function emptyCaches(): void {
   execFileSync('sync');
   writeFileSync('/proc/sys/vm/drop_caches', '3');
-}
-
-/** What to type for the same again. */
-function commandLine(): string {
-  const said = process.argv.slice(2).filter((arg, i, all) => !isOutput(arg) && all[i - 1] !== '--json');
-  return ['npm run bench:storage', ...(said.length > 0 ? ['--', ...said] : [])].join(' ');
-}
-
-function isOutput(arg: string): boolean {
-  return arg === '--write' || arg === '--json';
-}
-
-function say(line: string): void {
-  process.stderr.write(`bench: ${line}\n`);
 }
