@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode } from '../runtime/errors.ts';
 import { UsageError } from './exit.ts';
 import { snapshotLists } from './snapshot-kinds.ts';
 
@@ -97,7 +98,7 @@ async function contentsOf(path: string): Promise<readonly string[] | undefined> 
   try {
     return await readdir(path);
   } catch (err) {
-    if (codeOf(err) === 'ENOENT') return undefined;
+    if (errorCode(err) === 'ENOENT') return undefined;
     throw err;
   }
 }
@@ -122,5 +123,4 @@ async function strangerIn(path: string, names: readonly string[]): Promise<strin
 const isPart = (name: string, known: ReadonlySet<string>): boolean =>
   /\.(json|yaml)$/.test(name) && known.has(basename(name).replace(/\.(json|yaml)$/, ''));
 
-const codeOf = (err: unknown): unknown => (err instanceof Error && 'code' in err ? err.code : undefined);
-const isNoDirectory = (err: unknown): boolean => codeOf(err) === 'ENOTDIR';
+const isNoDirectory = (err: unknown): boolean => errorCode(err) === 'ENOTDIR';

@@ -1,3 +1,6 @@
+import { connectionPhrases } from '../runtime/connection-phrases.ts';
+import { errorCode } from '../runtime/errors.ts';
+
 /** The user must mend a file, a flag or the environment; the message says which and how. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -23,19 +26,9 @@ export class ConnectionError extends Error {
   }
 }
 
+// A kubelet's CA is looked for in several places: node/kubelet-error.ts says that in its own words.
 const phrases: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed by the other side',
-  EPIPE: 'connection closed by the other side',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'no such host name',
-  EAI_AGAIN: 'looking up the host name failed',
-  EPROTO: 'the TLS handshake failed (does it speak TLS?)',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the TLS handshake failed (does it speak TLS?)',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet (is the clock right?)',
+  ...connectionPhrases,
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself, not by the configured CA',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by the configured CA',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by the configured CA',
@@ -46,7 +39,7 @@ const phrases: Readonly<Record<string, string>> = {
 
 /** An error of the network or of TLS as one line that names the server. */
 export function connectionError(err: unknown, at: { server: string; stale?: boolean }): ConnectionError {
-  const code = codeOf(err);
+  const code = errorCode(err) ?? '';
   const why = phrases[code] ?? (err instanceof Error && err.message !== '' ? err.message.trim() : code);
   const facts = { code, stale: at.stale ?? false };
   return new ConnectionError(`cannot reach the API server ${at.server}: ${why}`, facts);
@@ -56,9 +49,4 @@ export function connectionError(err: unknown, at: { server: string; stale?: bool
 export function timeoutError(what: string, at: { server: string; timeoutMs: number }): ConnectionError {
   const message = `the API server ${at.server} did not answer ${what} within ${at.timeoutMs / 1000} s`;
   return new ConnectionError(message, { code: 'ETIMEDOUT' });
-}
-
-function codeOf(err: unknown): string {
-  if (!(err instanceof Error) || !('code' in err)) return '';
-  return typeof err.code === 'string' ? err.code : '';
 }

@@ -5,7 +5,8 @@ import { checkServerIdentity, createSecureContext, type PeerCertificate } from '
 import { urlToHttpOptions } from 'node:url';
 import { onAbort, untilAborted } from '../kube/abort.ts';
 import type { ClusterConnection } from '../kube/credentials.ts';
-import { codeOf, connectionFailure, isMistrust, KubeletError, refusal } from './kubelet-error.ts';
+import { errorCode } from '../runtime/errors.ts';
+import { connectionFailure, isMistrust, KubeletError, refusal } from './kubelet-error.ts';
 import { readTrust, type KubeletTrust, type TrustMaterial } from './kubelet-trust.ts';
 
 export interface KubeletClientOptions {
@@ -158,7 +159,7 @@ type Renewable = 'token' | 'trust' | 'connection';
 function renewable(err: unknown): Renewable | undefined {
   if (err instanceof StatusError) return err.status === 401 ? 'token' : undefined;
   if (err instanceof StaleError) return 'connection';
-  return !(err instanceof KubeletError) && isMistrust(codeOf(err)) ? 'trust' : undefined;
+  return !(err instanceof KubeletError) && isMistrust(errorCode(err) ?? '') ? 'trust' : undefined;
 }
 
 /** An answer that is a refusal. */

@@ -1,3 +1,6 @@
+import { connectionPhrases } from '../runtime/connection-phrases.ts';
+import { errorCode } from '../runtime/errors.ts';
+
 /** What callers tell apart: a kubelet that is away, one that hangs, one we may not ask, one we cannot trust, one that answers nonsense. */
 type KubeletFailure = 'unavailable' | 'deadline' | 'denied' | 'untrusted' | 'malformed';
 
@@ -12,19 +15,10 @@ export class KubeletError extends Error {
   }
 }
 
+// Beyond what kube/connection-errors.ts has: only a kubelet waits for its certificate, and what is wrong with one is told behind these words.
 const phrases: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed by the other side',
-  EPIPE: 'connection closed by the other side',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'no such host name',
-  EPROTO: 'the TLS handshake failed (does it speak TLS?)',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the TLS handshake failed (does it speak TLS?)',
+  ...connectionPhrases,
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: 'it has no serving certificate yet (is its signing request approved?)',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  CERT_NOT_YET_VALID: 'its certificate is not valid yet (is the clock right?)',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
@@ -42,7 +36,7 @@ interface TriedTrust {
 
 /** An error of the network or of TLS, as one line. */
 export function connectionFailure(err: unknown, endpoint: string, trust: TriedTrust): KubeletError {
-  const code = codeOf(err);
+  const code = errorCode(err) ?? '';
   const told = err instanceof Error && err.message !== '' ? err.message.trim() : code;
   const why = phrases[code] ?? (isMistrust(code) ? 'its certificate is not signed by a CA we know' : told);
   if (!isMistrust(code))
@@ -78,8 +72,4 @@ export function refusal(status: number, path: string, answer: string): KubeletEr
     );
   const why = told.includes(noFileSystems) ? isolationOff : '';
   return new KubeletError(`the kubelet answers ${path} with ${status}${told}${why}`, 'unavailable');
-}
-
-export function codeOf(err: unknown): string {
-  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : '';
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, readFileSync, type Dirent, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
-import { errnoOf } from './logs-errors.ts';
+import { errorCode } from '../runtime/errors.ts';
 
 /** O_NOFOLLOW: a directory that was swapped for a link is an error, not a way out of the root. */
 const rootFlags = constants.O_RDONLY | constants.O_DIRECTORY;
@@ -108,7 +108,7 @@ async function missingOk<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (err) {
-    if (errnoOf(err) === 'ENOENT') return undefined;
+    if (errorCode(err) === 'ENOENT') return undefined;
     throw err;
   }
 }

@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../runtime/errors.ts';
 import type { OrphanPaths } from './orphans.ts';
-import { errorCode } from './usage.ts';
 
 /** Where a node keeps what belongs to its pods. */
 export interface OrphanRoots {

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContainerRuntime } from '../cri/runtime.ts';
+import { errorCode } from '../runtime/errors.ts';
 import { SnapshotOwners, type OwnersRuntime } from './snapshots-owners.ts';
 import { planSurplus, type SnapshotLook, type SnapshotsFound } from './snapshots.ts';
-import { errorCode } from './usage.ts';
 import { within } from './within.ts';
 
 interface SnapshotFinderOptions {

@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { constants } from 'node:fs';
+import { errorCode } from '../runtime/errors.ts';
 import { formatState, parseState, type AgentState } from './state-format.ts';
 
 /** What was on the disk: a state, or why the agent starts over; `missing` is how every node begins. */
@@ -30,10 +31,9 @@ export class StateFile {
       return parsed;
     } catch (err) {
       signal.throwIfAborted();
-      const code = codeOf(err);
-      if (code === 'ENOENT') return { kind: 'missing' };
+      if (errorCode(err) === 'ENOENT') return { kind: 'missing' };
       this.#setAside = true;
-      return { kind: 'startOver', reason: `cannot be read (${code})` };
+      return { kind: 'startOver', reason: `cannot be read (${whyOf(err)})` };
     }
   }
 
@@ -47,7 +47,7 @@ export class StateFile {
       this.#setAside = false;
       await this.#replace(text);
     } catch (err) {
-      throw new Error(`writing state file ${this.#path} (${codeOf(err)})`, { cause: err });
+      throw new Error(`writing state file ${this.#path} (${whyOf(err)})`, { cause: err });
     }
     this.#written = text;
   }
@@ -57,7 +57,7 @@ export class StateFile {
     try {
       await rename(this.#path, `${this.#path}.bak`);
     } catch (err) {
-      if (codeOf(err) !== 'ENOENT') throw err;
+      if (errorCode(err) !== 'ENOENT') throw err;
     }
   }
 
@@ -97,7 +97,6 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function codeOf(err: unknown): string {
-  if (err instanceof Error && 'code' in err && typeof err.code === 'string') return err.code;
-  return err instanceof Error ? err.message : String(err);
+function whyOf(err: unknown): string {
+  return errorCode(err) ?? (err instanceof Error ? err.message : String(err));
 }

@@ -9,7 +9,7 @@ import {
   type Dir,
   type Stats,
 } from 'node:fs';
-import { errorCode } from './usage.ts';
+import { errorCode } from '../runtime/errors.ts';
 
 /** What became of measuring a path. `missing`: there is no such thing; `unknown`: it is there, but could not be measured whole. */
 export type Walked =

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../runtime/errors.ts';
 
 /** What a directory takes on its disk. */
 interface Usage {
@@ -106,9 +107,4 @@ function mountpointOf(line: string): readonly string[] {
   const path = line.split(' ')[4];
   if (path === undefined) return [];
   return [path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)))];
-}
-
-/** The code of an error of the operating system, such as ENOENT; undefined for any other error. */
-export function errorCode(err: unknown): string | undefined {
-  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : undefined;
 }

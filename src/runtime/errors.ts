@@ -1,6 +1,11 @@
 /** True for a shutdown in progress. A timeout is not an abort: it is a failure worth reporting. */
 export const isAbort = (err: unknown): boolean => err instanceof Error && err.name === 'AbortError';
 
+/** The code that Node or the operating system gave an error, e.g. ENOENT; undefined for any other error. */
+export function errorCode(err: unknown): string | undefined {
+  return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : undefined;
+}
+
 /** The message of an error and of its causes, outermost first, in one line: `listing pods: connect ECONNREFUSED …`. */
 export function errorLine(err: unknown): string {
   if (!(err instanceof Error)) return String(err);

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { errorCode } from './errors.ts';
 
 // A pipe that a parent made non-blocking says EAGAIN when full; after this much waiting without progress its reader is stuck.
 const waitMs = 5;
@@ -20,7 +21,7 @@ function writeSome(fd: number, bytes: Uint8Array): number | undefined {
   try {
     return writeSync(fd, bytes);
   } catch (err) {
-    const code = err instanceof Error && 'code' in err ? err.code : undefined;
+    const code = errorCode(err);
     if (code === 'EPIPE') return undefined;
     if (code !== 'EAGAIN') throw err;
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);

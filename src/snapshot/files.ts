@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorLine } from '../runtime/errors.ts';
+import { errorCode, errorLine } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 import { ListScanner } from './list-scanner.ts';
@@ -19,7 +19,7 @@ export async function namesIn(directory: string): Promise<readonly string[] | un
   try {
     return (await readdir(directory)).sort();
   } catch (err) {
-    if (codeOf(err) === 'ENOENT') return undefined;
+    if (errorCode(err) === 'ENOENT') return undefined;
     throw unreadable(directory, err);
   }
 }
@@ -136,8 +136,6 @@ async function yamlLoader(file: string): Promise<LoadYaml> {
   };
 }
 
-const codeOf = (err: unknown): unknown => (err instanceof Error && 'code' in err ? err.code : undefined);
-
 /** Told in words a person knows; anything else as the system says it. */
 const failures: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -147,5 +145,5 @@ const failures: Readonly<Record<string, string>> = {
 };
 
 function unreadable(file: string, err: unknown): InputError {
-  return new InputError(file, '', failures[String(codeOf(err))] ?? `cannot be read: ${errorLine(err)}`);
+  return new InputError(file, '', failures[errorCode(err) ?? ''] ?? `cannot be read: ${errorLine(err)}`);
 }
