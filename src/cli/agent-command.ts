@@ -1,6 +1,7 @@
 import { agentConfig } from './agent-config.ts';
 import { agentFlags } from './agent-flags.ts';
 import type { Command } from './command.ts';
+import { variables } from './variables.ts';
 
 /**
  * What keeps Node small (docs/benchmarks.md): a heap that grows slowly, and for two passes in a few minutes no compilers; they would not pay for
@@ -27,11 +28,8 @@ export const agentCommand: Command = {
       name: 'HOST_IP',
       help: 'The address of the node, for --kubelet-endpoint; in a pod from the field status.hostIP.',
     },
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    {
-      name: 'KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT',
-      help: 'The API server, set by Kubernetes in every pod.',
-    },
+    variables.kubeconfig,
+    variables.server,
     { name: 'NODE_OPTIONS', help: `Read by Node itself, which takes only these there: ${heapFlags}` },
   ],
   examples: [

@@ -6,6 +6,7 @@ import { controllerFlags } from './controller-flags.ts';
 import { planCommand } from './plan-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
 import { statusCommand } from './status-command.ts';
+import { variables } from './variables.ts';
 import { versionCommand } from './version-command.ts';
 import { whyCommand } from './why-command.ts';
 
@@ -18,11 +19,8 @@ const controllerCommand: Command = {
     'default, only counts and explains. Runs until SIGTERM or SIGINT; of several replicas the one that holds the Lease acts.',
   flags: Object.values(controllerFlags),
   environment: [
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    {
-      name: 'KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT',
-      help: 'The API server, set by Kubernetes in every pod.',
-    },
+    variables.kubeconfig,
+    variables.server,
     { name: 'POD_NAME, POD_NAMESPACE', help: 'The pod this runs in, for the Lease and for Events.' },
   ],
   examples: [

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 import { planConfig } from './plan-config.ts';
 import { planFlags } from './plan-flags.ts';
+import { variables } from './variables.ts';
 
 export const planCommand: Command = {
   name: 'plan',
@@ -11,12 +12,7 @@ export const planCommand: Command = {
     'From a cluster, the insides of nodes are only summed up, as their agents report them; on a node, --cri-socket plans them too. ' +
     'For localStorageEviction its kubelet is asked then, which takes the right to get nodes/stats.',
   flags: Object.values(planFlags),
-  environment: [
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    { name: 'NODE_NAME', help: 'The node, for --node-name.' },
-    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
-    { name: 'NO_COLOR', help: 'Set to anything: no colours on a terminal.' },
-  ],
+  environment: [variables.kubeconfig, variables.nodeName, variables.hostIp, variables.noColor],
   examples: [
     { what: 'what a policy would do, before it is applied', line: 'dustpan plan --policy=policy.yaml' },
     { what: 'why everything else stays', line: 'dustpan plan --kept -o json' },

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts';
 import { snapshotConfig } from './snapshot-config.ts';
 import { snapshotFlags } from './snapshot-flags.ts';
+import { variables } from './variables.ts';
 
 export const snapshotCommand: Command = {
   name: 'snapshot',
@@ -15,11 +16,7 @@ export const snapshotCommand: Command = {
     'pods are not. What may not be listed is left out with a warning, and counts as not known. ' +
     'DIR gets its name only when all of it is written. Fails when the pods cannot be listed, but keeps what it could write.',
   flags: Object.values(snapshotFlags),
-  environment: [
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    { name: 'NODE_NAME', help: 'The node, for --node-name.' },
-    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
-  ],
+  environment: [variables.kubeconfig, variables.nodeName, variables.hostIp],
   examples: [
     { what: 'of the current context', line: 'dustpan snapshot ./snapshot' },
     {

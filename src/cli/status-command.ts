@@ -3,6 +3,7 @@ import type { Command } from './command.ts';
 import { kubeConfigSource, set } from './config.ts';
 import { boolFlag, enumFlag } from './flag-types.ts';
 import { outputFormats } from './output.ts';
+import { variables } from './variables.ts';
 
 const statusFlags = {
   watch: boolFlag({
@@ -33,10 +34,7 @@ export const statusCommand: Command = {
     'which the controller writes down every half minute at most; PASS and REPORT are the ages of the last pass and report of a node. A ' +
     'report older than 15 minutes is stale.',
   flags: Object.values(statusFlags),
-  environment: [
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    { name: 'NO_COLOR', help: 'Set to anything: no colours on a terminal.' },
-  ],
+  environment: [variables.kubeconfig, variables.noColor],
   examples: [
     { what: 'of the current context', line: 'dustpan status' },
     { what: 'while a policy takes hold', line: 'dustpan status --watch' },

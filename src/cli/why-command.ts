@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { variables } from './variables.ts';
 import { whyConfig, whyFlags } from './why-config.ts';
 
 export const whyCommand: Command = {
@@ -12,11 +13,7 @@ export const whyCommand: Command = {
     'node only, with --cri-socket, or in a snapshot that was taken there.',
   operands: ['pod|image|container', 'NAME'],
   flags: whyFlags,
-  environment: [
-    { name: 'KUBECONFIG, HOME', help: 'Where the kubeconfig is, as for kubectl.' },
-    { name: 'NODE_NAME', help: 'The node, for --node-name.' },
-    { name: 'HOST_IP', help: 'The address of the node, for --kubelet-endpoint.' },
-  ],
+  environment: [variables.kubeconfig, variables.nodeName, variables.hostIp],
   examples: [
     { what: 'why is this pod still there?', line: 'dustpan why pod batch/report-28' },
     {
