@@ -1,7 +1,16 @@
+import { enumFlag } from './flag-types.ts';
+
 /** `-o`. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-export const outputFormats = ['table', 'json', 'yaml'] as const satisfies readonly OutputFormat[];
+/** Of every command that prints a result. */
+export const outputFlag = enumFlag<OutputFormat>({
+  name: 'output',
+  short: 'o',
+  values: ['table', 'json', 'yaml'],
+  default: 'table',
+  help: 'How to print it.',
+});
 
 /** A result as text: `table` says how people read it, the other forms are the value itself. */
 export async function formatted(format: OutputFormat, value: object, table: () => string): Promise<string> {

@@ -1,8 +1,8 @@
 import { parseRfc3339 } from '../runtime/rfc3339.ts';
 import { agentFlags } from './agent-flags.ts';
 import { kubeFlags, logFlags } from './controller-flags.ts';
-import { boolFlag, enumFlag, listFlag, stringFlag } from './flag-types.ts';
-import { outputFormats } from './output.ts';
+import { boolFlag, listFlag, stringFlag } from './flag-types.ts';
+import { outputFlag } from './output.ts';
 
 const notTime = (text: string): string | undefined =>
   parseRfc3339(text) === undefined
@@ -52,13 +52,7 @@ export const planFlags = {
     default: 'false',
     help: 'Plan as if every quarantine were over: missing nodes missed long enough, gone pods seen gone twice.',
   }),
-  output: enumFlag({
-    name: 'output',
-    short: 'o',
-    values: outputFormats,
-    default: 'table',
-    help: 'How to print it.',
-  }),
+  output: outputFlag,
   // Not made anew: they keep their checks.
   nodeName: {
     ...agentFlags.nodeName,

@@ -1,8 +1,8 @@
 import { kubeFlags, logFlags } from './controller-flags.ts';
 import type { Command } from './command.ts';
 import { kubeConfigSource, set } from './config.ts';
-import { boolFlag, enumFlag } from './flag-types.ts';
-import { outputFormats } from './output.ts';
+import { boolFlag } from './flag-types.ts';
+import { outputFlag } from './output.ts';
 import { variables } from './variables.ts';
 
 const statusFlags = {
@@ -12,13 +12,7 @@ const statusFlags = {
     default: 'false',
     help: 'Stay, and show it again whenever something has changed, until Ctrl-C.',
   }),
-  output: enumFlag({
-    name: 'output',
-    short: 'o',
-    values: outputFormats,
-    default: 'table',
-    help: 'How to print it.',
-  }),
+  output: outputFlag,
   kubeconfig: kubeFlags.kubeconfig,
   context: kubeFlags.context,
   verbosity: logFlags.verbosity,
