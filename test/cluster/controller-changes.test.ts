@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from './agent-world.ts';
-import { startCluster, type Cluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { startControlPlane, startController } from './controller-start.ts';
 import {
   applyPolicy,
   conditionOf,
@@ -14,7 +15,7 @@ import {
   sampleOf,
   staysAsItIs,
 } from './controller-world.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, type Dustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 import { etcdEntry } from './etcd-objects.ts';
 
@@ -51,7 +52,7 @@ const make = async (names: readonly string[]): Promise<void> => {
 const sample = (name: string): Promise<number | undefined> => sampleOf(dustpan, `dustpan_pod_gc_${name}`);
 
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  cluster = await startControlPlane();
   await make(nodes);
   const pods = await Promise.all(
     nodes.map((node) => runningPods(cluster, numbered(`on-${node}`, 2), { node })),
@@ -59,11 +60,7 @@ beforeAll(async () => {
   living = pods.flat();
   first = pods[1] ?? [];
   await applyPolicy(cluster, rules);
-  dustpan = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-    args: ['--pod-gc-period=1s', '--max-delete-qps=40'],
-  });
+  dustpan = await startController(cluster);
 });
 
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from './agent-world.ts';
 import { startCluster, type Cluster } from './cluster.ts';
+import { slowPasses } from './controller-start.ts';
 import {
   applyPolicy,
   inTheMiddleOf,
@@ -53,7 +54,7 @@ beforeAll(async () => {
   dustpan = await startDustpan({
     serviceAccount: { dir: account, server: cluster.url },
     dir: cluster.dir,
-    args: ['--pod-gc-period=1s', '--max-delete-qps=40'],
+    args: slowPasses,
   });
 });
 

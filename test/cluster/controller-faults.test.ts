@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCluster, type Cluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { startControlPlane, startController } from './controller-start.ts';
 import { applyPolicy, inTheMiddleOf, isCompleted, numbered, runningPods } from './controller-world.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import type { Dustpan } from './dustpan.ts';
 import { statusOf } from './probe.ts';
 
 const batch = 400;
@@ -12,14 +13,10 @@ let dustpan: Dustpan;
 let living: readonly string[];
 
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  cluster = await startControlPlane();
   living = await runningPods(cluster, numbered('living', 20));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
-  dustpan = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-    args: ['--pod-gc-period=1s', '--max-delete-qps=40'],
-  });
+  dustpan = await startController(cluster);
 });
 
 afterAll(async () => {

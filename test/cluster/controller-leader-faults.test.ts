@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from './cluster.ts';
+import { slowPasses } from './controller-start.ts';
 import {
   applyPolicy,
   inTheMiddleOf,
@@ -37,7 +38,7 @@ async function start(name: Name): Promise<Dustpan> {
       `--leader-elect-lease-duration=${leaseMs}ms`,
       '--leader-elect-renew-deadline=3s',
       `--leader-elect-retry-period=${retryMs}ms`,
-      ...['--pod-gc-period=1s', '--max-delete-qps=40'],
+      ...slowPasses,
     ],
   });
   replicas.set(name, replica);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from './agent-world.ts';
-import { startCluster, type Cluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { startControlPlane, startController } from './controller-start.ts';
 import {
   applyPolicy,
   isCompleted,
@@ -11,7 +12,7 @@ import {
   runningPods,
   sampleOf,
 } from './controller-world.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import type { Dustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 
 const owned = 4_000;
@@ -25,7 +26,7 @@ let cluster: Cluster;
 let dustpan: Dustpan | undefined;
 
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  cluster = await startControlPlane();
 });
 
 afterAll(async () => {
@@ -55,11 +56,7 @@ test('10 000 pods go in one pass: Events are one for each Job and bounded for th
   expect(await podCount()).toBe(owned + alone + living.length);
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
   const startedMs = performance.now();
-  const controller = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-    args: ['--pod-gc-period=1h'],
-  });
+  const controller = await startController(cluster, ['--pod-gc-period=1h']);
   dustpan = controller;
   const { pid } = controller;
   await expect.poll(podCount, patience).toBe(living.length);
