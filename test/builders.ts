@@ -1,4 +1,4 @@
-import type { LabelSelector, Policy, PodsPolicy, TerminatedPolicy } from '../src/api/policy.ts';
+import type { LabelSelector, NodesPolicy, Policy, PodsPolicy, TerminatedPolicy } from '../src/api/policy.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/objects.ts';
 
 /** The moment the tables live in; ages are told backwards from it. */
@@ -78,6 +78,15 @@ const podsPolicy = (over: Partial<PodsPolicy> = {}): PodsPolicy => ({
   unscheduledTerminating: false,
   outOfService: false,
   safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 100 },
+  ...over,
+});
+
+/** Of every node, each rule off but those given. */
+export const nodesRules = (over: Partial<NodesPolicy> = {}): NodesPolicy => ({
+  nodeSelector: everything,
+  imageGC: undefined,
+  containerGC: undefined,
+  localStorageEviction: undefined,
   ...over,
 });
 

@@ -7,7 +7,7 @@ import type { PodAnswer } from '../../../src/agent/containergc/executor.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../../src/agent/containergc/metrics.ts';
 import type { LogEntry, LogListing, NodeLogs } from '../../../src/node/logs.ts';
-import { everything, policy } from '../../builders.ts';
+import { nodesRules, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
@@ -71,12 +71,7 @@ export const nodePolicy = (
   mode: Policy['mode'] = 'Enforce',
 ): Policy => ({
   ...policy({ pods: undefined, mode }),
-  nodes: {
-    nodeSelector: everything,
-    imageGC: undefined,
-    containerGC: rule(over),
-    localStorageEviction: undefined,
-  },
+  nodes: nodesRules({ containerGC: rule(over) }),
 });
 
 export const governed = (by: Policy): NodeGovernance =>

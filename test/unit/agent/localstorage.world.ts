@@ -15,7 +15,7 @@ import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
 import type { LocalStoragePlan } from '../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
 import { parseQuantity } from '../../../src/runtime/quantity.ts';
-import { everything, now, policy } from '../../builders.ts';
+import { nodesRules, now, policy } from '../../builders.ts';
 
 export const mib = 1024 ** 2;
 
@@ -111,12 +111,7 @@ export const governedBy = (
   storage: LocalStoragePolicy | undefined,
   mode: Policy['mode'] = 'Enforce',
 ): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
-  const nodes = {
-    nodeSelector: everything,
-    imageGC: undefined,
-    containerGC: undefined,
-    localStorageEviction: storage,
-  };
+  const nodes = nodesRules({ localStorageEviction: storage });
   return { kind: 'governed', policy: policy({ pods: undefined, nodes, mode }), nodes };
 };
 

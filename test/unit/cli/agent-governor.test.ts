@@ -1,15 +1,10 @@
 import { expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import { Governor } from '../../../src/cli/agent-governor.ts';
-import { everything, policy } from '../../builders.ts';
+import { nodesRules, policy } from '../../builders.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
-const nodes = {
-  nodeSelector: everything,
-  imageGC: undefined,
-  containerGC: undefined,
-  localStorageEviction: undefined,
-};
+const nodes = nodesRules();
 const governed = (generation: number, mode: 'DryRun' | 'Enforce' = 'Enforce'): NodeGovernance => ({
   kind: 'governed',
   policy: policy({ generation, mode, nodes }),

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { TerminatedPolicy } from '../../../src/api/policy.ts';
 import { podDeleteReasons, podKeepReasons, type Reason } from '../../../src/api/reasons.ts';
 import {
   finalizerHeld,
@@ -12,7 +11,7 @@ import {
   terminatedRule,
 } from '../../builders.ts';
 import { aged, evicted, gone, orphaned, outOfServiceNode, terminated } from '../controllers/podgc.world.ts';
-import { ask, broken, checkAnswer, worldOf, type Told } from './why.scene.ts';
+import { ask, broken, checkAnswer, finished, worldOf, type Told } from './why.scene.ts';
 
 interface Row {
   readonly reason: Reason;
@@ -26,13 +25,6 @@ interface Row {
   readonly why: string;
 }
 
-const finished = (
-  over: Partial<TerminatedPolicy> = {},
-  ...pods: readonly ReturnType<typeof pod>[]
-): Told => ({
-  policies: [terminated(over)],
-  pods,
-});
 const label = 'metadata.labels["gc.dustpan.dev/keep"]=true';
 const job = owner('Job', 'report');
 const jobs = (isFinished: boolean) => [

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { rankPolicies } from '../../../src/api/matching.ts';
-import type { InvalidPolicy, NodesPolicy, Policy } from '../../../src/api/policy.ts';
+import type { InvalidPolicy, NodesPolicy, Policy, TerminatedPolicy } from '../../../src/api/policy.ts';
 import { planWorld } from '../../../src/cli/plan-world.ts';
 import type { Question } from '../../../src/cli/why-config.ts';
 import { explain, type Explanation } from '../../../src/cli/why-explain.ts';
@@ -10,8 +10,9 @@ import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src
 import type { NodePodFacts } from '../../../src/kube/node-pods.ts';
 import { emptyState } from '../../../src/node/state-format.ts';
 import type { NodePart, World } from '../../../src/snapshot/world.ts';
-import { everything, node, now, policy } from '../../builders.ts';
+import { node, nodesRules, now, policy } from '../../builders.ts';
 import { nodePod } from '../agent/imagegc.bed.ts';
+import { terminated } from '../controllers/podgc.world.ts';
 
 /** A world in lists; namespaces are known, node-1 exists and is governed, nothing else is there unless told. */
 export interface Told {
@@ -22,6 +23,12 @@ export interface Told {
   readonly jobs?: readonly JobFacts[] | undefined;
   readonly part?: Partial<NodePart>;
 }
+
+/** Pods under a policy with this rule for those that have finished. */
+export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly PodFacts[]): Told => ({
+  policies: [terminated(over)],
+  pods,
+});
 
 export function worldOf(told: Told): World {
   const { pods = [], nodes = [node('node-1')], part, jobs } = told;
@@ -65,13 +72,7 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
 /** A policy for the nodes alone. */
 export const nodesPolicy = (over: Partial<NodesPolicy>): Policy => ({
   ...policy({ name: 'nodes', pods: undefined }),
-  nodes: {
-    nodeSelector: everything,
-    imageGC: undefined,
-    containerGC: undefined,
-    localStorageEviction: undefined,
-    ...over,
-  },
+  nodes: nodesRules(over),
 });
 
 export const broken: InvalidPolicy = {

@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { TerminatedPolicy } from '../../../src/api/policy.ts';
 import { pod, policy, terminatedRule } from '../../builders.ts';
-import { aged, gone, orphaned, terminated } from '../controllers/podgc.world.ts';
-import { ask, flat, worldOf, type Told } from './why.scene.ts';
-
-const finished = (
-  over: Partial<TerminatedPolicy> = {},
-  ...pods: readonly ReturnType<typeof pod>[]
-): Told => ({
-  policies: [terminated(over)],
-  pods,
-});
+import { aged, gone, orphaned } from '../controllers/podgc.world.ts';
+import { ask, finished, flat, worldOf, type Told } from './why.scene.ts';
 
 describe('what the table says', () => {
   const table = (told: Told, assumeElapsed = false): string =>

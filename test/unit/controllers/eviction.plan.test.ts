@@ -4,7 +4,7 @@ import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import type { EvictionDecision, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
-import { labelled, minutesAgo, node, now, pod, policy, terminating } from '../../builders.ts';
+import { labelled, minutesAgo, node, nodesRules, now, pod, policy, terminating } from '../../builders.ts';
 import {
   asks,
   byUid,
@@ -30,13 +30,7 @@ const invalid: InvalidPolicy = {
   problems: ['spec.nodes: nonsense'],
 };
 const noNodes = policy({ pods: {} });
-const noRule = policy({
-  pods: undefined,
-  nodes: {
-    ...{ nodeSelector: { matchLabels: {}, matchExpressions: [] }, imageGC: undefined },
-    ...{ containerGC: undefined, localStorageEviction: undefined },
-  },
-});
+const noRule = policy({ pods: undefined, nodes: nodesRules() });
 const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed', untilMs: number) => ({
   memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs }]]) },
 });

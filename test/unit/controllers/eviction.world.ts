@@ -3,7 +3,7 @@ import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
 import type { AskingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../src/kube/objects.ts';
-import { everything, node, now, pod, policy } from '../../builders.ts';
+import { everything, node, nodesRules, now, pod, policy } from '../../builders.ts';
 
 export const mebibyte = 1024 ** 2;
 export const keepMark = { 'gc.dustpan.dev/keep': 'true' };
@@ -26,10 +26,7 @@ export const evictPolicy = (
   return policy({
     ...rest,
     pods: undefined,
-    nodes: {
-      ...{ nodeSelector: selector, imageGC: undefined, containerGC: undefined },
-      localStorageEviction: rule,
-    },
+    nodes: nodesRules({ nodeSelector: selector, localStorageEviction: rule }),
   });
 };
 

@@ -1,15 +1,12 @@
 import type { LabelSelector, Policy } from '../../../src/api/policy.ts';
 import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
-import { everything, now, policy } from '../../builders.ts';
+import { everything, nodesRules, now, policy } from '../../builders.ts';
 
 /** A policy that speaks of nodes alone. */
 export const nodesPolicy = (
   name: string,
   { selector = everything }: { readonly selector?: LabelSelector } = {},
-): Policy => {
-  const off = { imageGC: undefined, containerGC: undefined, localStorageEviction: undefined };
-  return policy({ name, pods: undefined, nodes: { nodeSelector: selector, ...off } });
-};
+): Policy => policy({ name, pods: undefined, nodes: nodesRules({ nodeSelector: selector }) });
 
 /** What the agent of a node just reported under the policy `default`, which finds nothing to do. */
 export const report = (name: string, over: Partial<NodeReportFacts> = {}): NodeReportFacts => ({

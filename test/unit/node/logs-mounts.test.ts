@@ -4,17 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { describe, expect, test } from 'vitest';
-
-const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mayMount();
-
-function mayMount(): boolean {
-  try {
-    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { canMount } from './mounting.ts';
 
 /** A process of its own, in a mount namespace of its own: nothing stays mounted whatever happens. */
 function removeWithMount(base: string, mount: string): string {

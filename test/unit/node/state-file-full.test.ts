@@ -4,17 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { expect, test } from 'vitest';
-
-const canMount = process.platform === 'linux' && process.getuid?.() === 0 && mayMount();
-
-function mayMount(): boolean {
-  try {
-    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+import { canMount } from './mounting.ts';
 
 /** Writes a small state, fills the disk, writes a large one, makes room, writes it again; tells after each step what there is. */
 const program = (directory: string): string => `

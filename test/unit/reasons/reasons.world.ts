@@ -6,7 +6,7 @@ import { nodePodCodec, type NodePodFacts } from '../../../src/kube/node-pods.ts'
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/objects.ts';
 import { emptyState } from '../../../src/node/state-format.ts';
 import type { NodePart, World } from '../../../src/snapshot/world.ts';
-import { everything, node, now, policy } from '../../builders.ts';
+import { node, nodesRules, now, policy } from '../../builders.ts';
 
 /** What a row says of the world; the rest is one policy, one node and one namespace, and nothing in them. */
 export interface Scene {
@@ -40,18 +40,7 @@ export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly
 });
 
 export const nodesBy = (over: Partial<NodesPolicy>): { readonly policies: readonly [Policy] } => ({
-  policies: [
-    {
-      ...policy({ pods: undefined }),
-      nodes: {
-        nodeSelector: everything,
-        imageGC: undefined,
-        containerGC: undefined,
-        localStorageEviction: undefined,
-        ...over,
-      },
-    },
-  ],
+  policies: [policy({ pods: undefined, nodes: nodesRules(over) })],
 });
 
 export const invalidPolicy: InvalidPolicy = {

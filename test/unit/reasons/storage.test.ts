@@ -3,7 +3,7 @@ import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../
 import type { Policy } from '../../../src/api/policy.ts';
 import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../src/api/reasons.ts';
 import type { NodePodFacts } from '../../../src/kube/node-pods.ts';
-import { everything, node, now } from '../../builders.ts';
+import { everything, node, nodesRules, now } from '../../builders.ts';
 import {
   container,
   emptyDir,
@@ -40,10 +40,10 @@ const over = withPod(scratch, overVolume);
 const elsewhere: Policy = {
   ...by().policies[0],
   name: 'elsewhere',
-  nodes: {
-    ...{ imageGC: undefined, containerGC: undefined, localStorageEviction: storagePolicy() },
+  nodes: nodesRules({
     nodeSelector: { ...everything, matchLabels: { disk: 'none' } },
-  },
+    localStorageEviction: storagePolicy(),
+  }),
 };
 
 /** What makes the pod `a` go, or stay, for this reason. */
