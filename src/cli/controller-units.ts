@@ -7,6 +7,7 @@ import { policyStatusMetrics } from '../controllers/policystatus/metrics.ts';
 import { readStatus } from '../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
+import type { PolicyView } from '../api/policy-view.ts';
 import type { Confirmation } from '../runtime/act-gate.ts';
 import { policiesPath, readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
@@ -106,8 +107,7 @@ function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
   });
 }
 
-/** The policies as they are at each look, for whoever acts by them. */
-function livePolicies(deps: UnitDeps): PodGcDeps['policies'] {
+function livePolicies(deps: UnitDeps): PolicyView {
   const { policySet, caches } = deps;
   return {
     get synced() {

@@ -1,4 +1,4 @@
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PolicyView, RankedPolicies } from '../../api/policy-view.ts';
 import type { PodEvictions } from '../../kube/eviction.ts';
 import type { NodeReportFacts } from '../../kube/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/objects.ts';
@@ -6,7 +6,6 @@ import type { Recorder } from '../../kube/recorder.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Confirmation } from '../../runtime/act-gate.ts';
 import { EvictionExecutor } from './executor.ts';
 import type { AskingNode, EvictionDecision, EvictionFacts, Labelled, PodEviction } from './facts.ts';
 import { forgetOthers, noMemory, remember, triesBefore, type EvictionMemory, type Result } from './memory.ts';
@@ -19,13 +18,7 @@ export interface EvictionDeps {
   readonly pods: Store<PodFacts>;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
-  readonly policies: {
-    readonly synced: boolean;
-    /** Highest priority first; another array whenever a spec changed, the same one otherwise. */
-    readonly ranked: readonly (Policy | InvalidPolicy)[];
-    /** Reads them live and compares. */
-    confirm(ranked: readonly (Policy | InvalidPolicy)[], signal: AbortSignal): Promise<Confirmation>;
-  };
+  readonly policies: PolicyView;
   readonly evictions: PodEvictions;
   /** True while this process surely holds the lease. */
   readonly fenced: () => boolean;
@@ -76,10 +69,7 @@ export class EvictionController {
     return all;
   }
 
-  #decide(
-    reports: readonly AskingNode[],
-    policies: EvictionDeps['policies']['ranked'],
-  ): readonly EvictionDecision[] {
+  #decide(reports: readonly AskingNode[], policies: RankedPolicies): readonly EvictionDecision[] {
     if (reports.length === 0) return [];
     const { clock } = this.#deps;
     const facts = factsOf(this.#deps, reports, this.#memory);
@@ -88,7 +78,7 @@ export class EvictionController {
 
   async #act(
     decisions: readonly EvictionDecision[],
-    ranked: EvictionDeps['policies']['ranked'],
+    ranked: RankedPolicies,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log } = this.#deps;
@@ -107,7 +97,7 @@ export class EvictionController {
     }
   }
 
-  #executor(ranked: EvictionDeps['policies']['ranked'], signal: AbortSignal): EvictionExecutor {
+  #executor(ranked: RankedPolicies, signal: AbortSignal): EvictionExecutor {
     const { policies, fenced } = this.#deps;
     return new EvictionExecutor({
       ...this.#deps,
@@ -122,10 +112,7 @@ export class EvictionController {
   }
 
   /** By the caches as they are now: the request may be another one, or none, and labels may have come. */
-  #decideAgain(
-    { node, request }: PodEviction,
-    ranked: EvictionDeps['policies']['ranked'],
-  ): EvictionDecision | undefined {
+  #decideAgain({ node, request }: PodEviction, ranked: RankedPolicies): EvictionDecision | undefined {
     const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === node);
     const now = report?.requests.find(({ pod }) => pod.uid === request.pod.uid);
     if (report === undefined || now === undefined) return undefined;

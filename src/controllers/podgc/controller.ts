@@ -1,6 +1,6 @@
 import { isKeepMarked, podLabelKeys } from '../../api/matching.ts';
 import type { PolicyPassReport } from '../../api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PolicyView, RankedPolicies } from '../../api/policy-view.ts';
 import type { ClusterActions } from '../../kube/cluster.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import type { Recorder } from '../../kube/recorder.ts';
@@ -10,7 +10,6 @@ import type { Logger } from '../../runtime/logger.ts';
 import { paced } from '../../runtime/paced.ts';
 import { initialPace, type Pace } from '../../runtime/pacing.ts';
 import { podsCollected } from './events.ts';
-import type { Confirmation } from '../../runtime/act-gate.ts';
 import { DeletionExecutor, fieldsOf } from './executor.ts';
 import type { PodDeletion, PodGcPlan } from './facts.ts';
 import { showPlan, type PodGcMetrics } from './metrics.ts';
@@ -27,13 +26,7 @@ export interface PodStore extends Store<PodFacts> {
 
 export interface PodGcDeps extends Caches {
   readonly pods: PodStore;
-  readonly policies: {
-    readonly synced: boolean;
-    /** Highest priority first; another array whenever a spec changed, the same one otherwise. */
-    readonly ranked: readonly (Policy | InvalidPolicy)[];
-    /** Reads them live and compares. */
-    confirm(ranked: readonly (Policy | InvalidPolicy)[], signal: AbortSignal): Promise<Confirmation>;
-  };
+  readonly policies: PolicyView;
   readonly cluster: ClusterActions;
   /** True while this process surely holds the lease. */
   readonly fenced: () => boolean;
@@ -91,7 +84,7 @@ export class PodGcController {
     await this.#act({ plan, census, owners: facts.replicaSetOwners, ranked }, signal);
   }
 
-  #seesAll(ranked: PodGcDeps['policies']['ranked']): boolean {
+  #seesAll(ranked: RankedPolicies): boolean {
     const { pods, nodes, namespaces, policies, log } = this.#deps;
     const synced = {
       policies: policies.synced,
@@ -137,7 +130,7 @@ export class PodGcController {
    * Asked before each act: the policies are those of the plan, the lease is held, the caches that could say otherwise work, and the plan is
    * not old. A plan that is comes to an end, and the next pass plans afresh.
    */
-  #fence(ranked: PodGcDeps['policies']['ranked'], signal: AbortSignal): () => boolean {
+  #fence(ranked: RankedPolicies, signal: AbortSignal): () => boolean {
     const { policies, namespaces, fenced, clock, onStale } = this.#deps;
     const startedAt = clock.monotonicMs();
     return () => {
@@ -149,7 +142,7 @@ export class PodGcController {
     };
   }
 
-  #executor(ranked: PodGcDeps['policies']['ranked'], mayGoOn: () => boolean): DeletionExecutor {
+  #executor(ranked: RankedPolicies, mayGoOn: () => boolean): DeletionExecutor {
     const { policies, namespaces, nodes } = this.#deps;
     const namespaceUids = new Map([...namespaces.items.values()].map(({ name, uid }) => [name, uid]));
     const nodeUids = new Map([...nodes.items.values()].map(({ name, uid }) => [name, uid]));
@@ -177,7 +170,7 @@ interface Decided {
   readonly plan: PodGcPlan;
   readonly census: Census;
   readonly owners: Parameters<typeof podsCollected>[1];
-  readonly ranked: PodGcDeps['policies']['ranked'];
+  readonly ranked: RankedPolicies;
 }
 
 /** Who has not looked for longer cannot say that a node was missing all the time. */
