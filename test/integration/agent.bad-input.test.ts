@@ -1,19 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startSandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { AgentBed, nodeName, type RunningAgent } from './agent.bed.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 
-let built: Built;
+const built = builtForFile();
 let bed: AgentBed;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(() => {
   bed = new AgentBed(built);
 });

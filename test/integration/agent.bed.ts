@@ -17,11 +17,11 @@ export const nodeName = 'node-1';
 export class AgentBed {
   readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
   readonly agents: RunningAgent[] = [];
-  readonly #built: Built;
+  readonly #built: Pick<Built, 'main'>;
   #api: Sandbox | undefined;
   #cri: CriSandbox | undefined;
 
-  constructor(built: Built) {
+  constructor(built: Pick<Built, 'main'>) {
     this.#built = built;
     for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
       mkdirSync(this.path(directory));
@@ -134,7 +134,7 @@ export class RunningAgent {
   stdout = '';
   stderr = '';
 
-  constructor(built: Built, args: readonly string[], uid?: number) {
+  constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
     this.#child = spawn(process.execPath, [...memoryFlags.split(' '), built.main, 'agent', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env['PATH'] },

@@ -1,18 +1,12 @@
 import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AgentBed, nodesPolicy, type RunningAgent } from './agent.bed.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 
-let built: Built;
+const built = builtForFile();
 let bed: AgentBed;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(async () => {
   bed = new AgentBed(built);
   await bed.startApi();

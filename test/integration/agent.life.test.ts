@@ -1,17 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AgentBed, nodesPolicy, type RunningAgent } from './agent.bed.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 
-let built: Built;
+const built = builtForFile();
 let bed: AgentBed;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(async () => {
   bed = new AgentBed(built);
   await bed.startApi();

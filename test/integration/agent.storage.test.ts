@@ -1,24 +1,18 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Manifest } from '../sandbox/direct-store.ts';
 import { certify } from '../sandbox/kubelet/certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { AgentBed, nodeName, nodesPolicy, type RunningAgent } from './agent.bed.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 
 const mib = 1024 ** 2;
 
-let built: Built;
+const built = builtForFile();
 let bed: AgentBed;
 let kubelet: KubeletSandbox;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(async () => {
   bed = new AgentBed(built);
   const api = await bed.startApi();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 
 /** The command, built for one test file alone: other tests may be running what is in the checkout's dist/. */
 export interface Built {
@@ -25,6 +26,23 @@ export function build(): Built {
   };
 }
 
+/** Built before the tests of the file that calls this, and removed after them. */
+export function builtForFile(): Pick<Built, 'main'> {
+  let built: Built | undefined;
+  beforeAll(() => {
+    built = build();
+  }, 60_000);
+  afterAll(() => {
+    built?.remove();
+  });
+  return {
+    get main() {
+      if (built === undefined) throw new Error('the command is built only when the tests begin');
+      return built.main;
+    },
+  };
+}
+
 /** A controller as a process, with all it says. */
 export class RunningController {
   readonly #child: ChildProcess;
@@ -32,7 +50,7 @@ export class RunningController {
   stdout = '';
   stderr = '';
 
-  constructor(built: Built, kubeconfig: string, args: readonly string[] = []) {
+  constructor(built: Pick<Built, 'main'>, kubeconfig: string, args: readonly string[] = []) {
     const flags = [
       '--pod-gc-period=1s',
       '--metrics-bind-address=127.0.0.1:0',

@@ -1,19 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { build, type Built } from './built.ts';
+import { describe, expect, test } from 'vitest';
+import { builtForFile } from './built.ts';
 
 const root = process.cwd();
-let built: Built;
-
-beforeAll(() => {
-  built = build();
-}, 60_000);
-
-afterAll(() => {
-  built.remove();
-});
+const built = builtForFile();
 
 function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [built.main, ...args], {

@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
-import { build, RunningController, until, type Built } from './built.ts';
+import { builtForFile, RunningController, until } from './built.ts';
 import { conditionOf, podCount, policy, scene } from './controller.scene.ts';
 
-let built: Built;
+const built = builtForFile();
 let sandbox: Sandbox | undefined;
 let controller: RunningController | undefined;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 afterEach(async () => {
   await controller?.stop();
   await sandbox?.stop();

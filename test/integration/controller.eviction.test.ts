@@ -1,17 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { build, RunningController, until, type Built } from './built.ts';
+import { afterEach, expect, test } from 'vitest';
+import { builtForFile, RunningController, until } from './built.ts';
 import { EvictionScene } from './controller.eviction.scene.ts';
 
-let built: Built;
+const built = builtForFile();
 let scene: EvictionScene;
 const running: RunningController[] = [];
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 afterEach(async () => {
   await Promise.all(running.splice(0).map((controller) => controller.stop()));
   await scene.api.stop();

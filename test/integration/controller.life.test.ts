@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { build, RunningController, until, type Built } from './built.ts';
+import { builtForFile, RunningController, until } from './built.ts';
 import { conditionOf, podCount, policy, scene } from './controller.scene.ts';
 
-let built: Built;
+const built = builtForFile();
 let sandbox: Sandbox;
 const running: RunningController[] = [];
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 afterEach(async () => {
   await Promise.all(running.splice(0).map((controller) => controller.stop()));
   await sandbox.stop();

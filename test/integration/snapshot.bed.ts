@@ -27,7 +27,7 @@ export class SnapshotBed extends AgentBed {
   readonly directory = this.path('snapshot');
   readonly #main: string;
 
-  constructor(built: Built) {
+  constructor(built: Pick<Built, 'main'>) {
     super(built);
     this.#main = built.main;
   }

@@ -1,21 +1,15 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeName, nodesPolicy } from './agent.bed.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
-import { build, type Built } from './built.ts';
+import { builtForFile } from './built.ts';
 import { planned } from './plan.bed.ts';
 import { diskAside, files, secret, SnapshotBed } from './snapshot.bed.ts';
 
-let built: Built;
+const built = builtForFile();
 let bed: SnapshotBed;
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(async () => {
   bed = new SnapshotBed(built);
   await bed.startApi();

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxUser } from '../sandbox/users.ts';
 import { nodeName, nodesPolicy } from './agent.bed.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 import { planned } from './plan.bed.ts';
 import { files, secret, SnapshotBed } from './snapshot.bed.ts';
 
-let built: Built;
+const built = builtForFile();
 let bed: SnapshotBed;
 
 /** May do all but list Jobs and policies. */
@@ -23,12 +23,6 @@ const podBlind: SandboxUser = {
   allow: ({ resource }) => resource === 'nodes',
 };
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 beforeEach(async () => {
   bed = new SnapshotBed(built);
   await bed.startApi({ users: [halfBlind, podBlind] });

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StatusView } from '../../src/cli/status-view.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import type { SandboxUser } from '../sandbox/users.ts';
-import { build, until, type Built } from './built.ts';
+import { builtForFile, until } from './built.ts';
 
-let built: Built;
+const built = builtForFile();
 let api: Sandbox;
 let running: ChildProcess[];
 
@@ -15,12 +15,6 @@ const reportBlind: SandboxUser = {
   allow: ({ resource }) => resource === 'gcpolicies',
 };
 
-beforeAll(() => {
-  built = build();
-}, 60_000);
-afterAll(() => {
-  built.remove();
-});
 const start = async (options: SandboxOptions = { users: [reportBlind] }): Promise<void> => {
   api = await startSandbox(options);
 };
