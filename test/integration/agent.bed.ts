@@ -1,6 +1,4 @@
 import { memoryFlags } from '../../src/cli/agent-command.ts';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +8,7 @@ import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../san
 import type { Manifest } from '../sandbox/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { until, type Built } from './built.ts';
+import { RunningProcess } from './running-process.ts';
 
 export const nodeName = 'node-1';
 
@@ -128,31 +127,9 @@ interface LogLine {
 }
 
 /** An agent as a process, with all it says. */
-export class RunningAgent {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<number | string>;
-  stdout = '';
-  stderr = '';
-
+export class RunningAgent extends RunningProcess {
   constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
-    this.#child = spawn(process.execPath, [...memoryFlags.split(' '), built.main, 'agent', ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] },
-      ...(uid !== undefined && { uid, gid: uid }),
-    });
-    this.#child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    this.#child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
-    this.#ended = once(this.#child, 'close').then(
-      () => this.#child.exitCode ?? String(this.#child.signalCode),
-    );
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
-  get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
   }
 
   get lines(): LogLine[] {
@@ -181,20 +158,6 @@ export class RunningAgent {
   /** How often it said so. */
   said(message: string): number {
     return this.messages.filter((one) => one === message).length;
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
-  }
-
-  /** Exit code, or the name of the signal that ended it. */
-  async ended(): Promise<number | string> {
-    return this.#ended;
-  }
-
-  async stop(): Promise<number | string> {
-    if (this.isRunning) this.kill('SIGTERM');
-    return this.#ended;
   }
 }
 

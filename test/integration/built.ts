@@ -1,9 +1,9 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { RunningProcess } from './running-process.ts';
 
 /** The command, built for one test file alone: other tests may be running what is in the checkout's dist/. */
 export interface Built {
@@ -44,52 +44,20 @@ export function builtForFile(): Pick<Built, 'main'> {
 }
 
 /** A controller as a process, with all it says. */
-export class RunningController {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<number | string>;
-  stdout = '';
-  stderr = '';
-
+export class RunningController extends RunningProcess {
   constructor(built: Pick<Built, 'main'>, kubeconfig: string, args: readonly string[] = []) {
     const flags = [
       '--pod-gc-period=1s',
       '--metrics-bind-address=127.0.0.1:0',
       '--health-probe-bind-address=0',
     ];
-    this.#child = spawn(
-      process.execPath,
-      [built.main, 'controller', `--kubeconfig=${kubeconfig}`, ...flags, ...args],
-      { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } },
-    );
-    this.#child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
-    this.#child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
-    this.#ended = once(this.#child, 'close').then(
-      () => this.#child.exitCode ?? String(this.#child.signalCode),
-    );
-  }
-
-  get isRunning(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    super([built.main, 'controller', `--kubeconfig=${kubeconfig}`, ...flags, ...args]);
   }
 
   /** The messages of the log, in order. */
   get messages(): string[] {
     const lines = this.stdout.split('\n').filter((line) => line.startsWith('{'));
     return lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
-  }
-
-  /** Exit code, or the name of the signal that ended it. */
-  async ended(): Promise<number | string> {
-    return this.#ended;
-  }
-
-  async stop(): Promise<number | string> {
-    if (this.isRunning) this.kill('SIGTERM');
-    return this.#ended;
   }
 }
 
