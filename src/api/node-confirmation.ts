@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
-import { Fresh } from '../runtime/fresh.ts';
+import { Fresh, liveMs } from '../runtime/fresh.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { isSamePolicy, type NodeGovernance } from './node-governance.ts';
 import type { NodePod } from './node-pass.ts';
@@ -18,8 +18,6 @@ export interface NodeConfirmation {
 /** Rejects when any of it cannot be read. */
 export type ConfirmNode = (signal: AbortSignal) => Promise<NodeConfirmation>;
 
-/** How old an answer may be when something is removed because of it: a long pass asks again. */
-const liveMs = 5_000;
 /** More than a network makes of synchronised clocks. */
 const tolerableSkewMs = 60_000;
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { isLive } from './fresh.ts';
 import type { Logger } from './logger.ts';
 
 /** What the API server says of the policies now, and how far our clock is from its own. */
@@ -16,9 +17,6 @@ export interface ActGateDeps {
   /** Reads the policies live. */
   readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
 }
-
-/** How old a live answer may be when a pod goes because of it: a long pass asks again. */
-export const liveMs = 5_000;
 
 /** Stands before each act of one pass: once it is shut nothing more begins. */
 export class ActGate {
@@ -42,9 +40,9 @@ export class ActGate {
 
   /** What the API server says of the policies, at most `liveMs` ago; undefined = they cannot be read. */
   async confirmed(signal: AbortSignal): Promise<Confirmation | undefined> {
-    const at = this.#deps.clock.monotonicMs();
-    if (this.#asked === undefined || at - this.#asked.at >= liveMs)
-      this.#asked = { at, answer: this.#read(signal) };
+    const { clock } = this.#deps;
+    if (this.#asked === undefined || !isLive(this.#asked.at, clock))
+      this.#asked = { at: clock.monotonicMs(), answer: this.#read(signal) };
     return this.#asked.answer;
   }
 

@@ -1,15 +1,47 @@
 import type { Clock } from './clock.ts';
 
+type Monotonic = Pick<Clock, 'monotonicMs'>;
+
+/** How old, in milliseconds, what is known of the world may be when something is removed because of it: who takes longer asks again. */
+export const liveMs = 5_000;
+
+/** Whether what was asked for at that monotonic time may still be acted upon. */
+export const isLive = (at: number, clock: Monotonic): boolean => clock.monotonicMs() - at < liveMs;
+
+/** So many in a row that are too old are no pause of this process, but a server that is slow. */
+const maxLooks = 3;
+
+interface LookOptions<T> {
+  readonly clock: Monotonic;
+  /** Whether something is done because of the answer: the others may be old. */
+  readonly isYes: (answer: T) => boolean;
+  /** The monotonic time of what a look takes over from before it; undefined = it takes over nothing. */
+  readonly knownAt?: () => number | undefined;
+}
+
+/** Looks again where a yes is too old before it can be acted upon, as after a pause of this process; 'slow' = so it was each time. */
+export async function lookLive<T>(
+  look: () => Promise<T>,
+  { clock, isYes, knownAt }: LookOptions<T>,
+): Promise<T | 'slow'> {
+  for (let looks = 0; looks < maxLooks; looks++) {
+    const at = clock.monotonicMs();
+    const answer = await look();
+    if (!isYes(answer) || isLive(Math.min(at, knownAt?.() ?? at), clock)) return answer;
+  }
+  return 'slow';
+}
+
 /** An answer that is asked for again when it is older than allowed, counted from the question; a failure is never remembered. */
 export class Fresh<T> {
   readonly #ask: (signal: AbortSignal) => Promise<T>;
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: Monotonic;
   readonly #maxAgeMs: number;
   #known: { readonly at: number; readonly answer: T } | undefined;
 
   constructor(
     ask: (signal: AbortSignal) => Promise<T>,
-    { clock, maxAgeMs }: { readonly clock: Pick<Clock, 'monotonicMs'>; readonly maxAgeMs: number },
+    { clock, maxAgeMs }: { readonly clock: Monotonic; readonly maxAgeMs: number },
   ) {
     this.#ask = ask;
     this.#clock = clock;

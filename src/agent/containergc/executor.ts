@@ -9,6 +9,7 @@ import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { NodeLogs } from '../../node/logs.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { isLive, liveMs, lookLive } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ContainerGcFacts, ContainerObject, LogDirectoryObject, PodRef, Removal } from './facts.ts';
 import { legacyLinkOf, stopSeconds } from './kubelet-labels.ts';
@@ -56,10 +57,6 @@ export interface Rule {
   readonly containerGC: ContainerGcPolicy;
 }
 
-/** How old an answer may be when something is removed because of it. */
-const freshMs = 5_000;
-/** Looks in a row that are old before they can be acted on: more are no pause of this process, but a server that is slow. */
-const maxLooks = 3;
 /** Removals after which the runtime is listed again. */
 const batch = 16;
 
@@ -104,14 +101,14 @@ export class ContainerGcExecutor {
     return this.halted !== undefined;
   }
 
-  /** What has become old before it can be acted on, as after a pause of this process, is asked again. */
   async #recheck(removal: Removal, signal: AbortSignal): Promise<Recheck | 'halted'> {
-    for (let look = 0; look < maxLooks; look++) {
-      const begun = { at: this.#deps.clock.monotonicMs() };
-      const verdict = await this.#recheckOnce(removal, signal);
-      if (verdict !== 'due' || (this.#isFresh(begun) && this.#isFresh(this.#view ?? begun))) return verdict;
-    }
-    throw new Error(`looking whether something is in use takes longer than ${freshMs / 1000} s`);
+    const verdict = await lookLive(() => this.#recheckOnce(removal, signal), {
+      clock: this.#deps.clock,
+      isYes: (answer) => answer === 'due',
+      knownAt: () => this.#view?.at,
+    });
+    if (verdict !== 'slow') return verdict;
+    throw new Error(`looking whether something is in use takes longer than ${liveMs / 1000} s`);
   }
 
   /** What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again. */
@@ -140,7 +137,7 @@ export class ContainerGcExecutor {
 
   async #podGone(pod: PodRef, signal: AbortSignal): Promise<PodAnswer> {
     const known = this.#answers.get(pod.uid);
-    if (known !== undefined && this.#isFresh(known)) return known.answer;
+    if (known !== undefined && isLive(known.at, this.#deps.clock)) return known.answer;
     const answer = this.#askApi(pod, signal);
     this.#answers.set(pod.uid, { at: this.#deps.clock.monotonicMs(), answer });
     if ((await answer) === 'exists') this.#deps.onPodFound(pod.uid);
@@ -159,12 +156,12 @@ export class ContainerGcExecutor {
 
   /** Each kind begins with a view of its own: sandboxes are judged by the containers that are left. */
   async #freshView(kind: Kind, signal: AbortSignal): Promise<Listed> {
+    const { runtime, clock } = this.#deps;
     const view = this.#view;
-    if (view?.kind === kind && this.#isFresh(view) && view.used < batch) {
+    if (view?.kind === kind && isLive(view.at, clock) && view.used < batch) {
       view.used += 1;
       return view.answer;
     }
-    const { runtime, clock } = this.#deps;
     const at = clock.monotonicMs();
     const [containers, sandboxes] = await Promise.all([
       runtime.listContainers(signal),
@@ -173,8 +170,6 @@ export class ContainerGcExecutor {
     this.#view = { at, kind, used: 1, answer: { containers, sandboxes } };
     return this.#view.answer;
   }
-
-  #isFresh = ({ at }: Pick<Dated<unknown>, 'at'>): boolean => this.#deps.clock.monotonicMs() - at < freshMs;
 
   async #act(removal: Removal, signal: AbortSignal): Promise<void> {
     const { metrics, log } = this.#deps;

@@ -3,6 +3,7 @@ import type { ImageDisk } from '../../api/node-pass.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { liveMs, lookLive } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { bytesOverLow, hasCapacity, type DiskSpace } from './disk.ts';
 import type { Given, ImageCandidate, ImageGcFacts, ImageGcPlan } from './facts.ts';
@@ -24,10 +25,6 @@ interface ExecutorDeps extends LiveCheckDeps {
 
 /** So many failures in a row are no accident of single images: the rest would only fail as well. */
 const hopelessInARow = 8;
-/** How old may be what was seen of the node when an image goes because of it; older is what this process read after a pause. */
-const freshMs = 5_000;
-/** So many in a row that are too old are no pause, but a server that is slow. */
-const maxLooks = 3;
 
 /** The removals of one pass: each image looked at once more, removed, measured, told and counted. */
 export class RemovalExecutor {
@@ -101,16 +98,15 @@ export class RemovalExecutor {
     log.debug({ ...fieldsOf(candidate), kept }, 'keeping image after live check');
   }
 
-  /** A yes that has become old before it can be acted on is asked for again. */
   async #recheck(candidate: ImageCandidate, signal: AbortSignal): Promise<Recheck> {
     const { clock, metrics } = this.#deps;
-    for (let look = 0; look < maxLooks; look++) {
-      const at = clock.monotonicMs();
-      const kept = await this.#recheckOnce(candidate, signal);
-      if (kept !== undefined || clock.monotonicMs() - at < freshMs) return kept;
-    }
+    const kept = await lookLive(() => this.#recheckOnce(candidate, signal), {
+      clock,
+      isYes: (answer) => answer === undefined,
+    });
+    if (kept !== 'slow') return kept;
     metrics.errors.inc({ stage: 'observe' });
-    this.lostSight = `looking whether an image is in use takes longer than ${freshMs / 1000} s: it may have come into use meanwhile`;
+    this.lostSight = `looking whether an image is in use takes longer than ${liveMs / 1000} s: it may have come into use meanwhile`;
     this.halted ??= this.lostSight;
     return 'Halted';
   }

@@ -1,8 +1,9 @@
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { ClusterActions } from '../../kube/cluster.ts';
-import { ActGate, liveMs, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
+import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { isLive } from '../../runtime/fresh.ts';
 import type { ActResult } from '../../runtime/paced.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
@@ -120,7 +121,7 @@ export class DeletionExecutor {
 
   async #liveNode(name: string): Promise<LiveNode> {
     const known = this.#liveNodes.get(name);
-    if (known !== undefined && this.#isFresh(known)) return known.answer;
+    if (known !== undefined && isLive(known.at, this.#deps.clock)) return known.answer;
     const answer = this.#readNode(name);
     this.#liveNodes.set(name, { at: this.#deps.clock.monotonicMs(), answer });
     return answer;
@@ -134,8 +135,6 @@ export class DeletionExecutor {
       return 'unreadable';
     }
   }
-
-  #isFresh = ({ at }: Live<unknown>): boolean => this.#deps.clock.monotonicMs() - at < liveMs;
 
   async #markAndDelete(deletion: PodDeletion): Promise<void> {
     const { cluster, metrics } = this.#deps;

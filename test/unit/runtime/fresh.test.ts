@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { Fresh, isLive, liveMs, lookLive } from '../../../src/runtime/fresh.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+
+const never = new AbortController().signal;
+
+/** Looks of which each takes so many milliseconds and gives so an answer; the last one again and again. */
+function looks(...all: readonly (readonly [answer: 'yes' | 'no', ms: number])[]) {
+  const clock = new FakeClock();
+  let made = 0;
+  const look = (): Promise<'yes' | 'no'> => {
+    const [answer, ms] = all[Math.min(made, all.length - 1)] ?? ['no', 0];
+    made += 1;
+    clock.advance(ms);
+    return Promise.resolve(answer);
+  };
+  const isYes = (answer: string): boolean => answer === 'yes';
+  return { clock, look, isYes, made: () => made };
+}
+
+test.each([
+  { name: 'a yes that is fresh', took: [['yes', liveMs - 1]], answer: 'yes', made: 1 },
+  {
+    name: 'a yes that is old is looked for again',
+    took: [
+      ['yes', liveMs],
+      ['yes', 1],
+    ],
+    answer: 'yes',
+    made: 2,
+  },
+  {
+    name: 'and may have become a no',
+    took: [
+      ['yes', liveMs],
+      ['no', 1],
+    ],
+    answer: 'no',
+    made: 2,
+  },
+  { name: 'a no, however old', took: [['no', 10 * liveMs]], answer: 'no', made: 1 },
+  {
+    name: 'the third look may be the first that is fresh',
+    took: [
+      ['yes', liveMs],
+      ['yes', liveMs],
+      ['yes', 1],
+    ],
+    answer: 'yes',
+    made: 3,
+  },
+  { name: 'three that are old are enough', took: [['yes', liveMs]], answer: 'slow', made: 3 },
+] as const)('$name', async ({ took, answer, made }) => {
+  const bed = looks(...took);
+  expect(await lookLive(bed.look, bed)).toBe(answer);
+  expect(bed.made()).toBe(made);
+});
+
+test('a yes is as old as what it takes over from before', async () => {
+  const bed = looks(['yes', 10]);
+  bed.clock.advance(liveMs);
+  const known = [bed.clock.monotonicMs() - liveMs + 10, bed.clock.monotonicMs()];
+  expect(await lookLive(bed.look, { ...bed, knownAt: () => known.shift() })).toBe('yes');
+  expect(bed.made()).toBe(2);
+});
+
+test('a look that fails ends it', async () => {
+  const { clock, isYes } = looks();
+  const look = (): Promise<'yes'> => Promise.reject(new Error('no answer'));
+  await expect(lookLive(look, { clock, isYes })).rejects.toThrow('no answer');
+});
+
+test('what was asked for is live for less than 5 s', () => {
+  const clock = new FakeClock();
+  clock.advance(4_999);
+  expect(isLive(0, clock)).toBe(true);
+  clock.advance(1);
+  expect(isLive(0, clock)).toBe(false);
+});
+
+test('an answer is asked for again when it is older than allowed, counted from the question; a failure is not remembered', async () => {
+  const clock = new FakeClock();
+  let asked = 0;
+  const fresh = new Fresh(
+    () => {
+      asked += 1;
+      clock.advance(400);
+      return asked === 3 ? Promise.reject(new Error('no answer')) : Promise.resolve(asked);
+    },
+    { clock, maxAgeMs: 1_000 },
+  );
+  expect(await fresh.get(never)).toBe(1);
+  clock.advance(599);
+  expect(await fresh.get(never)).toBe(1);
+  clock.advance(1);
+  expect(await fresh.get(never)).toBe(2);
+  clock.advance(1_000);
+  await expect(fresh.get(never)).rejects.toThrow('no answer');
+  expect(await fresh.get(never)).toBe(4);
+});
