@@ -47,7 +47,7 @@ function callMetrics(registers: [Registry]): FaceMetrics['call'] {
 function passMetrics(registers: [Registry]): FaceMetrics['pass'] {
   const passes = new Counter({
     name: 'dustpan_loop_passes_total',
-    help: '[ALPHA] Passes of each loop, by result.',
+    help: '[ALPHA] Passes of each loop, by result; one that ends early because policies have changed is a success.',
     labelNames: ['loop', 'result'],
     registers,
   });

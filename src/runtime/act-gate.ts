@@ -1,6 +1,5 @@
 import type { Clock } from './clock.ts';
 import { isLive } from './fresh.ts';
-import type { Logger } from './logger.ts';
 
 /** What the API server says of the policies now, and how far our clock is from its own. */
 export interface Confirmation {
@@ -11,7 +10,6 @@ export interface Confirmation {
 
 export interface ActGateDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly log: Logger;
   /** False: nothing new may begin (lease, shutdown, policies, caches). Asked after every wait. */
   readonly mayGoOn: () => boolean;
   /** Reads the policies live. */
@@ -23,6 +21,7 @@ export class ActGate {
   readonly #deps: ActGateDeps;
   #asked: { readonly at: number; readonly answer: Promise<Confirmation | undefined> } | undefined;
   #halted: string | undefined;
+  #unread: Error | undefined;
 
   constructor(deps: ActGateDeps) {
     this.#deps = deps;
@@ -36,6 +35,11 @@ export class ActGate {
   /** Shuts it; the first reason counts. */
   halt(reason: string): void {
     this.#halted ??= reason;
+  }
+
+  /** Throws when policies could not be read: what was left of the pass has not been done. When they have changed it was not to be. */
+  throwIfUnread(): void {
+    if (this.#unread !== undefined) throw this.#unread;
   }
 
   /** What the API server says of the policies, at most `liveMs` ago; undefined = they cannot be read. */
@@ -56,8 +60,8 @@ export class ActGate {
   async #read(signal: AbortSignal): Promise<Confirmation | undefined> {
     try {
       return await this.#deps.confirm(signal);
-    } catch (err) {
-      this.#deps.log.warn({ err }, 'reading policies failed');
+    } catch (cause) {
+      this.#unread ??= new Error('confirming policies', { cause });
       return undefined;
     }
   }

@@ -5,6 +5,7 @@ import type { Recorder } from '../../kube/recorder.ts';
 import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import { evicted, evictionBlocked } from './events.ts';
 import type { EvictionDecision, PodEviction } from './facts.ts';
 import type { Result } from './memory.ts';
@@ -17,6 +18,7 @@ interface ExecutorDeps extends ActGateDeps {
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: EvictionMetrics;
+  readonly log: Logger;
   /** The decision as the caches are by now; undefined = the node does not ask for it any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
   /** Whether it was told already that a budget blocks the pod. */
@@ -59,7 +61,7 @@ export class EvictionExecutor {
     return this.#patienceMs;
   }
 
-  /** A few at a time, in order; throws when one failed: the others were done all the same. */
+  /** A few at a time, in order; throws when policies could not be read, or one failed: the others were done all the same. */
   async run(evictions: readonly PodEviction[]): Promise<void> {
     const queue = evictions.values();
     const lane = async (): Promise<void> => {
@@ -69,6 +71,7 @@ export class EvictionExecutor {
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
+    this.#gate.throwIfUnread();
     if (this.#firstFailure === undefined) return;
     const { name, err } = this.#firstFailure;
     throw new Error(`evicting pods: ${this.#failed} failed, the first ${name}`, { cause: err });

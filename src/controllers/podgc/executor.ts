@@ -4,6 +4,7 @@ import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { isLive } from '../../runtime/fresh.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { ActResult } from '../../runtime/paced.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
@@ -20,6 +21,7 @@ interface ExecutorDeps extends ActGateDeps {
   readonly cluster: ClusterActions;
   readonly clock: Clock;
   readonly metrics: PodGcMetrics;
+  readonly log: Logger;
   /** Whether the keep label is on the pod's namespace or node by now, as far as the caches know. */
   readonly isMarkedNow: (deletion: PodDeletion) => boolean;
   /** A node answers although the cache misses it. */
@@ -77,8 +79,9 @@ export class DeletionExecutor {
     return 'done';
   }
 
-  /** Throws when a deletion failed: the others were done all the same. */
+  /** Throws when policies could not be read, or a deletion failed: the others were done all the same. */
   throwIfFailed(): void {
+    this.#gate.throwIfUnread();
     const [first] = this.failed;
     if (first === undefined) return;
     const all = this.failed.length + this.deleted.length;

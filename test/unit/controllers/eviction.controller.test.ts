@@ -111,10 +111,6 @@ describe('nothing is asked of the API server', () => {
       change: (bed) => (bed.policies.confirm = () => Promise.resolve({ same: false, clockSkewMs: 0 })),
     },
     {
-      name: 'when policies cannot be read',
-      change: (bed) => (bed.policies.confirm = () => Promise.reject(new Error('down'))),
-    },
-    {
       name: 'when the policy is in DryRun',
       change: (bed) => (bed.policies.ranked = [evictPolicy({}, { mode: 'DryRun' })]),
     },

@@ -86,6 +86,27 @@ describe('a failure', () => {
   });
 });
 
+test.each([
+  { name: 'before the pod is read', requests: [] },
+  { name: 'once it was read', requests: ['get a'] },
+])('policies that cannot be read $name evict nobody, and the pass has failed', async ({ requests }) => {
+  const bed = new EvictionBed(livePod('a'));
+  const fail = (): void => {
+    bed.policies.confirm = () => Promise.reject(new Error('down'));
+  };
+  bed.evictions.onRequest = () => {
+    bed.clock.advance(5_000);
+    fail();
+  };
+  if (requests.length === 0) fail();
+  await expect(bed.pass()).rejects.toMatchObject({
+    message: 'confirming policies',
+    cause: { message: 'down' },
+  });
+  expect(bed.evictions.requests).toEqual(requests);
+  expect(bed.recorder.events).toEqual([]);
+});
+
 test('a server that asks for patience gets it, and no pod is given up', async () => {
   const bed = many(20);
   for (const { name } of bed.evictions.pods.values())

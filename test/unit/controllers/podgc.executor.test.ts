@@ -7,14 +7,39 @@ import { bed, expireAll, many, orphan, orphanPolicy } from './podgc.bed.ts';
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };
 
-test.each([
-  { name: 'say something else', answer: () => Promise.resolve({ same: false, clockSkewMs: 0 }) },
-  { name: 'cannot be read', answer: () => Promise.reject(new Error('server down')) },
-])('nothing is deleted when the policies, read live, $name', async ({ answer }) => {
+test('nothing is deleted when the policies, read live, say something else; that is no failure', async () => {
   const { cluster, policies, pass } = bed(new FakeCluster(many(20), [node('node-1')]), expireAll());
-  policies.confirm = answer;
+  policies.confirm = () => Promise.resolve({ same: false, clockSkewMs: 0 });
   await pass();
   expect(cluster.requests).toEqual([]);
+});
+
+test('nothing is deleted when the policies cannot be read live, and the pass has failed', async () => {
+  const { cluster, policies, pass, reports } = bed(new FakeCluster(many(20), [node('node-1')]), expireAll());
+  policies.confirm = () => Promise.reject(new Error('server down'));
+  await expect(pass()).rejects.toMatchObject({
+    message: 'confirming policies',
+    cause: { message: 'server down' },
+  });
+  expect(cluster.requests).toEqual([]);
+  expect(reports).toMatchObject([{ deleted: 0, failed: 0 }]);
+});
+
+test('when they cannot be read in the middle of a pass, what was done is told, and the pass has failed', async () => {
+  const { cluster, clock, policies, pass, reports } = bed(
+    new FakeCluster(many(300), [node('node-1')]),
+    expireAll(),
+  );
+  cluster.fault(() => {
+    if (cluster.requests.length !== 20) return undefined;
+    clock.advance(5_000);
+    policies.confirm = () => Promise.reject(new Error('server down'));
+    return undefined;
+  });
+  await expect(pass()).rejects.toThrow('confirming policies');
+  expect(cluster.requests.length).toBeLessThan(60);
+  expect(reports.at(-1)?.deleted).toBe(300 - cluster.podNames.length);
+  expect(reports.at(-1)?.deleted).toBeGreaterThan(0);
 });
 
 test('a node read that hangs while the policy goes to DryRun ends in no act', async () => {
