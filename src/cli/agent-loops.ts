@@ -8,6 +8,7 @@ import { Wake } from '../runtime/wake.ts';
 import type { AgentConfig } from './agent-config.ts';
 import {
   firstDelays,
+  firstStorageMs,
   loopJitter as jitter,
   newsSpreadMs,
   toldSpreadMs,
@@ -24,6 +25,8 @@ export interface Passes {
   readonly storage: Pass;
   /** Writes the report when it is due. */
   readonly report: Pass;
+  /** Whether a pod is to be evicted for which no report has asked yet: that one waits for no turn. */
+  readonly isReportAwaited: () => boolean;
   /** Asks the runtime whether it is there. */
   readonly runtime: Pass;
 }
@@ -108,28 +111,30 @@ export class AgentLoops {
     await Promise.all([
       this.#collect(passes, signal),
       this.#storage(passes.storage, signal),
-      this.#report(passes.report, signal),
+      this.#report(passes, signal),
       this.#loop(passes.runtime, { name: 'runtime', intervalMs: runtimePeriodMs }, signal),
     ]);
   }
 
   /** News is told with what the passes make of it: a report of the same second as everyone's would only say that it was heard. */
-  #report(pass: Pass, signal: AbortSignal): Promise<void> {
-    const firstDelayMs = this.#first.reportMs;
-    const options = { name: 'report', intervalMs: reportPeriodMs, jitter, firstDelayMs };
-    const isHeld = (): boolean => this.#news.isHeld || this.#told.isHeld;
+  #report({ report, isReportAwaited }: Passes, signal: AbortSignal): Promise<void> {
+    const options = { name: 'report', intervalMs: reportPeriodMs, jitter };
+    this.#told.hold(this.#first.reportMs, signal);
+    const isHeld = (): boolean => (this.#news.isHeld || this.#told.isHeld) && !isReportAwaited();
     const telling = (next: AbortSignal): Promise<void> => {
       this.#hasReported = true;
-      return pass(next);
+      return report(next);
     };
     return this.#loop(telling, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
   /** It removes nothing, so it need not take turns with those that do. */
   #storage(pass: Pass, signal: AbortSignal): Promise<void> {
-    const intervalMs = this.#deps.config.localStoragePeriodMs;
+    const { config, random } = this.#deps;
+    const intervalMs = config.localStoragePeriodMs;
+    const firstDelayMs = firstStorageMs(intervalMs, random());
     const heartbeat = this.#beats.storage;
-    return this.#loop(pass, { name: 'localstorage', intervalMs, jitter, heartbeat }, signal);
+    return this.#loop(pass, { name: 'localstorage', intervalMs, jitter, firstDelayMs, heartbeat }, signal);
   }
 
   async #collect({ containers, images }: Passes, signal: AbortSignal): Promise<void> {

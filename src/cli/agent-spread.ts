@@ -17,7 +17,7 @@ export const loopJitter = 0.1;
 export interface FirstDelays {
   /** Of the first pass over containers, which the one over images follows. */
   readonly passMs: number;
-  /** Of the first look at whether there is something to report. */
+  /** Of the first look at whether there is something to report, where no pod is to be evicted. */
   readonly reportMs: number;
 }
 
@@ -26,6 +26,10 @@ export function firstDelays(containerGcPeriodMs: number, random: number): FirstD
   const passMs = random * Math.min(containerGcPeriodMs, longestStartMs);
   return { passMs, reportMs: passMs + reportLagMs };
 }
+
+/** How long after its start an agent first looks at local storage: a pod that is to be evicted is reported as soon as it is found. */
+export const firstStorageMs = (localStoragePeriodMs: number, random: number): number =>
+  random * Math.min(localStoragePeriodMs, longestNewsMs);
 
 /** The longest that news is held back before the passes that act upon it. */
 export const newsSpreadMs = (containerGcPeriodMs: number): number =>

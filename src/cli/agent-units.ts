@@ -89,6 +89,7 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     images: (signal) => images.collect(signal),
     storage: (signal) => storage.collect(signal),
     report: (signal) => report.reconcile(signal),
+    isReportAwaited: () => report.isAwaited,
   };
 }
 

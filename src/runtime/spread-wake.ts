@@ -26,14 +26,20 @@ export class SpreadWake {
   }
 
   trigger(signal: AbortSignal): void {
-    if (this.#isHeld || signal.aborted) return;
-    this.#isHeld = true;
-    void this.#release(signal);
+    const { random, spreadMs } = this.#options;
+    this.hold(random() * spreadMs, signal);
   }
 
-  async #release(signal: AbortSignal): Promise<void> {
-    const { clock, random, spreadMs, wakes } = this.#options;
-    await clock.sleep(random() * spreadMs, signal);
+  /** As a trigger, for a time that was drawn already. */
+  hold(ms: number, signal: AbortSignal): void {
+    if (this.#isHeld || signal.aborted) return;
+    this.#isHeld = true;
+    void this.#release(ms, signal);
+  }
+
+  async #release(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, wakes } = this.#options;
+    await clock.sleep(ms, signal);
     this.#isHeld = false;
     for (const wake of wakes) wake.trigger();
   }

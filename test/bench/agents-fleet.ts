@@ -151,6 +151,7 @@ export class Fleet {
         images: pass('imagegc', 0),
         ...{ storage: idle, runtime: idle },
         report: (signal) => report.reconcile(signal),
+        isReportAwaited: () => report.isAwaited,
       },
       stop.signal,
     );

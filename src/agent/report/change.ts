@@ -1,5 +1,5 @@
 import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
-import { isStorageNews, storageFigures } from './storage-change.ts';
+import { asksAnew, isStorageNews, storageFigures } from './storage-change.ts';
 
 interface ChangeGiven {
   readonly now: Date;
@@ -22,13 +22,16 @@ export function isWorthWriting(
 ): boolean {
   if (previous === undefined) return true;
   const ageMs = now.getTime() - Date.parse(previous.reportTime ?? '');
-  // Unreadable, or from the future after a step of the clock: the age says nothing then.
-  if (!(ageMs >= 0) || ageMs >= quietMs * (1 + jitterPart * jitter)) return true;
+  if (isOld(ageMs, jitter) || asksAnew(previous, next)) return true;
   // An agent that has just started again knows less than its last report says.
   if (isBeforeFirstPass(next)) return false;
   if (substance(previous) !== substance(next) || isStorageNews(previous, next)) return true;
   return ageMs >= figuresMs && (acts(previous) !== acts(next) || figuresDiffer(previous, next));
 }
+
+/** Unreadable, or from the future after a step of the clock: the age says nothing then. */
+const isOld = (ageMs: number, jitter: number): boolean =>
+  !(ageMs >= 0) || ageMs >= quietMs * (1 + jitterPart * jitter);
 
 const isBeforeFirstPass = ({ conditions = [] }: NodeGCReportStatus): boolean =>
   conditions.some(({ type, reason }) => type === 'Degraded' && reason === 'NoPassYet');

@@ -21,7 +21,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isWorthWriting } from './change.ts';
 import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
 import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';
-import { planReport } from './plan.ts';
+import { planReport, planStorage } from './plan.ts';
+import { asksAnew } from './storage-change.ts';
 
 export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */
@@ -80,6 +81,13 @@ export class ReportManager {
       removedTotal: (before?.removedTotal ?? 0) + last.removed,
       freedBytesTotal: (before?.freedBytesTotal ?? 0) + last.freedBytes,
     });
+  }
+
+  /** Whether there is a pod to evict for which the report as it stands does not ask. */
+  get isAwaited(): boolean {
+    const { governance, storage, clock } = this.#deps;
+    const facts = { governance: governance(), storage: storage() };
+    return asksAnew(this.#written?.status, planStorage(facts, clock.now()));
   }
 
   /** Writes the report when it is worth it. Without a Node object there is nothing that a report could belong to. */

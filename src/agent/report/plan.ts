@@ -24,23 +24,33 @@ export function planReport(
   return {
     reportTime: rfc3339(now),
     agentVersion: cut(facts.agentVersion, bounds.versionText),
-    ...policyOf(facts.governance),
+    ...planStorage(facts, now),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
-    ...seenOf(facts, now),
+    ...seenOf(facts),
     units: facts.passes.map(unitOf),
     largestOffenders: largest(offenders),
   };
 }
 
+/** Decides the part of it that names the policy and says by it how local storage stands. */
+export function planStorage(
+  { governance, storage }: Pick<ReportFacts, 'governance' | 'storage'>,
+  now: Date,
+): NodeGCReportStatus {
+  return {
+    ...policyOf(governance),
+    ...(storage && storageOf(storage, { policy: governance.policy, now })),
+  };
+}
+
 /** What is not known is absent. */
-function seenOf(facts: ReportFacts, now: Date): NodeGCReportStatus {
-  const { runtime, images, containers, storage, imageDisk, orphans, snapshots } = facts;
+function seenOf(facts: ReportFacts): NodeGCReportStatus {
+  const { runtime, images, containers, imageDisk, orphans, snapshots } = facts;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
     ...(imageDisk && { imageFileSystem: diskOf(imageDisk) }),
     ...(images && { images: imagesOf(images) }),
     ...(containers && containersOf(containers)),
-    ...(storage && storageOf(storage, { policy: facts.governance.policy, now })),
     ...((orphans ?? snapshots) && { orphans: orphansOf(facts) }),
   };
 }

@@ -116,6 +116,27 @@ test.each<{
 }>([
   { name: 'a new request', age: 0, before: stored([]), next: stored([], ['a']), expected: true },
   { name: 'a request that is gone', age: 0, before: stored([], ['a']), next: stored([]), expected: true },
+  {
+    name: 'a new request, of an agent that has just started',
+    age: 0,
+    before: stored([]),
+    next: { ...stored([], ['a']), passes: [], images: undefined },
+    expected: true,
+  },
+  {
+    name: 'the same request, of an agent that has just started',
+    age: 4,
+    before: stored([], ['a 1']),
+    next: { ...stored([], ['a 0']), passes: [], images: undefined },
+    expected: false,
+  },
+  {
+    name: 'no request yet, of an agent that has just started',
+    age: 0,
+    before: stored([], ['a']),
+    next: { passes: [], images: undefined },
+    expected: false,
+  },
   { name: 'another pod', age: 0, before: stored([], ['a']), next: stored([], ['b']), expected: true },
   {
     name: 'requests that are not known any more',

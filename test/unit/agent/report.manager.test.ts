@@ -1,6 +1,8 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
+import type { StorageInventory } from '../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import type { NodePod } from '../../../src/api/node-pass.ts';
 import { assumedKubelet } from '../../../src/agent/report/facts.ts';
 import { ReportManager, type ReportDeps } from '../../../src/agent/report/manager.ts';
@@ -10,7 +12,8 @@ import type { PodWitnesses } from '../../../src/node/orphans.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime, sandbox } from '../../fakes/runtime.ts';
-import { containers, disk, governed, images, pass } from './report.world.ts';
+import { governedBy, storagePolicy } from './localstorage.world.ts';
+import { containers, disk, evictionRequest, governed, images, pass } from './report.world.ts';
 
 const never = new AbortController().signal;
 
@@ -214,4 +217,75 @@ test('snapshots that cannot be counted any more have no figure', async () => {
   expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
   expect(await registry.metrics()).not.toContain('kind="Snapshot"');
   expect(log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
+});
+
+describe('the report is awaited', () => {
+  const { policy, ...governance } = governedBy(storagePolicy());
+  const inGeneration = (generation: number): NodeGovernance => ({
+    ...governance,
+    policy: { ...policy, generation },
+  });
+  /** Requests for the evictions of these pods, by the policy as it was in that generation. */
+  const asking = (generation: number, ...names: readonly string[]): StorageInventory => ({
+    ...{ policy: { uid: policy.uid, generation }, warnings: [], offenders: [] },
+    evictionRequests: names.map((name) => evictionRequest(name)),
+  });
+
+  test('from when a pod is to be evicted until the report that asks for it is written', async () => {
+    let storage: StorageInventory | undefined;
+    const { manager, reports, ready } = bed({ governance: () => inGeneration(1), storage: () => storage });
+    ready();
+    expect(manager.isAwaited).toBe(false);
+    storage = asking(1, 'a');
+    expect(manager.isAwaited).toBe(true);
+    reports.fails = true;
+    await expect(manager.reconcile(never)).rejects.toThrow('server down');
+    expect(manager.isAwaited).toBe(true);
+    reports.fails = false;
+    await manager.reconcile(never);
+    expect(reports.stored?.evictionRequests).toHaveLength(1);
+    expect(manager.isAwaited).toBe(false);
+    storage = asking(1, 'a', 'b');
+    expect(manager.isAwaited).toBe(true);
+    storage = asking(1);
+    expect(manager.isAwaited).toBe(false);
+  });
+
+  test('once a pod is to be evicted by the policy as it is now; a report that names an older one asks for nothing', async () => {
+    let [generation, storage] = [1, asking(1, 'a')];
+    const { manager, ready } = bed({ governance: () => inGeneration(generation), storage: () => storage });
+    ready();
+    await manager.reconcile(never);
+    generation = 2;
+    expect(manager.isAwaited).toBe(false);
+    storage = asking(2, 'a');
+    expect(manager.isAwaited).toBe(true);
+    await manager.reconcile(never);
+    expect(manager.isAwaited).toBe(false);
+  });
+
+  test('where there are more than can be listed, when they become more', async () => {
+    const names = Array.from({ length: 41 }, (_, i) => `p${i}`);
+    let storage = asking(1, ...names.slice(1));
+    const { manager, ready } = bed({ governance: () => inGeneration(1), storage: () => storage });
+    ready();
+    expect(manager.isAwaited).toBe(true);
+    await manager.reconcile(never);
+    storage = asking(1, ...names.slice(1).toReversed());
+    expect(manager.isAwaited).toBe(false);
+    storage = asking(1, ...names);
+    expect(manager.isAwaited).toBe(true);
+  });
+
+  test('not by an agent that has started again, once it has read that the report asks already', async () => {
+    const first = bed({ governance: () => inGeneration(1), storage: () => asking(1, 'a') });
+    first.ready();
+    await first.manager.reconcile(never);
+    const second = bed({ governance: () => inGeneration(1), storage: () => asking(1, 'a') });
+    second.reports.stored = first.reports.stored;
+    expect(second.manager.isAwaited).toBe(true);
+    await second.manager.reconcile(never);
+    expect(second.manager.isAwaited).toBe(false);
+    expect(second.reports.writes).toBe(0);
+  });
 });

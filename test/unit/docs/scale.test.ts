@@ -3,7 +3,13 @@ import { expect, test } from 'vitest';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { agentFlags } from '../../../src/cli/agent-flags.ts';
-import { firstDelays, loopJitter, newsSpreadMs, toldSpreadMs } from '../../../src/cli/agent-spread.ts';
+import {
+  firstDelays,
+  firstStorageMs,
+  loopJitter,
+  newsSpreadMs,
+  toldSpreadMs,
+} from '../../../src/cli/agent-spread.ts';
 import { reflectorBackoff } from '../../../src/kube/backoff.ts';
 import { refreshMs } from '../../../src/kube/event-series.ts';
 import { EventSpamFilter } from '../../../src/kube/event-spam-filter.ts';
@@ -103,6 +109,10 @@ test('how long news is held back', () => {
   expect(over).toContain(`reports: ${seconds(toldSpreadMs(100 * periodMs))} s, or that period`);
   expect(toldSpreadMs(6_000)).toBe(6_000);
   expect(newsSpreadMs(6_000)).toBe(1_000);
+  expect(row('pods are to be evicted')[1]).toBe(
+    `${seconds(firstStorageMs(100 * periodMs, almostOne))} s, or one \`--${agentFlags.localStoragePeriod.name}\` if that is shorter`,
+  );
+  expect(firstStorageMs(1_000, almostOne)).toBeCloseTo(1_000);
   expect(loopJitter).toBe(0.1);
   expect(row('passes')[1]).toContain('a tenth');
 });

@@ -80,6 +80,19 @@ test('a wake is held back for its share of the spread; triggers meanwhile are on
   expect(heard).toHaveLength(4);
 });
 
+test('a time that was drawn already is waited for; a trigger meanwhile changes nothing', async () => {
+  const clock = new SettlingClock();
+  const heard: string[] = [];
+  const wakes = [new NamedWake('one', heard)];
+  const news = new SpreadWake({ clock, random: () => 0.5, spreadMs: 10_000, wakes });
+  news.hold(7_000, never);
+  news.trigger(never);
+  await clock.advance(6_999);
+  expect([news.isHeld, heard]).toEqual([true, []]);
+  await clock.advance(1);
+  expect([news.isHeld, heard]).toEqual([false, ['one']]);
+});
+
 test('nothing is held back after the end', async () => {
   const clock = new SettlingClock();
   const news = new SpreadWake({ clock, random: () => 0.5, spreadMs: 10_000, wakes: [] });
