@@ -30,6 +30,10 @@ export function governNode(
   return { kind: 'governed', policy, nodes: policy.nodes };
 }
 
+/** Whether nothing is known that could govern the node: a watch that does not work, a node that is gone. */
+export const isNodeUnknown = (governance: NodeGovernance): boolean =>
+  governance.kind === 'keep' && governance.reason === 'NodeUnknown';
+
 /** Whether both ask for the same: the spec itself is compared as well, for a default that changed with the CRD moves no generation. */
 export const isSamePolicy = (a: Policy, b: Policy): boolean =>
   a === b ||

@@ -8,6 +8,24 @@ export const liveMs = 5_000;
 /** Whether what was asked for at that monotonic time may still be acted upon. */
 export const isLive = (at: number, clock: Monotonic): boolean => clock.monotonicMs() - at < liveMs;
 
+/** Answers of a pass, each by its key, that are asked for again once they may not be acted upon any more; one under way is waited for, and a failure is remembered as well. */
+export class LiveAnswers<T> {
+  readonly #clock: Monotonic;
+  readonly #asked = new Map<string, { readonly at: number; readonly answer: Promise<T> }>();
+
+  constructor(clock: Monotonic) {
+    this.#clock = clock;
+  }
+
+  get(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#asked.get(key);
+    if (known !== undefined && isLive(known.at, this.#clock)) return known.answer;
+    const asked = { at: this.#clock.monotonicMs(), answer: ask() };
+    this.#asked.set(key, asked);
+    return asked.answer;
+  }
+}
+
 /** So many in a row that are too old are no pause of this process, but a server that is slow. */
 const maxLooks = 3;
 

@@ -1,8 +1,16 @@
+import type { Clock } from './clock.ts';
+
 /** Both clocks, read at one moment. */
 export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
+
+/** What both clocks say now. */
+export const momentOf = (clock: Pick<Clock, 'now' | 'monotonicMs'>): Moment => ({
+  wallMs: clock.now().getTime(),
+  monotonicMs: clock.monotonicMs(),
+});
 
 /** A jump of the wall clock forward. */
 export interface Jump {

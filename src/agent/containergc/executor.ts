@@ -9,7 +9,7 @@ import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { NodeLogs } from '../../node/logs.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { isLive, liveMs, lookLive } from '../../runtime/fresh.ts';
+import { isLive, LiveAnswers, liveMs, lookLive } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ContainerGcFacts, ContainerObject, LogDirectoryObject, PodRef, Removal } from './facts.ts';
 import { legacyLinkOf, stopSeconds } from './kubelet-labels.ts';
@@ -64,8 +64,8 @@ const batch = 16;
 export class ContainerGcExecutor {
   readonly #deps: ExecutorDeps;
   readonly #live: LiveCheck;
-  readonly #answers = new Map<string, Dated<Promise<PodAnswer>>>();
-  #view: (Dated<Listed> & { readonly kind: Kind; used: number }) | undefined;
+  readonly #answers: LiveAnswers<PodAnswer>;
+  #view: View | undefined;
   removed = 0;
   failed = 0;
   freedBytes = 0;
@@ -78,6 +78,7 @@ export class ContainerGcExecutor {
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
     this.#live = new LiveCheck({ ...deps, policy: deps.rule.policy });
+    this.#answers = new LiveAnswers(deps.clock);
   }
 
   /** Why not everything could be decided. */
@@ -135,18 +136,16 @@ export class ContainerGcExecutor {
     this.#deps.log.debug({ ...fieldsOf(removal), kept }, 'keeping after live check');
   }
 
-  async #podGone(pod: PodRef, signal: AbortSignal): Promise<PodAnswer> {
-    const known = this.#answers.get(pod.uid);
-    if (known !== undefined && isLive(known.at, this.#deps.clock)) return known.answer;
-    const answer = this.#askApi(pod, signal);
-    this.#answers.set(pod.uid, { at: this.#deps.clock.monotonicMs(), answer });
-    if ((await answer) === 'exists') this.#deps.onPodFound(pod.uid);
-    return answer;
+  #podGone(pod: PodRef, signal: AbortSignal): Promise<PodAnswer> {
+    return this.#answers.get(pod.uid, () => this.#askApi(pod, signal));
   }
 
   async #askApi(pod: PodRef, signal: AbortSignal): Promise<PodAnswer> {
+    const { podGone, onPodFound } = this.#deps;
     try {
-      return await this.#deps.podGone(pod, signal);
+      const answer = await podGone(pod, signal);
+      if (answer === 'exists') onPodFound(pod.uid);
+      return answer;
     } catch (err) {
       signal.throwIfAborted();
       this.#deps.log.warn({ pod, err }, 'reading pod failed');
@@ -258,10 +257,13 @@ export class ContainerGcExecutor {
 const isKept = (verdict: Recheck | 'halted'): verdict is ContainerKeepReason =>
   verdict !== 'due' && verdict !== 'absent' && verdict !== 'halted';
 
-interface Dated<T> {
+/** What the runtime said, and for how many removals of one kind it was good already. */
+interface View {
   /** Monotonic milliseconds. */
   readonly at: number;
-  readonly answer: T;
+  readonly kind: Kind;
+  readonly answer: Listed;
+  used: number;
 }
 
 type Listed = Omit<LiveView, 'pods'>;

@@ -1,8 +1,8 @@
-import { isSamePolicy, type NodeGovernance } from '../../api/node-governance.ts';
+import { isNodeUnknown, isSamePolicy, type NodeGovernance } from '../../api/node-governance.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, withJump, type Jump, type Moment } from '../../runtime/jump.ts';
+import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/jump.ts';
 import { containerGcFailed } from './events.ts';
 import { ContainerGcExecutor, type ExecutorDeps, type Rule } from './executor.ts';
 import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
@@ -60,7 +60,7 @@ export class ContainerGcManager {
     const rule = ruleOf(governance);
     if (rule === undefined) {
       clearPlan(metrics);
-      const undecided = isUnknown(governance) ? 'the node or the policies are not known' : undefined;
+      const undecided = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
       return { ...nothingDone, inventory: inventoryOf(facts), undecided, error };
     }
     const plan = planContainerGc(facts, { policy: rule.containerGC, now: clock.now(), periodMs });
@@ -98,15 +98,10 @@ export class ContainerGcManager {
 
   /** True when the wall clock jumped since the last pass. */
   #lookAtClocks(): boolean {
-    const [before, now] = [this.#looked, this.#moment()];
+    const [before, now] = [this.#looked, momentOf(this.#deps.clock)];
     this.#looked = now;
     this.#jumps = withJump(this.#jumps, before, now);
     return jumpMs(before, now) !== 0;
-  }
-
-  #moment(): Moment {
-    const { clock } = this.#deps;
-    return { wallMs: clock.now().getTime(), monotonicMs: clock.monotonicMs() };
   }
 
   async #listLogs(
@@ -144,7 +139,7 @@ export class ContainerGcManager {
   #haltedBy({ policy }: Rule): string | undefined {
     const now = ruleOf(this.#deps.governance());
     if (now === undefined || !isSamePolicy(now.policy, policy)) return 'policies have changed';
-    return jumpMs(this.#looked, this.#moment()) === 0 ? undefined : 'the clock has jumped';
+    return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
   }
 
   async #perform(
@@ -184,9 +179,6 @@ function ruleOf(governance: NodeGovernance): Rule | undefined {
   if (governance.kind === 'keep' || governance.nodes.containerGC === undefined) return undefined;
   return { policy: governance.policy, containerGC: governance.nodes.containerGC };
 }
-
-const isUnknown = (governance: NodeGovernance): boolean =>
-  governance.kind === 'keep' && governance.reason === 'NodeUnknown';
 
 function undecidedBy({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';

@@ -7,7 +7,7 @@ import type { StateFile } from '../../node/state-file.ts';
 import type { AgentState } from '../../node/state-format.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, type Moment } from '../../runtime/jump.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/jump.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { hasCapacity } from './disk.ts';
 import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdentity } from './events.ts';
@@ -93,7 +93,7 @@ export class ImageGcManager {
 
   /** All that the plan needs. A listing that fails ends the pass, told and counted. */
   async #see(rule: ImageRule, signal: AbortSignal): Promise<Seen> {
-    const moment = this.#moment();
+    const moment = momentOf(this.#deps.clock);
     const jumpedMs = jumpMs(this.#looked, moment);
     this.#looked = moment;
     try {
@@ -191,12 +191,7 @@ export class ImageGcManager {
 
   #haltedBy(rule: Enforced): string | undefined {
     if (!isSameRule(rule, ruleOf(this.#deps.governance()))) return 'policies have changed';
-    return jumpMs(this.#looked, this.#moment()) === 0 ? undefined : 'the clock has jumped';
-  }
-
-  #moment(): Moment {
-    const { clock } = this.#deps;
-    return { wallMs: clock.now().getTime(), monotonicMs: clock.monotonicMs() };
+    return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
   }
 
   /** Writes down what is known, at a shutdown too. A disk that does not take it must not stop the one who frees it. */

@@ -1,5 +1,5 @@
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import { isNodeUnknown, type NodeGovernance } from '../../api/node-governance.ts';
 import type { NodePassReport } from '../../api/node-pass.ts';
 import type { LocalStoragePolicy } from '../../api/policy.ts';
 import type { Recorder } from '../../kube/recorder.ts';
@@ -66,7 +66,7 @@ export class LocalStorageManager {
     const governance = this.#deps.governance();
     const rule = ruleOf(governance);
     if (rule === undefined) {
-      await this.#standDown(isUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      await this.#standDown(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
       return;
     }
     this.#state = 'working';
@@ -207,6 +207,3 @@ function ruleOf(governance: NodeGovernance): StorageRule | undefined {
   const { policy, nodes } = governance;
   return nodes.localStorageEviction && { policy, storage: nodes.localStorageEviction };
 }
-
-const isUnknown = (governance: NodeGovernance): boolean =>
-  governance.kind === 'keep' && governance.reason === 'NodeUnknown';

@@ -3,7 +3,7 @@ import type { ClusterActions } from '../../kube/cluster.ts';
 import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { isLive } from '../../runtime/fresh.ts';
+import { LiveAnswers } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ActResult } from '../../runtime/paced.ts';
 import type { PodDeletion } from './facts.ts';
@@ -41,7 +41,7 @@ const maxFailureLines = 10;
 export class DeletionExecutor {
   readonly #deps: ExecutorDeps;
   readonly #gate: ActGate;
-  readonly #liveNodes = new Map<string, Live<LiveNode>>();
+  readonly #liveNodes: LiveAnswers<LiveNode>;
   /** resourceVersion after the mark, for a delete that had to be tried again. */
   readonly #marked = new Map<string, string>();
   readonly #throttles = new Map<string, number>();
@@ -56,6 +56,7 @@ export class DeletionExecutor {
   constructor(deps: ExecutorDeps) {
     this.#deps = deps;
     this.#gate = new ActGate(deps);
+    this.#liveNodes = new LiveAnswers(deps.clock);
   }
 
   /** Why the pass must not go on: the policies are not those of the plan any more, or cannot be read. */
@@ -95,7 +96,7 @@ export class DeletionExecutor {
   async #recheck(deletion: PodDeletion): Promise<PodKeepReason | 'stop' | undefined> {
     const { nodeName } = deletion.pod;
     const needsNode = nodeName !== undefined && dependsOnNode(deletion.reason);
-    const live = needsNode ? await this.#liveNode(nodeName) : undefined;
+    const live = needsNode ? await this.#liveNodes.get(nodeName, () => this.#readNode(nodeName)) : undefined;
     const confirmation = await this.#gate.confirmed(this.#signal);
     if (this.#gate.mustStop(confirmation)) return 'stop';
     if (this.#deps.isMarkedNow(deletion)) return 'KeepMarked';
@@ -120,14 +121,6 @@ export class DeletionExecutor {
     metrics.skipped.inc({ reason: kept });
     log.debug({ ...fieldsOf(deletion), kept }, 'keeping pod after live check');
     return 'done';
-  }
-
-  async #liveNode(name: string): Promise<LiveNode> {
-    const known = this.#liveNodes.get(name);
-    if (known !== undefined && isLive(known.at, this.#deps.clock)) return known.answer;
-    const answer = this.#readNode(name);
-    this.#liveNodes.set(name, { at: this.#deps.clock.monotonicMs(), answer });
-    return answer;
   }
 
   async #readNode(name: string): Promise<LiveNode> {
@@ -193,12 +186,6 @@ export class DeletionExecutor {
     else log.debug(fields, 'deleting pod failed');
     if (statusOf(err) === 401 || this.#failedInARow >= hopelessInARow) this.throwIfFailed();
   }
-}
-
-/** An answer under way or had, and when it was asked for. */
-interface Live<T> {
-  readonly at: number;
-  readonly answer: Promise<T>;
 }
 
 const labelsOf = ({ pod, reason }: PodDeletion): { namespace: string; reason: string } => ({

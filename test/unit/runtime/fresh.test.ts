@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Fresh, isLive, liveMs, lookLive } from '../../../src/runtime/fresh.ts';
+import { Fresh, isLive, LiveAnswers, liveMs, lookLive } from '../../../src/runtime/fresh.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
 const never = new AbortController().signal;
@@ -97,4 +97,31 @@ test('an answer is asked for again when it is older than allowed, counted from t
   clock.advance(1_000);
   await expect(fresh.get(never)).rejects.toThrow('no answer');
   expect(await fresh.get(never)).toBe(4);
+});
+
+test('answers are known by their key, for 5 s from the question; one under way is shared', async () => {
+  const clock = new FakeClock();
+  const answers = new LiveAnswers<string>(clock);
+  let asked = 0;
+  const ask = (key: string): Promise<string> =>
+    answers.get(key, () => {
+      asked += 1;
+      const answer = `${key}${asked}`;
+      clock.advance(1_000);
+      return Promise.resolve(answer);
+    });
+  expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a1', 'a1', 'b2']);
+  clock.advance(2_999);
+  expect(await ask('a')).toBe('a1');
+  clock.advance(1);
+  expect([await ask('b'), await ask('a')]).toEqual(['b2', 'a3']);
+});
+
+test('a failure is an answer for as long', async () => {
+  const clock = new FakeClock();
+  const answers = new LiveAnswers<string>(clock);
+  await expect(answers.get('a', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+  await expect(answers.get('a', () => Promise.resolve('yes'))).rejects.toThrow('no answer');
+  clock.advance(liveMs);
+  expect(await answers.get('a', () => Promise.resolve('yes'))).toBe('yes');
 });
