@@ -30,7 +30,7 @@ export interface NodeRuntime {
 
 const restSeconds = 70;
 /** Each is garbage of 270 KB and CPU time: a Prometheus asks less often still. */
-const restScrapeMs = 5_000;
+const scrapeEveryMs = 5_000;
 
 /** Starts dustpan on a policy in DryRun. */
 export async function measureAtRest(
@@ -82,7 +82,7 @@ async function watchRest(dustpan: Dustpan): Promise<Rest> {
       await sleep(1_000);
     }
   };
-  const [scrapes] = await Promise.all([scrapeUntil(dustpan, restScrapeMs, isOver), look()]);
+  const [scrapes] = await Promise.all([scrapeUntil(dustpan, scrapeEveryMs, isOver), look()]);
   return { scrapes, steadyMb: median(resident.slice(resident.length / 2)) };
 }
 
@@ -115,7 +115,7 @@ export async function measureClearing(
     }).finally(() => {
       cleared = true;
     }),
-    scrapeUntil(dustpan, 1_000, () => cleared),
+    scrapeUntil(dustpan, scrapeEveryMs, () => cleared),
   ]);
   const { scrapes: resting, steadyMb } = await watchRest(dustpan);
   return {
