@@ -69,13 +69,14 @@ export class AccessReviews {
     return user === 'nobody' ? 'unauthenticated' : this.#accessOf(user, path, signal);
   }
 
+  /** What comes with an error is not remembered: an authenticator that did not answer may do so the next time. As upstream's cache; kube-apiserver calls every token that it does not know an error. */
   async #userOf(token: string, signal: AbortSignal): Promise<User | 'nobody'> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#users.get(key);
     if (known !== undefined) return known;
     const status = await this.#review(tokenReview, { token }, signal);
     const user = userIn(status);
-    this.#users.remember(key, user, tokenTtlMs);
+    if (user !== 'nobody' || asText(status['error']) === '') this.#users.remember(key, user, tokenTtlMs);
     return user;
   }
 

@@ -35,7 +35,7 @@ function bed(world: Partial<World> = {}) {
       if (failure !== undefined) throw failure;
       const spec = specOf(request);
       if (request.path === tokens)
-        return { status: users.get(String(spec['token'])) ?? { error: 'invalid' } };
+        return { status: users.get(String(spec['token'])) ?? { authenticated: false } };
       return { status: { allowed: readers.has(String(spec['user'])) } };
     },
   });
@@ -125,6 +125,24 @@ describe('answers are remembered', () => {
     clock.advance(1);
     await check('Bearer bad');
     expect(asked()).toEqual([tokens]);
+  });
+
+  test('an error is not: the same token is asked about again', async () => {
+    const error = '[invalid bearer token, the authenticator did not answer]';
+    const { check, asked, users } = bed({ users: new Map([['t', { authenticated: false, error }]]) });
+    expect(await check('Bearer t')).toBe('unauthenticated');
+    users.set('t', { authenticated: true, user: { username: 'prometheus' } });
+    expect(await check('Bearer t')).toBe('allowed');
+    expect(asked()).toEqual([tokens, tokens, rights]);
+  });
+
+  test('a user is, whatever else went wrong', async () => {
+    const known = { authenticated: true, user: { username: 'prometheus' }, error: 'one of several' };
+    const { check, asked } = bed({ users: new Map([['t', known]]) });
+    await check('Bearer t');
+    asked();
+    expect(await check('Bearer t')).toBe('allowed');
+    expect(asked()).toEqual([]);
   });
 
   test('an allowance for five minutes', async () => {
