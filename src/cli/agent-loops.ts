@@ -37,7 +37,7 @@ interface AgentLoopsDeps {
   /** A number from 0 to below 1. */
   readonly random: () => number;
   readonly log: Logger;
-  readonly onResult: (loop: string) => (result: PassResult) => void;
+  readonly onResult: (loop: string, periodMs: number) => (result: PassResult) => void;
 }
 
 /** A pass that is silent for this many periods counts as dead; and never before it could have met the deadline of a call or two. */
@@ -174,7 +174,10 @@ export class AgentLoops {
     const { clock, random, log, onResult } = this.#deps;
     return loop(
       task,
-      { ...options, clock, random, log, quietRepeats: true, onResult: onResult(options.name) },
+      {
+        ...{ ...options, clock, random, log, quietRepeats: true },
+        onResult: onResult(options.name, options.intervalMs),
+      },
       signal,
     );
   }

@@ -150,7 +150,7 @@ function leading(
 const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
   name,
   intervalMs,
-  onResult: metrics.pass(name),
+  onResult: metrics.pass(name, intervalMs),
 });
 
 const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();

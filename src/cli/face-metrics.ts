@@ -6,7 +6,7 @@ import type { PassResult } from '../runtime/loop.ts';
 
 export interface FaceMetrics {
   readonly call: (call: ApiCall) => void;
-  readonly pass: (loop: string) => (result: PassResult) => void;
+  readonly pass: (loop: string, periodMs: number) => (result: PassResult) => void;
   readonly reflector: ReflectorMetrics;
   readonly events: NonNullable<EventRecorderDeps['metrics']>;
 }
@@ -64,9 +64,16 @@ function passMetrics(registers: [Registry]): FaceMetrics['pass'] {
     labelNames: ['loop'],
     registers,
   });
-  return (loop) => {
+  const period = new Gauge({
+    name: 'dustpan_loop_period_seconds',
+    help: '[ALPHA] How long the loop waits between two passes.',
+    labelNames: ['loop'],
+    registers,
+  });
+  return (loop, periodMs) => {
     for (const result of ['success', 'error']) passes.inc({ loop, result }, 0);
     lastSuccess.set({ loop }, 0);
+    period.set({ loop }, periodMs / 1_000);
     return ({ ok, seconds: took }) => {
       passes.inc({ loop, result: ok ? 'success' : 'error' });
       durations.observe({ loop }, took);

@@ -82,6 +82,7 @@ const leftOut = [
   'dustpan_local_storage_kept_pods',
   'dustpan_local_storage_usage_errors_total',
   'dustpan_local_storage_warnings_total',
+  'dustpan_loop_period_seconds',
   'dustpan_node_degraded',
   'dustpan_node_report_writes_total',
   'dustpan_pod_gc_force_delete_pod_errors_total',
