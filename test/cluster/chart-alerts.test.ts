@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { expect, test } from 'vitest';
+import { chartDirectory, only, render } from './chart.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+
+interface Groups {
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+}
+
+const rulesOf = ({ groups }: Groups): readonly Rule[] => groups.flatMap(({ rules }) => rules);
+const all = rulesOf(load(readFileSync(join(chartDirectory, 'files/rules.yaml'), 'utf8')) as Groups);
+const namesOf = (rules: readonly Rule[]): readonly string[] => rules.map(({ alert }) => alert);
+
+async function rendered(set: Readonly<Record<string, unknown>>): Promise<readonly Rule[]> {
+  const rule = { enabled: true, renderMode: 'alwaysRender' };
+  const manifests = await render({ set: { 'metrics.prometheusRule': rule, ...set } });
+  return rulesOf(only(manifests, 'PrometheusRule').spec as unknown as Groups);
+}
+
+test('with both components all alerts are there, as the file has them', async () => {
+  expect(await rendered({})).toEqual(all);
+});
+
+test.each(['controller', 'agent'])(
+  'without the %s no alert misses it, and all others stay',
+  async (component) => {
+    const left = await rendered({ [`${component}.enabled`]: false });
+    const isAbout = ({ expr }: Rule): boolean => expr.includes(`job="dustpan-${component}"`);
+    expect(namesOf(left)).toEqual(namesOf(all.filter((rule) => !isAbout(rule))));
+    expect(left.filter(({ expr }) => expr.includes('absent(') && expr.includes(component))).toEqual([]);
+    expect(all.filter(isAbout).length).toBeGreaterThan(5);
+  },
+);
+
+test('each alert is about one component, or about whichever is there', () => {
+  const jobs = all.map(({ expr }) => [...new Set(expr.match(/job=~?"[^"]*"/g))]);
+  const known = ['job="dustpan-controller"', 'job="dustpan-agent"', 'job=~"dustpan-(controller|agent)"'];
+  for (const named of jobs) {
+    expect(named).toHaveLength(1);
+    expect(known).toContain(named[0]);
+  }
+});
