@@ -158,6 +158,7 @@ describe('pods', () => {
 
 describe('monitoring', () => {
   const set = { 'metrics.serviceMonitor.enabled': true, 'metrics.podMonitor.enabled': true };
+  const apiVersions = ['monitoring.coreos.com/v1'];
   const kinds = async (options: RenderOptions) =>
     (await render(options)).map(({ kind }) => kind).filter((kind) => kind.endsWith('Monitor'));
 
@@ -166,10 +167,7 @@ describe('monitoring', () => {
   });
 
   test('is there where it has', async () => {
-    expect(await kinds({ set, apiVersions: ['monitoring.coreos.com/v1'] })).toEqual([
-      'PodMonitor',
-      'ServiceMonitor',
-    ]);
+    expect(await kinds({ set, apiVersions })).toEqual(['PodMonitor', 'ServiceMonitor']);
   });
 
   test('fails where it must not be missing', async () => {
@@ -180,12 +178,34 @@ describe('monitoring', () => {
     expect(stderr).toContain('the cluster has no PodMonitor');
   });
 
-  test('by annotations only where there is no monitor', async () => {
-    const annotated = async (options: RenderOptions) =>
-      JSON.stringify(workload(await render(options), 'DaemonSet').spec.template.metadata).includes(
-        'prometheus.io/scrape',
-      );
-    expect(await annotated({})).toBe(true);
-    expect(await annotated({ set })).toBe(false);
+  test.each<{ name: string; options: RenderOptions; annotated: readonly string[] }>([
+    { name: 'without monitors', options: {}, annotated: ['Deployment', 'DaemonSet'] },
+    {
+      name: 'with both on, where the cluster has no such kinds',
+      options: { set },
+      annotated: ['Deployment', 'DaemonSet'],
+    },
+    { name: 'with both', options: { set, apiVersions }, annotated: [] },
+    {
+      name: 'with a monitor of the controller alone',
+      options: { set: { 'metrics.serviceMonitor.enabled': true }, apiVersions },
+      annotated: ['DaemonSet'],
+    },
+    {
+      name: 'with a monitor of the agents alone',
+      options: { set: { 'metrics.podMonitor.enabled': true }, apiVersions },
+      annotated: ['Deployment'],
+    },
+    {
+      name: 'with a ServiceMonitor of both',
+      options: { set: { 'metrics.serviceMonitor': { enabled: true, agents: true } }, apiVersions },
+      annotated: [],
+    },
+    { name: 'switched off', options: { set: { 'metrics.scrapeAnnotations': false } }, annotated: [] },
+  ])('by annotations, $name: $annotated', async ({ options, annotated }) => {
+    const manifests = await render(options);
+    const isAnnotated = (kind: 'Deployment' | 'DaemonSet'): boolean =>
+      JSON.stringify(workload(manifests, kind).spec.template.metadata).includes('prometheus.io/scrape');
+    expect((['Deployment', 'DaemonSet'] as const).filter(isAnnotated)).toEqual(annotated);
   });
 });

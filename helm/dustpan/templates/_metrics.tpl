@@ -10,6 +10,17 @@ true
 {{- end -}}
 {{- end }}
 
+{{/* "true" where a monitor of the pods of a component is rendered; root, component. */}}
+{{- define "dustpan.hasMonitor" -}}
+{{- $metrics := .root.Values.metrics -}}
+{{- if or (eq .component "controller") $metrics.serviceMonitor.agents -}}
+{{- include "dustpan.monitored" (dict "root" .root "values" $metrics.serviceMonitor "kind" "ServiceMonitor") -}}
+{{- end -}}
+{{- if eq .component "agent" -}}
+{{- include "dustpan.monitored" (dict "root" .root "values" $metrics.podMonitor "kind" "PodMonitor") -}}
+{{- end -}}
+{{- end }}
+
 {{/* "true" where /metrics is served over TLS. */}}
 {{- define "dustpan.isSecure" -}}
 {{- if and .Values.metrics.enabled .Values.metrics.secure.enabled -}}true{{- end -}}

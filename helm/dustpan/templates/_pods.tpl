@@ -109,11 +109,11 @@ envFrom:
 {{- end }}
 {{- end }}
 
-{{/* Annotations of pods; root and values. */}}
+{{/* Annotations of pods; root, component and its values. */}}
 {{- define "dustpan.podAnnotations" -}}
 {{- $metrics := .root.Values.metrics -}}
 {{- $own := dict "kubectl.kubernetes.io/default-container" .component -}}
-{{- if and $metrics.enabled $metrics.scrapeAnnotations (not $metrics.serviceMonitor.enabled) (not $metrics.podMonitor.enabled) -}}
+{{- if and $metrics.enabled $metrics.scrapeAnnotations (not (include "dustpan.hasMonitor" .)) -}}
 {{- $own = merge $own (dict
   "prometheus.io/scrape" "true"
   "prometheus.io/port" ($metrics.port | int64 | toString)
