@@ -156,6 +156,31 @@ describe('pods', () => {
   });
 });
 
+describe('the network', () => {
+  const set = { 'networkPolicy.enabled': true, 'networkPolicy.egress.enabled': true };
+  const egressOf = async (component: string, more: Record<string, unknown> = {}): Promise<unknown> =>
+    only(await render({ set: { ...set, ...more } }), 'NetworkPolicy', `-${component}`).spec?.['egress'];
+  const tcp = (...ports: readonly number[]): object => ({
+    ports: ports.map((port) => ({ port, protocol: 'TCP' })),
+  });
+
+  test.each([
+    { endpoint: '', port: 10250 },
+    { endpoint: 'https://10.0.0.7:10260', port: 10260 },
+    { endpoint: 'https://$(HOST_IP):10260/', port: 10260 },
+    { endpoint: 'https://[fd00::7]:10260', port: 10260 },
+    { endpoint: 'https://[fd00::10260]', port: 443 },
+    { endpoint: 'https://kubelet.example.com', port: 443 },
+  ])('is open to the API server and the kubelet of "$endpoint": $port', async ({ endpoint, port }) => {
+    const egress = await egressOf('agent', { 'agent.kubelet.endpoint': endpoint });
+    expect(egress).toEqual([tcp(443, 6443), tcp(port)]);
+  });
+
+  test('is open to the API server alone for the controller', async () => {
+    expect(await egressOf('controller')).toEqual([tcp(443, 6443)]);
+  });
+});
+
 describe('monitoring', () => {
   const set = { 'metrics.serviceMonitor.enabled': true, 'metrics.podMonitor.enabled': true };
   const apiVersions = ['monitoring.coreos.com/v1'];

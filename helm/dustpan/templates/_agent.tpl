@@ -19,6 +19,15 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 {{- default $known.root .Values.agent.hostPaths.runtimeRoot -}}
 {{- end }}
 
+{{/* Where the kubelet listens: as the program takes its flag, which has no path. */}}
+{{- define "dustpan.agent.kubeletPort" -}}
+{{- with .Values.agent.kubelet.endpoint -}}
+{{- regexFind ":[0-9]+/?$" . | trimAll ":/" | default "443" -}}
+{{- else -}}
+10250
+{{- end -}}
+{{- end }}
+
 {{- define "dustpan.agent.securityContext" -}}
 {{- $context := deepCopy (default dict .Values.agent.securityContext) -}}
 {{- if .Values.agent.localStorage.filesystem -}}
