@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findProgram } from '../test/cluster/find.ts';
 import { programsOf } from '../test/cluster/parts.ts';
-import { imageValues, withImage } from './manifests/image-values.ts';
+import { imageValues, withDigest, withImage } from './manifests/image-values.ts';
 import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
 
 const namespace = 'dustpan-system';
@@ -30,8 +30,9 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 cpSync(join('helm', 'dustpan'), chart, { recursive: true });
 if (image !== undefined) {
-  const values = join(chart, 'values.yaml');
-  writeFileSync(values, withImage(readFileSync(values, 'utf8'), imageValues(image)));
+  const released = imageValues(image);
+  change('values.yaml', (text) => withImage(text, released));
+  change('Chart.yaml', (text) => withDigest(text, released.digest));
 }
 try {
   write('crds.yaml', crds());
@@ -47,6 +48,11 @@ try {
     throw err;
   process.stderr.write('helm missing: https://helm.sh/docs/intro/install/\n');
   process.exit(1);
+}
+
+function change(name: string, by: (text: string) => string): void {
+  const file = join(chart, name);
+  writeFileSync(file, by(readFileSync(file, 'utf8')));
 }
 
 function crds(): string {

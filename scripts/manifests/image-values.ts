@@ -2,12 +2,15 @@
 interface ImageValues {
   readonly registry: string;
   readonly repository: string;
-  /** Empty: the chart's tag says which. */
+}
+
+interface ReleasedImage extends ImageValues {
+  /** Empty: the chart's appVersion is its tag. */
   readonly digest: string;
 }
 
 /** `HOST/NAME[@sha256:…]` taken apart as a container runtime does: a first part without a dot or a colon is no host. */
-export function imageValues(reference: string): ImageValues {
+export function imageValues(reference: string): ReleasedImage {
   const [name = '', digest = ''] = reference.split('@');
   const cut = name.indexOf('/');
   const host = name.slice(0, Math.max(cut, 0));
@@ -18,14 +21,25 @@ export function imageValues(reference: string): ImageValues {
   return { registry: isHost ? host : '', repository, digest };
 }
 
+/**
+ * The text of Chart.yaml with the digest of the released image. It is no default of values.yaml: there it could not be told from one that
+ * somebody sets beside a tag, and `helm upgrade --reuse-values` would bring back the image of before.
+ */
+export function withDigest(chartText: string, digest: string): string {
+  const key = /^annotations:\n/m;
+  if (!key.test(chartText)) throw new Error('Chart.yaml has no annotations');
+  return digest === ''
+    ? chartText
+    : chartText.replace(key, `annotations:\n  gc.dustpan.dev/image-digest: ${JSON.stringify(digest)}\n`);
+}
+
 /** The text of values.yaml with these as its defaults, comments and all else as they were. */
-export function withImage(valuesText: string, { registry, repository, digest }: ImageValues): string {
+export function withImage(valuesText: string, { registry, repository }: ImageValues): string {
   // The key and the indented lines below it.
   const { 0: block, index: start } = /^image:\n( .*\n|\n)*/m.exec(valuesText) ?? { 0: '', index: 0 };
   const changed = [
     ['registry', registry],
     ['repository', repository],
-    ['digest', digest],
   ].reduce((text, [key = '', value = '']) => withLine(text, key, value), block);
   return `${valuesText.slice(0, start)}${changed}${valuesText.slice(start + block.length)}`;
 }

@@ -34,6 +34,11 @@ describe('values', () => {
       says: /must be one of 'Always'/,
     },
     { name: 'a digest that is none', set: { 'image.digest': 'sha256:abc' }, says: /does not match pattern/ },
+    {
+      name: 'a tag and a digest',
+      set: { 'image.tag': '2', 'image.digest': `sha256:${'a'.repeat(64)}` },
+      says: /image\.tag and image\.digest: only one/,
+    },
     { name: 'an empty repository', set: { 'image.repository': '' }, says: /minLength/ },
     {
       name: 'a duration without a unit',

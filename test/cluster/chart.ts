@@ -63,15 +63,18 @@ export interface RenderOptions {
   readonly namespace?: string;
   readonly kubeVersion?: string;
   readonly apiVersions?: readonly string[];
+  /** The folder of the chart; not given: that of the checkout. */
+  readonly chart?: string;
 }
 
 /** `helm template`, as text; without a cluster. */
 export async function template(options: RenderOptions = {}): Promise<CommandResult> {
   const { release = 'dustpan', namespace = 'dustpan-system', kubeVersion = '1.36.3' } = options;
+  const { chart = chartDirectory } = options;
   return await helm([
     'template',
     release,
-    chartDirectory,
+    chart,
     '--namespace',
     namespace,
     '--kube-version',

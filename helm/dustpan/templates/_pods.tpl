@@ -2,13 +2,21 @@
 
 {{- define "dustpan.image" -}}
 {{- $image := .Values.image -}}
+{{- if and $image.tag $image.digest -}}
+{{- fail "image.tag and image.digest: only one of them can say which image; leave the other empty" -}}
+{{- end -}}
+{{- $digest := $image.digest -}}
+{{- if not $image.tag -}}
+{{- /* What the chart was released with, unless somebody wants another. */ -}}
+{{- $digest = default (index .Chart.Annotations "gc.dustpan.dev/image-digest") $digest -}}
+{{- end -}}
 {{- $registry := default $image.registry .Values.global.imageRegistry -}}
 {{- $name := $image.repository -}}
 {{- if $registry -}}
 {{- $name = printf "%s/%s" (trimSuffix "/" $registry) $image.repository -}}
 {{- end -}}
-{{- if $image.digest -}}
-{{- printf "%s@%s" $name $image.digest -}}
+{{- if $digest -}}
+{{- printf "%s@%s" $name $digest -}}
 {{- else -}}
 {{- printf "%s:%s" $name (default .Chart.AppVersion $image.tag) -}}
 {{- end -}}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { imageValues, withImage } from '../../../scripts/manifests/image-values.ts';
+import { imageValues, withDigest, withImage } from '../../../scripts/manifests/image-values.ts';
 import { plainManifests, readManifests, writeManifests } from '../../../scripts/manifests/plain.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
@@ -93,16 +93,27 @@ describe('the released image as the chart’s default', () => {
     },
   );
 
-  test('changes three lines of values.yaml and no other', () => {
+  test('changes two lines of values.yaml and no other', () => {
     const before = readFileSync('helm/dustpan/values.yaml', 'utf8');
-    const image = { registry: 'ghcr.io', repository: 'o/dustpan', digest };
+    const image = { registry: 'ghcr.io', repository: 'o/dustpan' };
     const after = withImage(before, image);
     expect(load(after)).toEqual({
       ...(load(before) as object),
       image: { ...(load(before) as { readonly image: object }).image, ...image },
     });
     const lines = before.split('\n');
-    expect(after.split('\n').filter((line, index) => line !== lines[index])).toHaveLength(3);
+    expect(after.split('\n').filter((line, index) => line !== lines[index])).toHaveLength(2);
+  });
+
+  test('adds the digest to what Chart.yaml says, and nothing where there is none', () => {
+    const before = readFileSync('helm/dustpan/Chart.yaml', 'utf8');
+    const { annotations, ...rest } = load(before) as { readonly annotations: object };
+    expect(load(withDigest(before, digest))).toEqual({
+      ...rest,
+      annotations: { ...annotations, 'gc.dustpan.dev/image-digest': digest },
+    });
+    expect(withDigest(before, '')).toBe(before);
+    expect(() => withDigest('name: dustpan\n', digest)).toThrow('no annotations');
   });
 
   test('values without the key are refused', () => {
