@@ -16,7 +16,7 @@ beforeAll(() => {
     cwd: place,
   });
   facts = JSON.parse(readFileSync(file, 'utf8')) as Metafile;
-}, 60_000);
+});
 afterAll(() => {
   built.remove();
 });

@@ -38,7 +38,7 @@ test('is ready when all it lives on is there, and ends well within 5 s', async (
   expect(await agent.page('health', '/readyz?verbose')).toBe(ready);
   expect(await agent.page('health', '/healthz?verbose')).toContain('[+]containergc ok\n[+]imagegc ok\n');
   await until('a report', () => bed.condition('Ready') === 'True NoPolicy');
-  await until('both units passed', () => bed.report()?.units?.length === 2, 15_000);
+  await until('both units passed', () => bed.report()?.units?.length === 2);
   const metrics = await agent.page('metrics', '/metrics');
   expect(metrics).toContain('dustpan_build_info{');
   expect(metrics).toContain('dustpan_runtime_operations_total{operation_type="version"} ');
@@ -94,8 +94,8 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
   test('mode Enforce: what is garbage goes, what is used, starting or pinned stays', async () => {
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
     const agent = bed.startAgent(['--v=4']);
-    await until('the unused image went', () => !tags().includes(unused), 20_000);
-    await until('the pod that is gone went', () => containers().length === 2, 20_000);
+    await until('the unused image went', () => !tags().includes(unused));
+    await until('the pod that is gone went', () => containers().length === 2);
     await passes(agent, agent.said('planned pass') + 4);
     expect(tags()).toEqual([pinned, running, starting].toSorted());
     expect(containers()).toEqual(['main 1 Exited', 'main 2 Running']);
@@ -131,7 +131,7 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
     const known = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
     bed.startAgent();
-    await until('the unused image went', () => !tags().includes(unused), 20_000);
+    await until('the unused image went', () => !tags().includes(unused));
     expect(known).toContain('firstDetected');
     expect(containers()).toContain('main 2 Running');
   });

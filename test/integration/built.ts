@@ -31,7 +31,7 @@ export function builtForFile(): Pick<Built, 'main'> {
   let built: Built | undefined;
   beforeAll(() => {
     built = build();
-  }, 60_000);
+  });
   afterAll(() => {
     built?.remove();
   });
@@ -61,8 +61,10 @@ export class RunningController extends RunningProcess {
   }
 }
 
-/** Resolves when `holds` does; rejects with `what` after ten seconds. */
-export async function until(what: string, holds: () => boolean, patienceMs = 10_000): Promise<void> {
+const patienceMs = 60_000;
+
+/** Resolves when `holds` does; rejects with `what` after a minute: a busy machine may need most of it. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error(`still not so after ${patienceMs} ms: ${what}`);

@@ -17,7 +17,7 @@ beforeAll(() => {
   for (const name of ['dustpan', 'kubectl_complete-dustpan']) symlinkSync(built.main, join(bin, name));
   mkdirSync(join(work, 'snap'));
   writeFileSync(join(work, 'sandbox.yaml'), '');
-}, 60_000);
+});
 
 afterAll(() => {
   built.remove();

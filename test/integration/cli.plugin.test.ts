@@ -17,7 +17,7 @@ beforeAll(() => {
   place = dirname(dirname(built.main));
   for (const name of ['LICENSE', 'plugins']) symlinkSync(join(root, name), join(place, name));
   makePlugin(`--repository=${repository}`);
-}, 60_000);
+});
 
 afterAll(() => {
   built.remove();

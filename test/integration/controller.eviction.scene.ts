@@ -112,8 +112,8 @@ export class EvictionScene {
       .sort((a, b) => (a.regarding < b.regarding ? -1 : 1));
   }
 
-  async untilGoing(name: string, patienceMs?: number): Promise<void> {
-    await until(`${name} is evicted`, () => this.isGoing(name), patienceMs);
+  async untilGoing(name: string): Promise<void> {
+    await until(`${name} is evicted`, () => this.isGoing(name));
   }
 
   #requestOf({ name, uid, observedMs = Date.now(), observedBytes }: Ask, excess: number): object {

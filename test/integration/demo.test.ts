@@ -14,7 +14,7 @@ beforeEach(() => {
   place = dirname(dirname(built.main));
   for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(place, name));
   mkdirSync(join(place, 'tmp'));
-}, 60_000);
+});
 afterEach(() => {
   built.remove();
 });
@@ -43,20 +43,16 @@ test.each([
   { name: 'as this machine lets it', env: {} },
   // Neither unshare nor mount is found.
   { name: 'where nothing can be mounted', env: { PATH: '/nowhere' } },
-])(
-  'the demo cleans pods and a node, checks every object and leaves nothing: $name',
-  { timeout: 120_000 },
-  async ({ env }) => {
-    const demo = startDemo(env);
-    await once(demo.child, 'close');
-    expect(demo.said).toContain('all is as it should be');
-    expect(demo.child.exitCode).toBe(0);
-    expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(leftBehind()).toEqual([]);
-  },
-);
+])('the demo cleans pods and a node, checks every object and leaves nothing: $name', async ({ env }) => {
+  const demo = startDemo(env);
+  await once(demo.child, 'close');
+  expect(demo.said).toContain('all is as it should be');
+  expect(demo.child.exitCode).toBe(0);
+  expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(leftBehind()).toEqual([]);
+});
 
-test('its shell has a cluster and a node to ask about', { timeout: 60_000 }, async () => {
+test('its shell has a cluster and a node to ask about', async () => {
   const commands = `
     dustpan why pod ci/finished-ci-runners-03
     dustpan why image registry.example.com/base/jdk:21
@@ -72,9 +68,9 @@ test('its shell has a cluster and a node to ask about', { timeout: 60_000 }, asy
   expect(leftBehind()).toEqual([]);
 });
 
-test('ended in the middle it leaves nothing either', { timeout: 60_000 }, async () => {
+test('ended in the middle it leaves nothing either', async () => {
   const demo = startDemo();
-  await until('it is in the middle', () => demo.said.includes('mode DryRun'), 30_000);
+  await until('it is in the middle', () => demo.said.includes('mode DryRun'));
   const closed = once(demo.child, 'close');
   demo.child.kill('SIGTERM');
   await closed;

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await until('serves', () => controller.messages.includes('serving metrics and health probes'));
   const line = controller.stdout.split('\n').find((one) => one.includes('serving metrics')) ?? '';
   address = JSON.parse(line) as typeof address;
-}, 60_000);
+});
 
 afterAll(async () => {
   await controller.stop();

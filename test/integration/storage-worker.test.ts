@@ -22,4 +22,4 @@ test('the build makes the thread that walks, beside the command', async () => {
     built.remove();
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+});
