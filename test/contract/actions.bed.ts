@@ -97,7 +97,7 @@ export class Objects {
   }
 
   async request(request: KubeRequest): Promise<Buffer> {
-    const { body } = await this.#transport.send(request, AbortSignal.timeout(20_000));
+    const { body } = await this.#transport.send(request, AbortSignal.timeout(90_000));
     return body;
   }
 

@@ -21,7 +21,7 @@ let runtime: ContainerRuntime & { close(): void };
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
-  runtime = criRuntime({ socket: sandbox.socket, deadlineMs: 2000 });
+  runtime = criRuntime({ socket: sandbox.socket, deadlineMs: 20_000 });
 });
 
 afterEach(() => {
@@ -72,7 +72,9 @@ describe('a socket without a runtime', () => {
     sandbox.down();
     await expect(runtime.version(signal)).rejects.toMatchObject({ failure: 'unavailable' });
     await sandbox.up();
-    await expect.poll(() => runtime.version(signal), { timeout: 5000 }).toMatchObject({ name: 'containerd' });
+    await expect
+      .poll(() => runtime.version(signal), { timeout: 60_000 })
+      .toMatchObject({ name: 'containerd' });
   });
 });
 

@@ -12,7 +12,7 @@ export function faultSuite(scene: () => CriScene): void {
     test('a runtime that hangs is a deadline, on an open connection and on a new one; then all is well again', async () => {
       const open = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
       const fresh = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
-      await open.version(signal);
+      await vi.waitFor(() => open.version(signal), patience);
       await scene().bed.pause();
       const line = /^ListImages: the container runtime at \S+ did not answer within 0\.5 s$/;
       for (const one of [open, fresh]) {
@@ -57,7 +57,7 @@ export function faultSuite(scene: () => CriScene): void {
       await scene().bed.start();
       const backAtMs = performance.now();
       await vi.waitFor(() => scene().runtime.version(signal), patience);
-      expect(performance.now() - backAtMs).toBeLessThan(5000);
+      expect(performance.now() - backAtMs).toBeLessThan(10_000);
       expect(await scene().container(containerId)).toEqual(before);
       await scene().runtime.removeSandbox(sandboxId, signal);
     });

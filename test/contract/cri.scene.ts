@@ -5,9 +5,9 @@ import { KubeletHand } from './cri.bed.ts';
 import type { BedImage, ContainerChoice, CriBed } from './cri.bed.ts';
 
 /** For what a runtime does soon. */
-export const patience = { timeout: 15_000, interval: 50 };
+export const patience = { timeout: 60_000, interval: 50 };
 /** containerd looks at its snapshots every ten seconds. */
-export const latePatience = { timeout: 25_000, interval: 250 };
+export const latePatience = { timeout: 90_000, interval: 250 };
 /** Ids that nothing has. */
 export const nobody = 'f'.repeat(64);
 export const noImage = `sha256:${nobody}`;

@@ -63,7 +63,7 @@ export class Budgets extends Objects {
       const status = { observedGeneration: metadata.generation, disruptionsAllowed: allowed, ...counts };
       await this.#patch(`${this.#path(name)}/status`, { status });
     }
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 90_000;
     for (;;) {
       const { status = {} } = await this.#read(name);
       const isCounted = (status.observedGeneration ?? 0) >= metadata.generation;

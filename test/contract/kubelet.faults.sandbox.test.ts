@@ -123,7 +123,7 @@ describe('says in one line', () => {
       name: 'that it hangs',
       fault: { kind: 'hang' } as const,
       failure: 'deadline',
-      message: /^the kubelet https:\S+ did not answer \/stats\/summary within 0\.2 s$/,
+      message: /^the kubelet https:\S+ did not answer \/stats\/summary within 2 s$/,
     },
     {
       name: 'that half of an answer came',
@@ -190,7 +190,7 @@ describe('says in one line', () => {
       message: /longer than 60000 bytes/,
     },
   ])('$name', async ({ fault, failure, message }) => {
-    connect({ timeoutMs: 200, maxBytes: 60_000 });
+    connect({ timeoutMs: 2_000, maxBytes: 60_000 });
     sandbox.faults.push(fault);
     const told = await messages();
     expect(told.failure).toBe(failure);

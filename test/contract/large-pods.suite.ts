@@ -7,7 +7,7 @@ import { contractTransport, Objects } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';
 import type { StartServer } from './server.ts';
 
-const waiting = { timeout: 15_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 
 /** Pods as large as an API server takes them. */
 export function largePodsSuite(start: StartServer): void {

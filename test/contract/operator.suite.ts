@@ -11,7 +11,7 @@ import { silentLogger } from '../fakes/logger.ts';
 import { contractTransport } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
 
-const patience = { timeout: 15_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 /** What the policy operator relies on from an API server with dustpan's CRDs. */

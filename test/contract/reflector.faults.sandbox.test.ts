@@ -11,7 +11,7 @@ import { reflect } from './reflector.bed.ts';
 // What a view of the cluster is worth when the connection to the server is bad, over real connections.
 
 const { signal } = new AbortController();
-const waiting = { timeout: 15_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 let sandbox: Sandbox;
 let transport: HttpTransport;
 

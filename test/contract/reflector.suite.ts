@@ -15,7 +15,7 @@ import type { ContractServer, StartServer } from './server.ts';
 
 const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const mergePatch = 'application/merge-patch+json';
-const waiting = { timeout: 15_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
 /** What the reflector relies on from an API server. */
