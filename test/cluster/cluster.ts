@@ -55,7 +55,7 @@ export interface ClusterOptions {
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
-  /** For each part; 60 s by default. */
+  /** For each part; 120 s by default. */
   readonly timeoutMs?: number;
 }
 
@@ -87,7 +87,7 @@ export interface Cluster extends AsyncDisposable {
 
 /** What does not need each other starts at the same time. */
 const waves: readonly (readonly Startable[])[] = [['etcd', 'ctd'], ['api'], ['kcm', 'sched'], ['kubelet']];
-const defaultTimeoutMs = 60_000;
+const defaultTimeoutMs = 120_000;
 
 /** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {

@@ -36,9 +36,39 @@ export async function importImage(cluster: Runner, { archive, pinned = false }: 
   const args = ['-n', 'k8s.io', 'images', 'import', '--local', ...label, archive];
   const { code, stderr } = await cluster.run('ctr', args);
   if (code !== 0) throw new Error(`importing ${archive}: ${stderr.trim()}`);
+  const deadline = Date.now() + readyTimeoutMs;
+  while (!(await isListed(cluster))) {
+    if (Date.now() > deadline) throw new Error(`CRI does not list all that ${archive} had`);
+    await sleep(50);
+  }
 }
 
-const readyTimeoutMs = 60_000;
+/** CRI hears of images by events. It is asked first, so that what somebody removes between the two is not waited for. */
+async function isListed(cluster: Runner): Promise<boolean> {
+  const { stdout } = await cluster.run('crictl', ['images', '-o', 'json']);
+  const { images = [] } = JSON.parse(stdout || '{}') as { readonly images?: readonly CriImage[] };
+  const listed = tagsOf(images);
+  const pinned = tagsOf(images.filter((one) => one.pinned));
+  const all = await imported(cluster);
+  const toBePinned = await imported(cluster, 'labels."io.cri-containerd.pinned"==pinned');
+  return all.every((ref) => listed.has(ref)) && toBePinned.every((ref) => pinned.has(ref));
+}
+
+interface CriImage {
+  readonly repoTags: readonly string[];
+  readonly pinned: boolean;
+}
+
+const tagsOf = (images: readonly CriImage[]): ReadonlySet<string> =>
+  new Set(images.flatMap(({ repoTags }) => repoTags));
+
+/** By its names; those that CRI has made of ids are left out. */
+async function imported(cluster: Runner, ...filters: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await cluster.run('ctr', ['-n', 'k8s.io', 'images', 'ls', '-q', ...filters]);
+  return stdout.split('\n').filter((name) => name !== '' && !name.includes('sha256:'));
+}
+
+const readyTimeoutMs = 120_000;
 const readyFields = '{.status.conditions[?(@.type=="Ready")].status} {.spec.taints[*].key}';
 
 /** Waits until the node is Ready and, where a controller lifts its taint, takes pods. */

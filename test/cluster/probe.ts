@@ -6,10 +6,13 @@ interface Access {
   readonly token?: string | undefined;
 }
 
+/** A server on a busy machine may take seconds; one that is stopped is not waited for any longer. */
+const patienceMs = 5_000;
+
 /** The status of one GET; undefined when nobody answers. */
 export async function statusOf(url: string, { ca, token }: Access = {}): Promise<number | undefined> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const options = { headers, agent: false, timeout: 2_000, ...(ca === undefined ? {} : { ca }) };
+  const options = { headers, agent: false, timeout: patienceMs, ...(ca === undefined ? {} : { ca }) };
   return await new Promise((resolve) => {
     const request = (url.startsWith('https:') ? getHttps : getHttp)(url, options, (response) => {
       response.resume();
