@@ -29,6 +29,8 @@ export interface AuditEvent {
   };
   readonly responseStatus?: { readonly code?: number };
   readonly requestReceivedTimestamp: string;
+  /** When it had been answered. */
+  readonly stageTimestamp: string;
   readonly userAgent?: string;
   /** Only of a SubjectAccessReview. */
   readonly responseObject?: AccessReview;

@@ -19,7 +19,8 @@ import { dustpanUser, type Dustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 import { etcdEntry } from './etcd-objects.ts';
 
-const quarantineMs = 6_000;
+/** Long enough for what is done during it, by a kubectl on a busy machine. */
+const quarantineMs = 10_000;
 const rules = {
   terminated: { ttlAfterFinished: '0s' },
   orphaned: { quarantine: `${quarantineMs}ms` },
@@ -94,7 +95,8 @@ test('half of the nodes vanish: the pods on them stay, the condition says why, a
   await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('True Tripped');
   expect(await conditionOf(cluster, 'Ready')).toBe('False Tripped');
   expect(await sample('tripped{policy="default"}')).toBe(1);
-  expect(await sample('missing_nodes')).toBe(half.length);
+  // A pass that fell between two of the deletions may have tripped already.
+  await expect.poll(() => sample('missing_nodes'), patience).toBe(half.length);
   await staysAsItIs(quarantineMs + 2_000, { cluster, living });
 
   await make(half);
@@ -147,11 +149,13 @@ test.each(changes)(
     const late = await podDeletes(
       cluster,
       dustpanUser.name,
-      new Date(changed?.requestReceivedTimestamp ?? ''),
+      // From then on the controller can know.
+      new Date(changed?.stageTimestamp ?? ''),
     );
     expect(late.length).toBeLessThanOrEqual(inFlight);
     const left = (await podUids(cluster)).length - living.length;
-    expect(left).toBeGreaterThan(batch / 4);
+    // Else there would have been nothing left to begin.
+    expect(left).toBeGreaterThan(inFlight);
 
     await applyPolicy(cluster, rules);
     await isCompleted({ cluster, living }, dustpan);

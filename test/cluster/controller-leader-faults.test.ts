@@ -13,10 +13,12 @@ import {
 } from './controller-world.ts';
 import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
 
-const leaseMs = 4_000;
+/** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
+const leaseMs = 8_000;
+const renewMs = 6_000;
 const retryMs = 500;
 /** Until the first act after the lease was won: one pass, on a busy machine. */
-const passMs = 5_000;
+const passMs = 15_000;
 
 /** Two users, so that the audit log tells the replicas apart. */
 const names = ['first', 'second'] as const;
@@ -36,7 +38,7 @@ async function start(name: Name): Promise<Dustpan> {
       '--leader-elect=true',
       '--leader-elect-resource-namespace=default',
       `--leader-elect-lease-duration=${leaseMs}ms`,
-      '--leader-elect-renew-deadline=3s',
+      `--leader-elect-renew-deadline=${renewMs}ms`,
       `--leader-elect-retry-period=${retryMs}ms`,
       ...slowPasses,
     ],

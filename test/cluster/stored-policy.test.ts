@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startCluster, type Cluster } from './cluster.ts';
+import { patience } from './controller-world.ts';
 import { dustpanUser, startDustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 import { etcdEntry } from './etcd-objects.ts';
@@ -57,22 +58,16 @@ test('a malformed policy that the server has stored deletes nothing, shields wha
     args: ['--pod-gc-period=1s'],
   });
   const events = ['get', 'events', '-A', '-o', 'jsonpath={.items[*].reason}'];
-  await expect.poll(() => kubectl(cluster, events), { timeout: 20_000 }).toContain('InvalidPolicy');
+  await expect.poll(() => kubectl(cluster, events), patience).toContain('InvalidPolicy');
+  await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/spec\.mode: must be .*DryRun.*Enforce/);
   await expect
-    .poll(() => dustpan.logTail(20), { timeout: 20_000 })
-    .toMatch(/spec\.mode: must be .*DryRun.*Enforce/);
-  await expect
-    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'deletes-all', '-o', condition('Degraded')]), {
-      timeout: 20_000,
-    })
+    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'deletes-all', '-o', condition('Degraded')]), patience)
     .toContain('False');
   await expect
-    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'broken', '-o', condition('Accepted')]), {
-      timeout: 20_000,
-    })
+    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'broken', '-o', condition('Accepted')]), patience)
     .toMatch(/^False .*spec\.mode/);
   expect(await names(cluster)).toBe('pod/a\npod/b\n');
 
   await kubectl(cluster, ['delete', 'gcpolicy', 'broken']);
-  await expect.poll(() => names(cluster), { timeout: 30_000 }).toBe('');
+  await expect.poll(() => names(cluster), patience).toBe('');
 });

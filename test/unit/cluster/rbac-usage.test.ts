@@ -98,7 +98,7 @@ test('an unused right may be excused; an excuse that is not needed is told', () 
 
 const event = (fields: Partial<AuditEvent>): AuditEvent => ({
   ...{ stage: 'ResponseComplete', verb: 'get', requestURI: '/', user: { username: 'we' } },
-  ...{ requestReceivedTimestamp: '2026-01-01T00:00:00Z' },
+  ...{ requestReceivedTimestamp: '2026-01-01T00:00:00Z', stageTimestamp: '2026-01-01T00:00:00Z' },
   ...fields,
 });
 
