@@ -153,11 +153,16 @@ test('without a policy it only learns when images are used', async () => {
     });
   const id = await imageId(usedBefore.ref);
   const record = () => stateOf(readFileSync(agent.stateFile, 'utf8')).images.get(id);
-  await expect.poll(() => record()?.lastUsedMs, patience).toBeGreaterThan(0);
+  const isSeenInUse = (): boolean => {
+    const { firstDetectedMs = Infinity, lastUsedMs = 0 } = record() ?? {};
+    return lastUsedMs > firstDetectedMs;
+  };
+  await expect.poll(isSeenInUse, patience).toBe(true);
 
   await kubectl(cluster, ['delete', 'pod', 'before']);
   const left = async () => (await listContainers(cluster)).filter(({ name }) => name.startsWith('before/'));
-  for (const container of await left()) await crictl(cluster, 'rm', container.id);
+  // Unless the kubelet comes first.
+  for (const container of await left()) await cluster.run('crictl', ['rm', container.id]);
   await expect.poll(left, patience).toEqual([]);
   await passesOf(agent, 'imagegc', 1);
   const remembered = record();
@@ -228,13 +233,17 @@ test('switched to Enforce, it frees to below the low threshold: never used first
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
 
+const keptMarked = 'dustpan_image_gc_kept_images{reason="KeepMarked"}';
+const isKept = async (): Promise<boolean> => (await metric(agent, keptMarked)) > 0;
+
 const label = (value: string): Promise<string> =>
   kubectl(cluster, ['label', 'node', cluster.node.name, `gc.dustpan.dev/keep${value}`]);
 
 test('leaves the node alone while it carries the keep label', async () => {
   await label('=true');
+  // The agent knows before there is anything more to remove.
+  await expect.poll(isKept, patience).toBe(true);
   await importing(archives.later);
-  const keptMarked = 'dustpan_image_gc_kept_images{reason="KeepMarked"}';
   const everything = withProtected(usedBefore, unusedLast, ...unusedLater);
   await expect.poll(() => metric(agent, keptMarked), patience).toBe(everything.length);
   await passesOf(agent, 'imagegc', 3);
@@ -254,6 +263,7 @@ test('says what the disk is full of when no image may go any more', async () => 
   const [, id = ''] = runningAtFirst['running']?.[0]?.split(' ')[0]?.split('//') ?? [];
   await applyPolicy(cluster, 'Enforce', policy(disk().usedPercent + 10, disk().usedPercent - 20));
   await label('=true');
+  await expect.poll(isKept, patience).toBe(true);
   const megabytes = Math.ceil((disk().capacityBytes * 0.3) / mebi);
   await crictl(cluster, 'exec', '--sync', id, 'dd', 'if=/dev/zero', 'of=/big', 'bs=1M', `count=${megabytes}`);
   await expect.poll(() => writableLayer(id), patience).toBeGreaterThanOrEqual(megabytes * mebi);
@@ -262,7 +272,7 @@ test('says what the disk is full of when no image may go any more', async () => 
   await expect.poll(() => imageTags(cluster), patience).toEqual(withProtected());
   await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True TargetMissed');
   const figures = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
-  expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', removed: 2, ...figures });
+  expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...figures });
   const events = async (wanted: string) => {
     const ours = (await agentEvents(cluster)).filter(({ reason }) => reason === wanted);
     return ours.map(({ type, note }) => `${type} ${note}`).join('\n');

@@ -156,6 +156,13 @@ export async function runningPods(cluster: Cluster): Promise<Readonly<Record<str
   );
 }
 
+/** `2 true`: how often the one container of a pod was started again, and whether it is ready, as the API server knows. */
+export async function restartsOf(cluster: Cluster, pod: string): Promise<string> {
+  const status = '.status.containerStatuses[0]';
+  const path = `jsonpath={${status}.restartCount} {${status}.ready}`;
+  return await kubectl(cluster, ['get', 'pod', pod, '-o', path]);
+}
+
 /** What CRI lists, by first tag. */
 export async function imageTags(cluster: Cluster): Promise<readonly string[]> {
   const list = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as {
