@@ -92,10 +92,9 @@ const spared = (of: Agent, reason: string): Promise<number> =>
 /** Starts an agent on a batch, and waits until it is in the middle of it. */
 async function inTheMiddleOf(
   name: string,
-  count = batch,
 ): Promise<{ readonly at: Agent; readonly order: readonly string[] }> {
   await agent?.stop();
-  const order = (await importUnused(name, count)).map(({ ref }) => ref);
+  const order = (await importUnused(name, batch)).map(({ ref }) => ref);
   const at = await start();
   await expect.poll(() => removed(at), { ...patience, interval: 20 }).toBeGreaterThanOrEqual(begun);
   return { at, order };
@@ -186,7 +185,7 @@ test('images that containers begin to use in the middle of a pass stay, and the 
 });
 
 test('after a pause beyond all deadlines in the middle of a pass, images that are used by then stay', async () => {
-  const { at, order } = await inTheMiddleOf('two', batch / 2);
+  const { at, order } = await inTheMiddleOf('two');
   const tags = await paused(at);
   const pausedAt = performance.now();
   const left = order.filter((ref) => tags.includes(ref));
@@ -201,12 +200,12 @@ test('after a pause beyond all deadlines in the middle of a pass, images that ar
   await at.kill('SIGCONT');
 
   await othersGo();
-  expect(await removed(at)).toBeLessThanOrEqual(batch / 2 - 3);
+  expect(await removed(at)).toBeLessThanOrEqual(batch - 3);
   await at.ready();
 });
 
 test('after a pause in the middle of a pass nothing more goes when the policy says DryRun by then', async () => {
-  const { at } = await inTheMiddleOf('three', batch / 2);
+  const { at } = await inTheMiddleOf('three');
   const tags = await paused(at);
   await applyPolicy(cluster, 'DryRun', { imageGC: unusedGo });
   await sleep(freshMs);
@@ -214,7 +213,8 @@ test('after a pause in the middle of a pass nothing more goes when the policy sa
 
   await passesOf(at, 'imagegc', 2);
   expect(await imageTags(cluster)).toEqual(tags);
-  expect(tags.length).toBeGreaterThan(living.size + batch / 4);
+  // Else there would have been nothing left to do.
+  expect(tags.length).toBeGreaterThan(living.size + begun);
   await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo });
   await othersGo();
 });
@@ -235,8 +235,9 @@ test('a state file of the future, and a runtime that is killed, make nothing old
   expect([await at.probe('/healthz'), await at.probe('/readyz')]).toEqual([200, 500]);
   expect(readFileSync(stateFile, 'utf8')).toBe(future);
 
-  await cluster.start('ctd');
+  // It sees nothing before that.
   const seenMs = Date.now();
+  await cluster.start('ctd');
   await at.ready();
   await othersGo();
   expect(readFileSync(`${stateFile}.bak`, 'utf8')).toBe(future);
