@@ -116,6 +116,10 @@ beforeAll(async () => {
     const found = Object.values(await phases(cluster));
     return found.length === items.length && found.every((phase) => phase === 'Running');
   });
+  // What its first container wrote is gone with that.
+  const main = '.status.containerStatuses[?(@.name=="main")]';
+  const again = ['get', 'pod', 'restarted', '-o', `jsonpath={${main}.restartCount} {${main}.ready}`];
+  await waitUntil('what has failed runs again', async () => (await kubectl(cluster, again)) === '1 true');
   pods = await listPods();
 });
 
