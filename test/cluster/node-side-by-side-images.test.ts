@@ -13,7 +13,7 @@ import {
 } from './node-side-by-side-images.ts';
 import { imageWorld, megabyte } from './node-side-by-side-world.ts';
 
-const thresholds: Thresholds = { high: 63, low: 60, minimumAgeMs: 15_000 };
+const thresholds: Thresholds = { high: 63, low: 60, minimumAgeMs: 20_000 };
 const lower: Thresholds = { ...thresholds, high: 56, low: 55 };
 const policyOf = ({ high, low, minimumAgeMs }: Thresholds): object => ({
   imageGC: { highThresholdPercent: high, lowThresholdPercent: low, minimumAge: `${minimumAgeMs / 1000}s` },
@@ -84,7 +84,7 @@ describe('the same images under the kubelet and under dustpan', () => {
   beforeAll(async () => {
     theirs = await underKubelet();
     ours = await underDustpan();
-  }, 400_000);
+  }, 1_200_000);
 
   test.each(rounds.map((round, index) => ({ ...round, index })))(
     'the same are left: $name, $wanted of the idle must go',

@@ -6,7 +6,7 @@ import { statusOf } from './probe.ts';
 import { until } from './node-side-by-side.ts';
 
 const healthz = 'http://127.0.0.1:10248/healthz';
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 
 /** Runs a kubelet-quick with these flags in place of the node's kubelet, which has ended; resolves when it knows its pods. */
 export async function startOtherKubelet(

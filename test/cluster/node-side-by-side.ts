@@ -66,7 +66,7 @@ export async function kubectl(cluster: Cluster, args: readonly string[], input?:
   return stdout;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 180_000;
 const pollMs = 100;
 
 /** Polls until it is so; throws, saying what was waited for. */
