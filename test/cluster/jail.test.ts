@@ -22,9 +22,9 @@ async function inJail(command: string, env: NodeJS.ProcessEnv = {}): Promise<Com
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!isTrue()) {
-    if (Date.now() > deadline) throw new Error('waited 10 s in vain');
+    if (Date.now() > deadline) throw new Error('waited 60 s in vain');
     await sleep(20);
   }
 }
@@ -122,6 +122,7 @@ describe('a jail', () => {
     expect(mounts()).toBe(mountsBefore);
     // After a KILL it is the next jail that sweeps.
     if (signal === 'SIGKILL') await inJail('true');
-    expect(cgroupFolders()).toEqual(cgroupsBefore);
+    // Others come and go meanwhile, and are without their locks for a moment.
+    await until(() => cgroupFolders().every((name) => cgroupsBefore.includes(name)));
   });
 });
