@@ -8,9 +8,14 @@ import type { Rule } from './resources.ts';
 /** Where the chart is installed. */
 export const namespace = 'dustpan-system';
 
-/** Only how often it looks: a test has no minutes. */
-export const shortPeriods = {
+/** Beyond all that an uninstall takes on a busy machine, and within the grace of a pod. */
+export const renewMs = 25_000;
+
+/** Only how often it looks, because a test has no minutes, and how long it holds its Lease. */
+export const releaseValues = {
   'controller.podGCPeriod': '2s',
+  'controller.leaderElection.leaseDuration': '28s',
+  'controller.leaderElection.renewDeadline': `${renewMs / 1_000}s`,
   'agent.imageGCPeriod': '2s',
   'agent.containerGCPeriod': '2s',
   'agent.localStorage.period': '2s',
@@ -79,6 +84,8 @@ export const batch: object = {
     template: { spec: { restartPolicy: 'Never', containers: [container('sleep 2')] } },
   },
 };
+
+export const oneOfTwoMissing = /Warning +Tripped .* Nodes missing: 1, 50 % of all/;
 
 /** Of a node that nobody has. */
 export const lost: object = {

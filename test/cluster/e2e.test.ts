@@ -16,12 +16,14 @@ import {
   leftBehind,
   lost,
   namespace,
+  oneOfTwoMissing,
   podOfUser,
   policyOfRelease,
   quickPolicy,
+  renewMs,
   scraped,
   secretive,
-  shortPeriods,
+  releaseValues,
   workloads,
 } from './e2e-world.ts';
 import { busyboxImage, image, images } from './image.ts';
@@ -61,7 +63,7 @@ async function helm(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-const release = ['--namespace', namespace, '--wait', '--timeout=90s'];
+const release = ['--namespace', namespace, '--wait', '--timeout=300s'];
 
 const upgrade = (chart: string, ...args: readonly string[]): Promise<string> =>
   helm('upgrade', 'dustpan', chart, ...release, '--reuse-values', ...args);
@@ -84,8 +86,8 @@ const rows = (table: string): readonly string[] =>
 
 describe('installed, with policies that only tell,', () => {
   beforeAll(async () => {
-    const args = sets(shortPeriods);
-    await helm('install', 'dustpan', chartDirectory, ...release, '--create-namespace', ...args);
+    const args = [...release, '--create-namespace', ...sets(releaseValues)];
+    await helm('install', 'dustpan', chartDirectory, ...args);
     await see('apply', '-f', join(repositoryRoot(), 'examples'));
     await apply(cluster, ...workloads);
     await createOverruns(cluster, { greedy });
@@ -134,7 +136,7 @@ describe('with a policy that enforces, and no restart,', () => {
   test('finished pods are collected, but for the newest of each owner', async () => {
     await waitUntil('the finished pod is gone', isGone('done'));
     const ofJob = ['get', 'pods', '--selector=job-name=batch', '-o=jsonpath={.items[*].status.phase}'];
-    await see('wait', '--for=condition=complete', 'job/batch', '--timeout=60s');
+    await see('wait', '--for=condition=complete', 'job/batch', '--timeout=300s');
     await expect.poll(() => see(...ofJob), patience).toBe('Succeeded');
     await expect
       .poll(() => events('PodCollected'), patience)
@@ -167,9 +169,7 @@ describe('with a policy that enforces, and no restart,', () => {
   test('a pod of a node that is no more goes too', async () => {
     await waitUntil('the lost pod is gone', isGone('lost'));
     // The policies that only tell have a breaker that one node of two trips.
-    expect(await see('describe', 'gcpolicy', 'default')).toMatch(
-      /Warning +Tripped .* Nodes missing: 1, 50 % of all/,
-    );
+    await expect.poll(() => see('describe', 'gcpolicy', 'default'), patience).toMatch(oneOfTwoMissing);
   });
 
   test('a node that cannot be freed says so to who describes it', async () => {
@@ -218,7 +218,7 @@ describe('upgraded', () => {
 
   test('without the right to read all files, local storage by files is unknown, and said to be', async () => {
     await apply(cluster, quickPolicy(files), podOfUser(cluster.node.name, 'secretive', secretive));
-    await see('wait', '--for=condition=Ready', 'pod/secretive', '--timeout=60s');
+    await see('wait', '--for=condition=Ready', 'pod/secretive', '--timeout=300s');
     await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True Undecided');
     const unit = await reportUnit(cluster, 'localstorage');
     expect(unit?.message).toMatch(
@@ -286,7 +286,7 @@ describe('uninstalled', () => {
       async () => (await see('get', 'pods', '-n', namespace, '-o', 'name')) === '',
     );
     // The renew deadline, for so long it would try to release the Lease that it may not write any more.
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(renewMs);
     const crd = 'customresourcedefinition.apiextensions.k8s.io';
     expect(await leftBehind(cluster)).toEqual([
       `${crd}/gcpolicies.gc.dustpan.dev`,
