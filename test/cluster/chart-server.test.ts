@@ -56,6 +56,10 @@ describe('the API server, asked to be strict,', () => {
     await done(['create', 'namespace', 'rendered']);
     await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: foreignKinds });
     await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+    // It may serve them a moment before it lists them.
+    const groups = async (): Promise<string> => await done(['api-resources', '-o', 'name']);
+    for (const name of ['podmonitors.monitoring', 'prometheusrules.monitoring', 'certificates.cert-manager'])
+      await expect.poll(groups).toContain(name);
   });
 
   const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
@@ -156,8 +160,13 @@ describe('a release without values', () => {
         await kubectl(['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`])
       ).stdout.trim();
     };
-    expect([await as('view', 'list'), await as('view', 'create')]).toEqual(['yes', 'no']);
-    expect([await as('edit', 'create'), await as('edit', 'delete')]).toEqual(['yes', 'yes']);
+    // The API server takes a moment to follow a new binding.
+    await expect
+      .poll(async () => [await as('view', 'list'), await as('view', 'create')])
+      .toEqual(['yes', 'no']);
+    await expect
+      .poll(async () => [await as('edit', 'create'), await as('edit', 'delete')])
+      .toEqual(['yes', 'yes']);
   });
 
   describe("with an agent's token", () => {
@@ -187,7 +196,7 @@ describe('a release without values', () => {
         const { code } = await asAgent(['create', '--dry-run=server', '-f', '-'], report('node-b'));
         if (code === 0) throw new Error('the admission policy lets everything through');
       };
-      await vi.waitFor(isFollowed, { timeout: 30_000, interval: 200 });
+      await vi.waitFor(isFollowed, { timeout: 90_000, interval: 200 });
       await done(['create', '-f', '-'], report('node-b'));
     });
 
