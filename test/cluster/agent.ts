@@ -48,8 +48,8 @@ export interface Agent extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const startTimeoutMs = 60_000;
-const readyTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
+const readyTimeoutMs = 120_000;
 const stopTimeoutMs = 10_000;
 const pollMs = 100;
 

@@ -87,7 +87,7 @@ test('the agent has said so: its node has a report, which its own token wrote', 
     (await cluster.run('kubectl', ['get', 'nodegcreport', cluster.node.name, `-o=jsonpath={${path}}`]))
       .stdout;
   // The first report may wait for a minute: agents that start together must not write together.
-  await expect.poll(() => of('.status.reportTime'), { timeout: 90_000 }).not.toBe('');
+  await expect.poll(() => of('.status.reportTime'), { timeout: 150_000 }).not.toBe('');
   expect(await of('.status.runtime.name')).toBe('containerd');
 });
 
@@ -105,18 +105,18 @@ test('`kubectl exec … -- dustpan` finds the program in the agent’s pod', asy
 });
 
 test('helm test passes', async () => {
-  const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=120s');
+  const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
   expect(said).toContain('controller: 1 ready');
   expect(said).toContain('agent: 1 ready');
 });
 
 test('helm upgrade to two replicas: one of them leads', async () => {
-  const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=90s'];
+  const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=300s'];
   await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
   // The old leader has handed over; one of the new ones takes the Lease at its next try.
   const lease = ['get', 'lease', 'dustpan-controller', '--namespace', namespace] as const;
   const holder = (): Promise<string> => run('kubectl', ...lease, '-o=jsonpath={.spec.holderIdentity}');
-  await expect.poll(holder, { timeout: 30_000 }).toContain('dustpan-controller-');
+  await expect.poll(holder, { timeout: 90_000 }).toContain('dustpan-controller-');
 });
 
 describe('with metrics.secure', () => {
@@ -136,12 +136,12 @@ describe('with metrics.secure', () => {
   beforeAll(async () => {
     await run('kubectl', 'create', 'serviceaccount', 'scraper', '--namespace', namespace);
     const secure = `--set-json=metrics.secure=${JSON.stringify({ enabled: true, readers: [reader] })}`;
-    const waited = ['--wait', '--timeout=90s'];
+    const waited = ['--wait', '--timeout=300s'];
     await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, secure, ...waited);
   });
 
   test('helm test passes', async () => {
-    const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=120s');
+    const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
     expect(said).toContain('agent: 1 ready');
   });
 
@@ -162,15 +162,15 @@ describe('with metrics.secure', () => {
         return seen;
       };
       // A pod of before may still be going, and the API server takes a moment to follow a new binding.
-      await expect.poll(statuses, { timeout: 60_000, interval: 1_000 }).toEqual(['200', '403', '401']);
+      await expect.poll(statuses, { timeout: 120_000, interval: 1_000 }).toEqual(['200', '403', '401']);
     },
   );
 });
 
 test('helm uninstall leaves the CRDs, and no pod', async () => {
-  await run('helm', 'uninstall', 'dustpan', '--namespace', namespace, '--wait', '--timeout=90s');
+  await run('helm', 'uninstall', 'dustpan', '--namespace', namespace, '--wait', '--timeout=300s');
   await expect
-    .poll(() => run('kubectl', 'get', 'pods', '--namespace', namespace, '-o=name'), { timeout: 60_000 })
+    .poll(() => run('kubectl', 'get', 'pods', '--namespace', namespace, '-o=name'), { timeout: 120_000 })
     .toBe('');
   expect(await run('kubectl', 'get', 'crds', '-o=name')).toContain('gcpolicies.gc.dustpan.dev');
 });

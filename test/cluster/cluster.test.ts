@@ -53,7 +53,7 @@ describe('a control plane with all controllers', () => {
     // The oldest goes; within one second of creation the name decides.
     const left = async (): Promise<string> =>
       (await cluster.run('kubectl', ['get', 'pods', '-o', 'name'])).stdout;
-    await expect.poll(left, { timeout: 60_000 }).toBe('pod/b\n');
+    await expect.poll(left, { timeout: 120_000 }).toBe('pod/b\n');
   });
 });
 

@@ -64,7 +64,7 @@ export async function startDustpan(options: DustpanOptions): Promise<Dustpan> {
   return handleOf(process, { logFile, healthUrl, metricsUrl: `http://127.0.0.1:${metrics}/metrics` });
 }
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 const stopTimeoutMs = 10_000;
 
 function flags(options: DustpanOptions & { readonly metrics: number; readonly health: number }): string[] {

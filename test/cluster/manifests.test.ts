@@ -44,7 +44,7 @@ async function kubectl(...args: readonly string[]): Promise<string> {
 const apply = (file: string, ...args: readonly string[]): Promise<string> =>
   kubectl('apply', '--server-side', '--validate=strict', '-f', file, ...args);
 const ready = (): Promise<string> =>
-  kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s');
+  kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s');
 
 test('crds.yaml brings both kinds, and again changes nothing', async () => {
   await apply(join(out, 'crds.yaml'));

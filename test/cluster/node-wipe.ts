@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command.ts';
 
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 /** Ends every container of the jail's node, whose containerd and kubelet have ended, and empties the node's paths for the next. */
 export async function wipeNode(): Promise<void> {

@@ -84,7 +84,7 @@ export async function publish(cluster: Cluster, component: string, port: number)
   await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
 
 /** Starts Prometheus with dustpan's alerts; it finds its targets by itself, and labels them as the chart's monitors do. */
 export async function startPrometheus(cluster: Cluster, scrape: Scrape): Promise<Prometheus> {

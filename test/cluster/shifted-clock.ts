@@ -30,7 +30,7 @@ process.on('SIGUSR2', () => {
 `;
 
 const pollMs = 20;
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 /** Keeps its files in a new folder of this one. */
 export function shiftedClock(dir: string): ShiftedClock {
