@@ -7,7 +7,7 @@ const define = () => ({ __DUSTPAN_VERSION__: '"test"', __DUSTPAN_REVISION__: '"t
 const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 
 /** No test is timed by these: they only end what hangs, on a machine that may be several times slower and busy besides. */
-const patient = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } };
+const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
 const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.test.ts'];
 

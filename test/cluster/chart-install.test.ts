@@ -78,7 +78,9 @@ describe('the README’s lines', () => {
   test('get to a collected pod', async () => {
     const said = await copied(collecting);
     expect(said).toContain('pod/hello');
-    expect(said).toMatch(/PodCollected/);
+    // The pod may be gone a moment before that is told.
+    const told = ['get', 'events', '--field-selector=reason=PodCollected'];
+    await expect.poll(() => run('kubectl', ...told)).toMatch(/PodCollected/);
   });
 });
 

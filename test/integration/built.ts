@@ -61,9 +61,9 @@ export class RunningController extends RunningProcess {
   }
 }
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
-/** Resolves when `holds` does; rejects with `what` after a minute: a busy machine may need most of it. */
+/** Resolves when `holds` does; rejects with `what` after two minutes: a busy machine may need one. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (!holds()) {
