@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { GCPolicy } from '../../src/api/gcpolicy.gen.ts';
 import { setScene, startAgent } from './node-act.ts';
 import { nodeName } from './node-mess.ts';
 import type { Scene } from './node-scene.ts';
 import { makeMess, startController } from './pod-act.ts';
 import { bold, dim } from './screen.ts';
-import type { Stage } from './stage.ts';
+import { patienceMs, type Stage } from './stage.ts';
 
 const commandNames = ['dustpan', 'kubectl-dustpan', 'kubectl_complete-dustpan'];
 
@@ -18,12 +19,23 @@ export async function shellAct(stage: Stage): Promise<number> {
   stage.started(startController(stage));
   const scene = process.platform === 'linux' ? await setScene(stage) : undefined;
   if (scene) stage.started(startAgent(stage, scene));
-  await sleep(3_000); // So that `status` has something to show.
+  await counted(stage);
   introduce(stage);
   // The runtime is simulated in this very process: it must go on answering.
   const child = spawn(process.env['SHELL'] ?? 'sh', { stdio: 'inherit', env: environment(stage, scene) });
   await once(child, 'exit');
   return 0;
+}
+
+/** Until `status` has something to show; who waits for a shell gets it in any case. */
+async function counted({ transport, signal }: Stage): Promise<void> {
+  const path = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies/default';
+  const until = Date.now() + patienceMs;
+  while (Date.now() < until) {
+    const { body } = await transport.send({ method: 'GET', path }, signal);
+    if ((JSON.parse(body.toString()) as GCPolicy).status?.pods !== undefined) return;
+    await sleep(200);
+  }
 }
 
 function introduce({ screen, takesKubectl }: Stage): void {

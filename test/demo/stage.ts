@@ -9,7 +9,7 @@ import type { Program } from './program.ts';
 import type { Screen } from './screen.ts';
 
 /** Every wait of the demo ends by then, well or badly. */
-export const patienceMs = 45_000;
+export const patienceMs = 90_000;
 
 /** What the acts of the demo have in common. */
 export interface Stage {
