@@ -12,6 +12,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import { Wake } from '../runtime/wake.ts';
 import { createLogger } from '../runtime/winston-logger.ts';
+import { collectYoungAlone } from '../runtime/young-generation.ts';
 import { controllerCaches, type Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
 import { connect, type Connected } from './connect.ts';
@@ -28,6 +29,7 @@ const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/$
 
 /** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
 export async function runController(config: ControllerConfig): Promise<number> {
+  collectYoungAlone();
   const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
   const stop = stopSignal((signal) => {
     log.info({ signal }, 'stopping controller');
