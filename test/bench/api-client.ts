@@ -40,6 +40,31 @@ export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): A
   };
 }
 
+/** Has the server tell every change of all pods, as each of its controllers does, and throws that away; until disposed of. */
+export async function watchAllPods(
+  cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>,
+  api: Pick<ApiClient, 'send'>,
+): Promise<Disposable> {
+  const list = JSON.parse((await api.send('GET', '/api/v1/pods?limit=1')).toString()) as ListHead;
+  const from = `resourceVersion=${list.metadata.resourceVersion}`;
+  const accept = 'application/vnd.kubernetes.protobuf;stream=watch';
+  const headers = { authorization: `Bearer ${cluster.token('admin')}`, accept };
+  return await new Promise((resolve, reject) => {
+    const url = `${cluster.url}/api/v1/pods?watch=true&${from}`;
+    const watch = request(url, { ca: readFileSync(cluster.caFile), headers }, (response) => {
+      // It ends by being broken off.
+      response.on('error', () => undefined).resume();
+      if (response.statusCode === 200) resolve({ [Symbol.dispose]: () => watch.destroy() });
+      else reject(new Error(`watching pods: ${response.statusCode ?? 0}`));
+    });
+    watch.on('error', reject).end();
+  });
+}
+
+interface ListHead {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
 /** How fast this server deletes pods at best: so many requests always in flight, nothing else to do. Per second. */
 export async function rawDeleteRate(
   api: ApiClient,

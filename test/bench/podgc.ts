@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { rawDeleteRate } from './api-client.ts';
+import { rawDeleteRate, watchAllPods } from './api-client.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
@@ -81,7 +81,8 @@ async function clearOverAndOver(bed: Bed, prepared: BenchPods): Promise<Round[]>
     const clearing = await measureClearing(bed, prepared, runtime);
     await restore(bed, prepared);
     const after = await rawRate(bed, prepared);
-    rounds.push({ clearing, rawDeletesPerSecond: (before + after) / 2 });
+    const watchedDeletesPerSecond = await watchedRate(bed, prepared);
+    rounds.push({ clearing, rawDeletesPerSecond: (before + after) / 2, watchedDeletesPerSecond });
     before = after;
   }
   return rounds;
@@ -93,6 +94,17 @@ async function rawRate(bed: Bed, prepared: BenchPods): Promise<number> {
   say(`raw delete rate: ${rate.toFixed(0)} per second`);
   await restore(bed, prepared);
   return rate;
+}
+
+/** The same while somebody watches all pods: what that costs the servers any controller costs them. */
+async function watchedRate(bed: Bed, prepared: BenchPods): Promise<number> {
+  const watch = await watchAllPods(bed.cluster, bed.api);
+  say('beside a watch of all pods');
+  try {
+    return await rawRate(bed, prepared);
+  } finally {
+    watch[Symbol.dispose]();
+  }
 }
 
 async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {
