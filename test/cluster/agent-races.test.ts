@@ -142,6 +142,9 @@ test('by a clock that is moved by an hour, forward and back, no image or contain
   await useImage(image, sleeps);
   for (const attempt of [0, 1, 2])
     await runContainer(cluster, sandbox, { name: 'job', image, command: ends, labels, attempt });
+  const ended = async (): Promise<readonly string[]> =>
+    (await states()).filter((one) => one.includes('/job/') && one.endsWith(' CONTAINER_EXITED'));
+  await expect.poll(ended, patience).toHaveLength(3);
   const before = { images: await imageTags(cluster), containers: await states() };
   expect(before.images).toEqual([...new Set([...living, ...images])].sort());
   // The space step does not ask the API server for its time.

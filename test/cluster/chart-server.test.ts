@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { waitUntil } from './agent-world.ts';
 import { foreignKinds } from './chart-foreign-kinds.ts';
 import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
 import { startCluster, type Cluster } from './cluster.ts';
@@ -57,9 +58,10 @@ describe('the API server, asked to be strict,', () => {
     await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: foreignKinds });
     await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
     // It may serve them a moment before it lists them.
-    const groups = async (): Promise<string> => await done(['api-resources', '-o', 'name']);
     for (const name of ['podmonitors.monitoring', 'prometheusrules.monitoring', 'certificates.cert-manager'])
-      await expect.poll(groups).toContain(name);
+      await waitUntil(`${name} is listed`, async () =>
+        (await done(['api-resources', '-o', 'name'])).includes(name),
+      );
   });
 
   const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
