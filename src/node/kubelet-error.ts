@@ -15,7 +15,7 @@ export class KubeletError extends Error {
   }
 }
 
-// Beyond what kube/connection-errors.ts has: only a kubelet waits for its certificate, and what is wrong with one is told behind these words.
+// Beyond the words of runtime/connection-phrases.ts: only a kubelet waits for its certificate, and what is wrong with one is told behind these words.
 const phrases: Readonly<Record<string, string>> = {
   ...connectionPhrases,
   ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR: 'it has no serving certificate yet (is its signing request approved?)',

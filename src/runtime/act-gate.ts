@@ -42,7 +42,7 @@ export class ActGate {
     if (this.#unread !== undefined) throw this.#unread;
   }
 
-  /** What the API server says of the policies, at most `liveMs` ago; undefined = they cannot be read. */
+  /** What the API server says of the policies, asked again once the question is `liveMs` old; undefined = they cannot be read. */
   async confirmed(signal: AbortSignal): Promise<Confirmation | undefined> {
     const { clock } = this.#deps;
     if (this.#asked === undefined || !isLive(this.#asked.at, clock))

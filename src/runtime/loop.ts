@@ -52,7 +52,7 @@ export async function loop(
   heartbeat?.beat();
   while (!signal.aborted) {
     wake.reset();
-    if (options.isHeld?.() !== true) streak = await pass(task, { options, streak }, signal);
+    streak = await pass(task, { options, streak }, signal);
     heartbeat?.beat();
     await pause(wake, { options, failures: streak.failures }, signal);
   }
@@ -81,6 +81,7 @@ async function pass(
   const startMs = clock.monotonicMs();
   const seconds = () => (clock.monotonicMs() - startMs) / 1_000;
   try {
+    if (options.isHeld?.() === true) return streak;
     await task(signal);
     tellRecovery(options, streak);
     onResult?.({ ok: true, seconds: seconds() });

@@ -61,7 +61,7 @@ export class EvictionExecutor {
     return this.#patienceMs;
   }
 
-  /** A few at a time, in order; throws when policies could not be read, or one failed: the others were done all the same. */
+  /** A few at a time, in order; throws when one failed, or policies could not be read: the others were done all the same. */
   async run(evictions: readonly PodEviction[]): Promise<void> {
     const queue = evictions.values();
     const lane = async (): Promise<void> => {
@@ -71,8 +71,10 @@ export class EvictionExecutor {
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
-    this.#gate.throwIfUnread();
-    if (this.#firstFailure === undefined) return;
+    if (this.#firstFailure === undefined) {
+      this.#gate.throwIfUnread();
+      return;
+    }
     const { name, err } = this.#firstFailure;
     throw new Error(`evicting pods: ${this.#failed} failed, the first ${name}`, { cause: err });
   }

@@ -3,7 +3,7 @@ import type { ClusterActions } from '../../kube/cluster.ts';
 import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { LiveAnswers } from '../../runtime/fresh.ts';
+import { LiveAnswers, lookLive } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ActResult } from '../../runtime/paced.ts';
 import type { PodDeletion } from './facts.ts';
@@ -80,11 +80,13 @@ export class DeletionExecutor {
     return 'done';
   }
 
-  /** Throws when policies could not be read, or a deletion failed: the others were done all the same. */
+  /** Throws when a deletion failed, or policies could not be read: the others were done all the same. */
   throwIfFailed(): void {
-    this.#gate.throwIfUnread();
     const [first] = this.failed;
-    if (first === undefined) return;
+    if (first === undefined) {
+      this.#gate.throwIfUnread();
+      return;
+    }
     const all = this.failed.length + this.deleted.length;
     const name = `${first.pod.namespace}/${first.pod.name}`;
     throw new Error(`deleting pods: ${this.failed.length} of ${all} failed, the first ${name}`, {
@@ -92,11 +94,20 @@ export class DeletionExecutor {
     });
   }
 
-  /** What waits comes first, so that everything else is asked right before the act. */
+  /** A node that was looked at long before the policies had been read is looked at again: it may be back. */
   async #recheck(deletion: PodDeletion): Promise<PodKeepReason | 'stop' | undefined> {
     const { nodeName } = deletion.pod;
-    const needsNode = nodeName !== undefined && dependsOnNode(deletion.reason);
-    const live = needsNode ? await this.#liveNodes.get(nodeName, () => this.#readNode(nodeName)) : undefined;
+    if (nodeName === undefined || !dependsOnNode(deletion.reason)) return this.#recheckOnce(deletion);
+    const verdict = await lookLive(() => this.#recheckOnce(deletion, nodeName), {
+      clock: this.#deps.clock,
+      isYes: (answer) => answer === undefined,
+    });
+    return verdict === 'slow' ? 'NodeUnknown' : verdict;
+  }
+
+  /** What waits comes first, so that everything else is asked right before the act. */
+  async #recheckOnce(deletion: PodDeletion, node?: string): Promise<PodKeepReason | 'stop' | undefined> {
+    const live = node === undefined ? undefined : await this.#liveNodes.get(node, () => this.#readNode(node));
     const confirmation = await this.#gate.confirmed(this.#signal);
     if (this.#gate.mustStop(confirmation)) return 'stop';
     if (this.#deps.isMarkedNow(deletion)) return 'KeepMarked';

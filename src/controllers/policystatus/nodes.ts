@@ -63,7 +63,7 @@ const none: NodeRollup = {
   evictionRequests: 0,
 };
 
-/** What a report says about removable things it says under the policy that it names: under another one it says nothing about ours. */
+/** What a report says about removable things it says under the policy that it names, but for a report that asks for an eviction before the passes have followed: under another one it says nothing about ours. */
 function figuresOf(
   report: NodeReportFacts | undefined,
   policy: Pick<Policy, 'uid' | 'generation'>,

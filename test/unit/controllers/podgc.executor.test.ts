@@ -54,6 +54,36 @@ test('a node read that hangs while the policy goes to DryRun ends in no act', as
   expect(cluster.requests).toEqual(['get node-gone']);
 });
 
+test('a node that comes back while the policies are read slowly keeps its pods', async () => {
+  const { cluster, clock, policies, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy);
+  await pass();
+  clock.advance(40_000);
+  policies.confirm = () => {
+    clock.advance(5_000);
+    cluster.unseenNodes.set('uid-back', node('node-gone'));
+    return Promise.resolve({ same: true, clockSkewMs: 0 });
+  };
+  await pass();
+  expect(cluster.requests).toEqual(['get node-gone', 'get node-gone']);
+});
+
+test('a node that is always seen too long before the act counts as unknown', async () => {
+  const { cluster, clock, policies, pass, metrics } = bed(
+    new FakeCluster([orphan], [node('node-1')]),
+    orphanPolicy,
+  );
+  await pass();
+  clock.advance(40_000);
+  policies.confirm = () => {
+    clock.advance(5_000);
+    return Promise.resolve({ same: true, clockSkewMs: 0 });
+  };
+  await pass();
+  expect(cluster.requests).toEqual(['get node-gone', 'get node-gone', 'get node-gone']);
+  const { values } = await metrics.skipped.get();
+  expect(values.filter(({ value }) => value > 0)).toMatchObject([{ labels: { reason: 'NodeUnknown' } }]);
+});
+
 test('a lease lost while a node is read ends in no act', async () => {
   let leads = true;
   const { cluster, clock, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy, {

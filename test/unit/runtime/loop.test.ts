@@ -163,6 +163,18 @@ test('a pass that is held is neither done nor failed: nothing is told of it, and
   ]);
 });
 
+test('whether a pass is held belongs to it: an error there is a failed pass, and the loop goes on', async () => {
+  const isHeld = (): boolean => {
+    throw new Error('no such field');
+  };
+  const { clock, log, passes, results } = running(undefined, { minPauseMs: 0, isHeld });
+  await settled();
+  await clock.advance(20_000);
+  expect(passes).toEqual([]);
+  expect(results).toMatchObject([{ ok: false }, { ok: false }]);
+  expect(log.lines.map(({ message }) => message)).toEqual(['pass failed', 'pass failed']);
+});
+
 describe('wake', () => {
   test('cuts a pause short', async () => {
     const { clock, wake, passes } = running();
