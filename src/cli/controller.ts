@@ -10,9 +10,9 @@ import { Heartbeat } from '../runtime/heartbeat.ts';
 import type { ListeningServer } from '../runtime/http-server.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
+import { collectYoungAlone, letHeapDouble } from '../runtime/v8-heap.ts';
 import { Wake } from '../runtime/wake.ts';
 import { createLogger } from '../runtime/winston-logger.ts';
-import { collectYoungAlone } from '../runtime/young-generation.ts';
 import { controllerCaches, type Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
 import { connect, type Connected } from './connect.ts';
@@ -30,6 +30,7 @@ const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/$
 /** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
 export async function runController(config: ControllerConfig): Promise<number> {
   collectYoungAlone();
+  letHeapDouble(true);
   const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
   const stop = stopSignal((signal) => {
     log.info({ signal }, 'stopping controller');
@@ -75,6 +76,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     metrics: base.metrics.reflector,
     status: statusPatcher(cluster.transport),
     onReady: () => {
+      letHeapDouble(false);
       wake.trigger();
       evictionWake.trigger();
     },

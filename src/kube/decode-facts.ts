@@ -1,8 +1,7 @@
-import { LeanPodStatus } from './gen/core.ts';
-import type { ContainerStatus, LeanPod, Namespace, Node, Pod, PodCondition, PodStatus } from './gen/core.ts';
+import type { Namespace, Node } from './gen/core.ts';
 import type { Job } from './gen/batch.ts';
 import type { ReplicaSet } from './gen/apps.ts';
-import type { LabelKey, LeanMeta, ObjectMeta, OwnerReference, Time } from './gen/meta.ts';
+import type { OwnerReference } from './gen/meta.ts';
 import type { Interner } from './decode-intern.ts';
 import { MalformedError } from './frames.ts';
 import { PodRecord } from './pod-record.ts';
@@ -15,13 +14,11 @@ import type {
   PodFacts,
   ReplicaSetFacts,
 } from './objects.ts';
+import type { PodParts, Seconds } from './pod-parts.ts';
 
 type Labels = Readonly<Record<string, string>>;
-type ContainerStatuses = readonly ContainerStatus[];
 
 const maxMessageLength = 256;
-const noStatus = LeanPodStatus.fromPartial({});
-const noConditions: readonly PodCondition[] = [];
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
 
 /** What shapes the facts of one resource: the labels to keep, and the table of shared values. */
@@ -30,48 +27,34 @@ export interface Keep {
   readonly intern: Interner;
 }
 
-type AnyPodStatus = PodStatus | LeanPodStatus;
-type AnyMeta = ObjectMeta | LeanMeta;
-
-/** A Pod, or one that `lacksNothing`. */
-export type AnyPod = Pod | LeanPod;
-
-/** True when values of labels and conditions would change no fact: no label is kept, and each container of an ended pod says when it ended. */
-export function lacksNothing(
-  { metadata: meta, status = noStatus }: LeanPod,
-  keys: ReadonlySet<string>,
-): boolean {
-  if (meta?.labels.some(({ key }) => keys.has(key)) === true) return false;
-  return !isTerminated(status) || hasAllEnds(status.containerStatuses);
-}
+/** True when conditions would change no fact: each container of an ended pod says when it ended. */
+export const isToldByEnds = (pod: PodParts): boolean => !isTerminated(pod) || hasAllEnds(pod);
 
 /** What is kept of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are used again. */
-export function podFacts(pod: AnyPod, keep: Keep, known?: PodFacts): PodFacts {
+export function podFacts(pod: PodParts, keep: Keep, known?: PodFacts): PodFacts {
   const { intern } = keep;
-  const meta = metadata(pod.metadata);
-  const labels = keptLabels(meta.labels, keep);
+  identified(pod);
+  const labels = keptLabels(pod.labels, keep);
   if (known && isSameLabels(known.labels, labels)) return known;
-  const { uid, name, resourceVersion, controller } = known ?? identity(meta, intern);
-  const status = pod.status ?? noStatus;
-  const createdAtMs = timeMs(meta.creationTimestamp);
-  const ended = isTerminated(status);
+  const { uid, name, resourceVersion, controller } = known ?? identity(pod, intern);
+  const ended = isTerminated(pod);
   return packed(
     {
       uid,
       name,
-      namespace: intern.string(meta.namespace),
+      namespace: intern.string(pod.namespace),
       resourceVersion,
-      createdAtMs: createdAtMs ?? 0,
-      deletionAtMs: timeMs(meta.deletionTimestamp),
-      deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+      createdAtMs: ms(pod.createdAt) ?? 0,
+      deletionAtMs: ms(pod.deletionAt),
+      deletionGracePeriodSeconds: pod.deletionGracePeriodSeconds,
       labels,
       controller,
-      finalizers: intern.strings(meta.finalizers),
-      nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
-      phase: intern.string(status.phase),
-      reason: intern.string(status.reason),
-      message: ended ? shortened(status.message) : '',
-      finishedAtMs: ended ? finishedAtMs(status, createdAtMs) : undefined,
+      finalizers: intern.strings(pod.finalizers),
+      nodeName: emptyToUndefined(intern.string(pod.nodeName)),
+      phase: intern.string(pod.phase),
+      reason: intern.string(pod.reason),
+      message: ended ? shortened(pod.message) : '',
+      finishedAtMs: ended ? finishedAtMs(pod) : undefined,
     },
     intern,
   );
@@ -81,7 +64,7 @@ const packed = (facts: PodFacts, intern: Interner): PodFacts => new PodRecord(fa
 
 /** What is kept of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
-  const meta = metadata(node.metadata);
+  const meta = identified(node.metadata);
   const taints = node.spec?.taints ?? [];
   return {
     uid: meta.uid,
@@ -95,13 +78,13 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
 
 /** What is kept of a namespace. */
 export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
-  const { uid, name, resourceVersion, labels } = metadata(namespace.metadata);
+  const { uid, name, resourceVersion, labels } = identified(namespace.metadata);
   return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
 }
 
 /** What is kept of a Job. */
 export function jobFacts(job: Job, { intern }: Keep): JobFacts {
-  const { uid, name, namespace, resourceVersion } = metadata(job.metadata);
+  const { uid, name, namespace, resourceVersion } = identified(job.metadata);
   const finished = (job.status?.conditions ?? []).some(
     (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
   );
@@ -110,7 +93,7 @@ export function jobFacts(job: Job, { intern }: Keep): JobFacts {
 
 /** What is kept of a ReplicaSet. */
 export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): ReplicaSetFacts {
-  const meta = metadata(replicaSet.metadata);
+  const meta = identified(replicaSet.metadata);
   return {
     uid: meta.uid,
     name: meta.name,
@@ -121,29 +104,22 @@ export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): Repli
 }
 
 function identity(
-  { uid, name, resourceVersion, ownerReferences }: AnyMeta,
+  { uid, name, resourceVersion, ownerReferences }: PodParts,
   intern: Interner,
 ): Pick<PodFacts, 'uid' | 'name' | 'resourceVersion' | 'controller'> {
   return { uid, name, resourceVersion, controller: controllerOf(ownerReferences, intern) };
 }
 
-function metadata<M extends AnyMeta>(meta: M | undefined): M {
-  if (meta === undefined || meta.uid === '' || meta.name === '') {
+function identified<I extends { readonly uid: string; readonly name: string }>(object: I | undefined): I {
+  if (object === undefined || object.uid === '' || object.name === '') {
     throw new MalformedError('object without metadata.uid and metadata.name');
   }
-  return meta;
+  return object;
 }
 
-/** Of a lean pod there are none to keep. */
-function keptLabels(labels: Labels | readonly LabelKey[], { labelKeys, intern }: Keep): Labels {
-  if (isKeys(labels)) return intern.labels([]);
+function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
   const keys = labelKeys();
   return intern.labels(Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key)));
-}
-
-/** Array.isArray does not tell TypeScript of readonly arrays. */
-function isKeys(labels: Labels | readonly LabelKey[]): labels is readonly LabelKey[] {
-  return Array.isArray(labels);
 }
 
 function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
@@ -155,40 +131,28 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
  * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
  * ended, must not make the pod as old as its init container.
  */
-function finishedAtMs(status: AnyPodStatus, createdAtMs: number | undefined): number | undefined {
-  let last: number | undefined;
-  for (const one of status.containerStatuses) last = later(last, finishMs(one));
-  for (const one of status.initContainerStatuses) last = later(last, finishMs(one));
-  for (const one of status.ephemeralContainerStatuses) last = later(last, finishMs(one));
-  if (hasAllEnds(status.containerStatuses)) return last;
-  for (const { lastTransitionTime } of conditionsOf(status)) last = later(last, timeMs(lastTransitionTime));
-  return last ?? createdAtMs;
+function finishedAtMs(pod: PodParts): number | undefined {
+  const last = latest(pod.otherEnds, latest(pod.ends, undefined));
+  return hasAllEnds(pod) ? last : (latest(pod.changes, last) ?? ms(pod.createdAt));
 }
 
-function conditionsOf(status: AnyPodStatus): readonly PodCondition[] {
-  return 'conditions' in status ? status.conditions : noConditions;
-}
+const hasAllEnds = ({ ends }: PodParts): boolean =>
+  ends.length > 0 && ends.every((end) => ms(end) !== undefined);
 
-function hasAllEnds(statuses: ContainerStatuses): boolean {
-  return statuses.length > 0 && statuses.every((status) => finishMs(status) !== undefined);
-}
+const isTerminated = ({ phase }: PodParts): boolean => !unfinishedPhases.has(phase);
 
-function finishMs({ state }: ContainerStatus): number | undefined {
-  return timeMs(state?.terminated?.finishedAt);
-}
-
-function isTerminated({ phase }: AnyPodStatus): boolean {
-  return !unfinishedPhases.has(phase);
-}
-
-function later(a: number | undefined, b: number | undefined): number | undefined {
-  return b === undefined || (a !== undefined && a >= b) ? a : b;
+/** In milliseconds, of all `times` and the one before. */
+function latest(times: readonly Seconds[], before: number | undefined): number | undefined {
+  let last = before;
+  for (const time of times) {
+    const at = ms(time);
+    if (at !== undefined && (last === undefined || at > last)) last = at;
+  }
+  return last;
 }
 
 /** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
-function timeMs(time: Time | undefined): number | undefined {
-  return time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
-}
+const ms = (time: Seconds): number | undefined => (time === undefined || time <= 0 ? undefined : time * 1000);
 
 function isSameLabels(a: Labels, b: Labels): boolean {
   const keys = Object.keys(a);

@@ -3,6 +3,8 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 /** A power of two. */
 const slots = 4096;
 const maxShared = 64;
+/** Eight to sixteen bytes of a longer string are looked at. */
+const sampleBits = 3;
 const asciiLimit = 0x80;
 const nothing: Uint8Array = new Uint8Array();
 
@@ -14,13 +16,15 @@ export class RecentStrings {
 
   /** The string in the bytes from `start` to `end`, without making a new one where it is known. */
   at(bytes: Buffer, start: number, end: number): string {
-    const hash = end - start > maxShared ? undefined : asciiHash(bytes, start, end);
-    if (hash === undefined) return bytes.toString('utf8', start, end);
+    const length = end - start;
+    if (length > maxShared) return bytes.toString('utf8', start, end);
+    const hash = sampleHash(bytes, start, end);
     const slot = (hash ^ (hash >>> 16)) & (slots - 1);
     const known = this.#recent[slot] ?? '';
-    if (known.length === end - start && isSame(known, bytes, start)) return known;
-    const text = bytes.toString('latin1', start, end);
-    if (this.#seen[slot] === hash) this.#recent[slot] = text;
+    if (known.length === length && isSame(known, bytes, start)) return known;
+    const text = bytes.toString('utf8', start, end);
+    // As long as its bytes: all of it is ASCII, so that it can be compared with bytes.
+    if (this.#seen[slot] === hash && text.length === length) this.#recent[slot] = text;
     this.#seen[slot] = hash;
     return text;
   }
@@ -35,11 +39,6 @@ export class SharingReader extends BinaryReader {
     super(bytes);
     this.#bytes = bytes;
     this.#strings = strings;
-  }
-
-  /** A reader of the same bytes, from the beginning. */
-  again(): SharingReader {
-    return new SharingReader(this.#bytes, this.#strings);
   }
 
   override string(): string {
@@ -79,14 +78,11 @@ function shortVarint(bytes: Buffer, pos: number): number | undefined {
   return undefined;
 }
 
-/** FNV-1a; undefined when a byte is not ASCII. */
-function asciiHash(bytes: Buffer, start: number, end: number): number | undefined {
-  let hash = 0x811c9dc5;
-  for (let i = start; i < end; i += 1) {
-    const byte = bytes[i] ?? asciiLimit;
-    if (byte >= asciiLimit) return undefined;
-    hash = Math.imul(hash ^ byte, 0x01000193);
-  }
+/** FNV-1a of the length and some of the bytes: what comes up is compared with all of them. */
+function sampleHash(bytes: Buffer, start: number, end: number): number {
+  let hash = 0x811c9dc5 ^ (end - start);
+  const step = 1 + ((end - start) >> sampleBits);
+  for (let i = end - 1; i >= start; i -= step) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   return hash;
 }
 

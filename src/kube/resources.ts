@@ -27,6 +27,7 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from './objects.ts';
+import { partsOf, type PodParts } from './pod-parts.ts';
 
 /** One collection of the API and how its objects are read. */
 export interface Resource<T> {
@@ -44,7 +45,6 @@ export interface Resource<T> {
 /** JSON second, for a server that has no protobuf. */
 const acceptProtobuf = 'application/vnd.kubernetes.protobuf,application/json';
 const acceptJson = 'application/json';
-const allLabels = (): LabelKeys => 'all';
 
 /** The pods of the cluster, or of one node. */
 export function podsResource(options: {
@@ -90,56 +90,62 @@ export function jsonResource(options: {
 
 /** Reads pods, keeping the labels in `labelKeys`. */
 export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
-  const decode = podDecoder(labelKeys);
-  return codec({ message: { decode }, fromJson: podFromJson, toFacts: podFacts }, labelKeys);
+  const pods: Kind<PodParts, PodFacts> = {
+    fromProtobuf: podDecoder(labelKeys),
+    fromJson: (json) => partsOf(podFromJson(json)),
+    identity: (pod) => pod,
+    toFacts: podFacts,
+  };
+  return codec(pods, labelKeys);
 }
 
 /** Reads nodes with all their labels. */
 export function nodeCodec(): Codec<NodeFacts> {
-  return codec({ message: Node, fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) }, allLabels);
+  return generated(Node, { fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) });
 }
 
 /** Reads namespaces with all their labels. */
 export function namespaceCodec(): Codec<NamespaceFacts> {
-  return codec(
-    { message: Namespace, fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) },
-    allLabels,
-  );
+  return generated(Namespace, { fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) });
 }
 
 /** Reads Jobs. */
 export function jobCodec(): Codec<JobFacts> {
-  return codec({ message: Job, fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) }, allLabels);
+  return generated(Job, { fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) });
 }
 
 /** Reads ReplicaSets. */
 export function replicaSetCodec(): Codec<ReplicaSetFacts> {
-  return codec(
-    { message: ReplicaSet, fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) },
-    allLabels,
-  );
+  return generated(ReplicaSet, { fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) });
 }
 
 type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
 
-/** One kind: its generated message, its JSON form as that message, and what is kept of it. */
+/** One kind: how its two forms become one, and what is kept of it. */
 interface Kind<M, T> {
-  readonly message: { decode(reader: SharingReader): M };
+  fromProtobuf(bytes: Buffer): M;
   fromJson(json: unknown): M;
+  identity(message: M): Identity | undefined;
   /** `known`: the facts of the same state, when there are any. */
   toFacts(message: M, keep: Keep, known: T | undefined): T;
 }
 
-function codec<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
-  kind: Kind<M, T>,
-  labelKeys: () => LabelKeys,
+/** A kind that is read by the decoder made for it, with all its labels. */
+function generated<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
+  message: { decode(reader: SharingReader): M },
+  kind: Pick<Kind<M, T>, 'fromJson' | 'toFacts'>,
 ): Codec<T> {
-  const keep = { labelKeys, intern: new Interner() };
   const strings = new RecentStrings();
+  const fromProtobuf = (bytes: Buffer): M => message.decode(new SharingReader(bytes, strings));
+  return codec({ ...kind, fromProtobuf, identity: ({ metadata }) => metadata }, () => 'all');
+}
+
+function codec<M, T extends Identified>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {
+  const keep = { labelKeys, intern: new Interner() };
   const facts = (message: M, known?: ReadonlyMap<string, T>): T =>
-    kind.toFacts(message, keep, sameState(known, message.metadata));
+    kind.toFacts(message, keep, sameState(known, kind.identity(message)));
   return {
-    fromProtobuf: (bytes, known) => facts(kind.message.decode(new SharingReader(bytes, strings)), known),
+    fromProtobuf: (bytes, known) => facts(kind.fromProtobuf(bytes), known),
     fromJson: (json, known) => facts(kind.fromJson(json), known),
   };
 }

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { LeanMeta, ListMeta, ObjectMeta, Time } from "./meta.ts";
+import { ListMeta, ObjectMeta, Time } from "./meta.ts";
 
 /** Trimmed from k8s.io/api v0.36: core/v1 generated.proto (Apache-2.0); original field numbers. */
 
@@ -13,24 +13,8 @@ export interface Pod {
   status: PodStatus | undefined;
 }
 
-/** As much of a Pod as nearly every one of them is judged by; for the rest the same bytes are read as a Pod. */
-export interface LeanPod {
-  metadata: LeanMeta | undefined;
-  spec: PodSpec | undefined;
-  status: LeanPodStatus | undefined;
-}
-
 export interface PodSpec {
   nodeName: string;
-}
-
-export interface LeanPodStatus {
-  phase: string;
-  message: string;
-  reason: string;
-  containerStatuses: ContainerStatus[];
-  initContainerStatuses: ContainerStatus[];
-  ephemeralContainerStatuses: ContainerStatus[];
 }
 
 export interface PodStatus {
@@ -186,89 +170,6 @@ export const Pod: MessageFns<Pod> = {
   },
 };
 
-function createBaseLeanPod(): LeanPod {
-  return { metadata: undefined, spec: undefined, status: undefined };
-}
-
-export const LeanPod: MessageFns<LeanPod> = {
-  encode(message: LeanPod, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      LeanMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    if (message.spec !== undefined) {
-      PodSpec.encode(message.spec, writer.uint32(18).fork()).join();
-    }
-    if (message.status !== undefined) {
-      LeanPodStatus.encode(message.status, writer.uint32(26).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): LeanPod {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLeanPod();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = LeanMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.spec = PodSpec.decode(reader, reader.uint32());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.status = LeanPodStatus.decode(reader, reader.uint32());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<LeanPod>): LeanPod {
-    return LeanPod.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<LeanPod>): LeanPod {
-    const message = createBaseLeanPod();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? LeanMeta.fromPartial(object.metadata)
-      : undefined;
-    message.spec = (object.spec !== undefined && object.spec !== null) ? PodSpec.fromPartial(object.spec) : undefined;
-    message.status = (object.status !== undefined && object.status !== null)
-      ? LeanPodStatus.fromPartial(object.status)
-      : undefined;
-    return message;
-  },
-};
-
 function createBasePodSpec(): PodSpec {
   return { nodeName: "" };
 }
@@ -320,129 +221,6 @@ export const PodSpec: MessageFns<PodSpec> = {
   fromPartial(object: DeepPartial<PodSpec>): PodSpec {
     const message = createBasePodSpec();
     message.nodeName = object.nodeName ?? "";
-    return message;
-  },
-};
-
-function createBaseLeanPodStatus(): LeanPodStatus {
-  return {
-    phase: "",
-    message: "",
-    reason: "",
-    containerStatuses: [],
-    initContainerStatuses: [],
-    ephemeralContainerStatuses: [],
-  };
-}
-
-export const LeanPodStatus: MessageFns<LeanPodStatus> = {
-  encode(message: LeanPodStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.phase !== "") {
-      writer.uint32(10).string(message.phase);
-    }
-    if (message.message !== "") {
-      writer.uint32(26).string(message.message);
-    }
-    if (message.reason !== "") {
-      writer.uint32(34).string(message.reason);
-    }
-    for (const v of message.containerStatuses) {
-      ContainerStatus.encode(v!, writer.uint32(66).fork()).join();
-    }
-    for (const v of message.initContainerStatuses) {
-      ContainerStatus.encode(v!, writer.uint32(82).fork()).join();
-    }
-    for (const v of message.ephemeralContainerStatuses) {
-      ContainerStatus.encode(v!, writer.uint32(106).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): LeanPodStatus {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseLeanPodStatus();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.phase = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.message = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.reason = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.containerStatuses.push(ContainerStatus.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 10: {
-            if (tag !== 82) {
-              break;
-            }
-
-            message.initContainerStatuses.push(ContainerStatus.decode(reader, reader.uint32()));
-            continue;
-          }
-          case 13: {
-            if (tag !== 106) {
-              break;
-            }
-
-            message.ephemeralContainerStatuses.push(ContainerStatus.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<LeanPodStatus>): LeanPodStatus {
-    return LeanPodStatus.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<LeanPodStatus>): LeanPodStatus {
-    const message = createBaseLeanPodStatus();
-    message.phase = object.phase ?? "";
-    message.message = object.message ?? "";
-    message.reason = object.reason ?? "";
-    message.containerStatuses = object.containerStatuses?.map((e) => ContainerStatus.fromPartial(e)) || [];
-    message.initContainerStatuses = object.initContainerStatuses?.map((e) => ContainerStatus.fromPartial(e)) || [];
-    message.ephemeralContainerStatuses =
-      object.ephemeralContainerStatuses?.map((e) => ContainerStatus.fromPartial(e)) || [];
     return message;
   },
 };

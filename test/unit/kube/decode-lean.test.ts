@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { podFromJson } from '../../../src/kube/decode-json.ts';
+import { RecentStrings } from '../../../src/kube/decode-reader.ts';
+import { Pod } from '../../../src/kube/gen/core.ts';
+import type { LabelKeys } from '../../../src/kube/objects.ts';
+import { podCodec } from '../../../src/kube/resources.ts';
+import { pod, told } from './decode.fixtures.ts';
+
+const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+
+/** A generator of numbers below 1 that are the same each time. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+/** A pod in some state, with what a real one may have and may lack. */
+function anyPod(random: () => number): object {
+  const among = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)];
+  const some = <T>(make: () => T): T[] => Array.from({ length: Math.floor(random() * 4) }, make);
+  const time = () =>
+    among([
+      undefined,
+      '0001-01-01T00:00:00Z',
+      '1970-01-01T00:00:00Z',
+      '2026-01-02T03:04:05Z',
+      '2026-02-03T00:00:00Z',
+    ]);
+  const status = () => ({ state: among([{}, { running: {} }, { terminated: { finishedAt: time() } }]) });
+  return {
+    metadata: {
+      name: among(['a', 'ünïcode', 'x'.repeat(200)]),
+      namespace: among(['', 'shop']),
+      uid: `uid-${random()}`,
+      resourceVersion: among(['1', '90071992547409921']),
+      creationTimestamp: time(),
+      deletionTimestamp: time(),
+      deletionGracePeriodSeconds: among([undefined, 0, 30, 3600]),
+      labels: Object.fromEntries(some(() => [among(['app', 'tier', 'ap', 'ä']), among(['', 'web'])])),
+      ownerReferences: some(() => ({
+        ...{
+          apiVersion: 'batch/v1',
+          kind: among(['Job', 'Node']),
+          name: among(['a', 'b']),
+          uid: `${random()}`,
+        },
+        controller: among([true, false, undefined]),
+      })),
+      finalizers: some(() => among(['a/b', 'c/d'])),
+    },
+    spec: among([undefined, {}, { nodeName: 'node-a' }]),
+    status: {
+      phase: among([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
+      reason: among([undefined, 'Evicted']),
+      message: among([undefined, 'short', 'ä'.repeat(300)]),
+      conditions: some(() => ({ lastTransitionTime: time() })),
+      containerStatuses: some(status),
+      initContainerStatuses: some(status),
+      ephemeralContainerStatuses: some(status),
+    },
+  };
+}
+
+describe('what is read in place', () => {
+  test.each<LabelKeys>(['all', new Set(['app']), new Set(['tier', 'ä']), new Set<string>()])(
+    'is what the whole pod says, labels %s',
+    (keys) => {
+      const codec = podCodec(() => keys);
+      const random = seeded(16);
+      for (let i = 0; i < 400; i += 1) {
+        const object = anyPod(random);
+        expect(told(codec.fromProtobuf(protobuf(object)))).toEqual(told(codec.fromJson(object)));
+      }
+    },
+  );
+
+  test('cut off anywhere, it is refused where the whole pod is', () => {
+    const object = { ...pod({ phase: 'Succeeded' }, { labels: {} }), spec: { nodeName: 'node-a' } };
+    const bytes = protobuf(object);
+    const outcome = (keys: LabelKeys, end: number) => {
+      try {
+        return told(podCodec(() => keys).fromProtobuf(bytes.subarray(0, end)));
+      } catch {
+        return 'refused';
+      }
+    };
+    const outcomes = Array.from(bytes, (_, end) => outcome(new Set(), end));
+    expect(outcomes).toEqual(Array.from(bytes, (_, end) => outcome('all', end)));
+    expect(new Set(outcomes.map((each) => each === 'refused')).size).toBe(2);
+  });
+
+  test.each(['nodes-of-the-first-region-and-zone-0000', 'knoten-größer-als-die-anderen-0000'])(
+    'strings that differ in one byte are not taken for each other: %s',
+    (name) => {
+      const codec = podCodec(() => new Set());
+      const names = [name, ...Array.from(name, (_, i) => `${name.slice(0, i)}~${name.slice(i + 1)}`)];
+      // Remembered when it comes for the second time.
+      for (const nodeName of [...names, ...names, ...names]) {
+        const object = { ...pod({}), spec: { nodeName } };
+        expect(codec.fromProtobuf(protobuf(object)).nodeName).toBe(nodeName);
+      }
+    },
+  );
+
+  test('a string is never taken for the bytes of another', () => {
+    const strings = new RecentStrings();
+    const read = (text: string): string => {
+      const bytes = Buffer.from(text);
+      return strings.at(bytes, 0, bytes.length);
+    };
+    // Characters of the first are the bytes of the second; now and then both have the same place in the table.
+    for (let i = 0; i < 20_000; i += 1) {
+      expect([`${i}Ã¶`, `${i}Ã¶`, `${i}ö`].map(read)).toEqual([`${i}Ã¶`, `${i}Ã¶`, `${i}ö`]);
+    }
+  });
+});
