@@ -1,34 +1,65 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
+import { HeldBytes } from './held-bytes.ts';
 
 /** The API server's own limit for one object is 3 MiB; a page of 500 stays far below this. */
 const maxBodyBytes = 64 * 1024 * 1024;
 /** Larger pieces cost no less CPU, but more memory. */
 const inflatedPieceBytes = 64 * 1024;
+/** What is larger is given back. */
+const maxSpareBytes = 1024 * 1024;
 
 /** The answer is absurdly long. */
 export class OversizeError extends Error {
   override readonly name = 'OversizeError';
 }
 
+/**
+ * Buffers for compressed bodies, used again and again: one that lives as long as a page of pods takes has grown old by then, and V8
+ * collects what is old so seldom while a list is read that ten megabytes of them wait for it.
+ */
+export class BodyBuffers {
+  readonly #spare: HeldBytes[] = [];
+
+  take(): HeldBytes {
+    return this.#spare.pop() ?? new HeldBytes();
+  }
+
+  give(buffer: HeldBytes): void {
+    if (buffer.bytes.length > maxSpareBytes) return;
+    buffer.clear();
+    this.#spare.push(buffer);
+  }
+}
+
 /** The whole body, unless it is absurdly long. */
-export function readBody(response: IncomingMessage, what: string): Promise<Buffer> {
-  const body = received(response, what);
-  return isCompressed(response) ? body.then(inflated) : body;
+export async function readBody(response: IncomingMessage, what: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await received(response, what, (chunk) => chunks.push(chunk));
+  return isCompressed(response) ? inflated(joined(chunks)) : joined(chunks);
 }
 
 /** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there. */
-export async function* bodyPieces(response: IncomingMessage, what: string): AsyncGenerator<Buffer> {
+export async function* bodyPieces(
+  response: IncomingMessage,
+  what: string,
+  buffers: BodyBuffers,
+): AsyncGenerator<Buffer> {
   if (!isCompressed(response)) {
     yield* response as AsyncIterable<Buffer>;
     return;
   }
   // Whole, as it is short: to inflate each of the many small pieces by itself would cost a third more CPU.
-  const body = await received(response, what);
+  const held = buffers.take();
+  await received(response, what, (chunk) => {
+    held.add(chunk, 0, chunk.length);
+  });
   const inflating = createGunzip({ chunkSize: inflatedPieceBytes });
-  inflating.end(body);
+  inflating.end(held.bytes);
   yield* inflating as AsyncIterable<Buffer>;
+  // Not before, and not at all after an error: a thread may be reading it.
+  buffers.give(held);
 }
 
 const isCompressed = ({ headers }: IncomingMessage): boolean => headers['content-encoding'] === 'gzip';
@@ -36,22 +67,19 @@ const isCompressed = ({ headers }: IncomingMessage): boolean => headers['content
 const inflated = (body: Buffer): Promise<Buffer> =>
   promisify(gunzip)(body, { maxOutputLength: maxBodyBytes });
 
-/** The whole body as it was sent. */
-function received(response: IncomingMessage, what: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Tells of each chunk of the body as it was sent; resolves after the last. */
+function received(response: IncomingMessage, what: string, onChunk: (chunk: Buffer) => void): Promise<void> {
   let sizeBytes = 0;
   // Listeners, not its iterator: that costs as much as all the rest of a short answer.
   return new Promise((resolve, reject) => {
     response.on('data', (chunk: Buffer) => {
       sizeBytes += chunk.length;
-      chunks.push(chunk);
+      onChunk(chunk);
       if (sizeBytes <= maxBodyBytes) return;
       reject(new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`));
       response.destroy();
     });
-    response.on('end', () => {
-      resolve(joined(chunks, sizeBytes));
-    });
+    response.on('end', resolve);
     response.on('error', reject);
     // Half an answer has neither an end nor, always, an error.
     response.on('close', () => {
@@ -61,5 +89,5 @@ function received(response: IncomingMessage, what: string): Promise<Buffer> {
 }
 
 /** Most answers come in one piece. */
-const joined = (chunks: readonly Buffer[], sizeBytes: number): Buffer =>
-  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, sizeBytes);
+const joined = (chunks: readonly Buffer[]): Buffer =>
+  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

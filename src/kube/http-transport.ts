@@ -3,7 +3,7 @@ import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { Connections, originOf, type Origin } from './http-agent.ts';
-import { bodyPieces, readBody } from './http-body.ts';
+import { BodyBuffers, bodyPieces, readBody } from './http-body.ts';
 import { describe, openExchange, type Exchange } from './http-exchange.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
@@ -54,6 +54,7 @@ const defaultTimeoutMs = 30_000;
 
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
+  readonly #buffers = new BodyBuffers();
   readonly #connections: Connections;
   readonly #rateLimit: RateLimit;
   readonly #origin: Origin;
@@ -78,7 +79,7 @@ class KeepAliveTransport implements HttpTransport {
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
-      yield* bodyPieces(exchange.response, describe(request));
+      yield* bodyPieces(exchange.response, describe(request), this.#buffers);
     } catch (err) {
       throw exchange.explain(err);
     } finally {

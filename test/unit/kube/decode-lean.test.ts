@@ -20,6 +20,7 @@ function seeded(seed: number): () => number {
 /** A pod in some state, with what a real one may have and may lack. */
 function anyPod(random: () => number): object {
   const among = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)];
+  const text = (...values: string[]): string => among(values) ?? '';
   const some = <T>(make: () => T): T[] => Array.from({ length: Math.floor(random() * 4) }, make);
   const time = () =>
     among([
@@ -39,7 +40,7 @@ function anyPod(random: () => number): object {
       creationTimestamp: time(),
       deletionTimestamp: time(),
       deletionGracePeriodSeconds: among([undefined, 0, 30, 3600]),
-      labels: Object.fromEntries(some(() => [among(['app', 'tier', 'ap', 'ä']), among(['', 'web'])])),
+      labels: Object.fromEntries(some(() => [text('app', 'tier', 'ap', 'ä'), text('', 'web')])),
       ownerReferences: some(() => ({
         ...{
           apiVersion: 'batch/v1',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
@@ -55,6 +56,11 @@ describe('a stream', () => {
     const text = 'many pods, much alike; '.repeat(10_000);
     const zipped = gzipSync(text);
     const gzip = { 'content-encoding': 'gzip' };
+    /** A third of a megabyte of which gzip makes half. */
+    const hardToCompress = (seed: string): string =>
+      Array.from({ length: 5_000 }, (_, i) => createHash('sha256').update(`${seed}${i}`).digest('hex')).join(
+        '',
+      );
 
     test('is handed on as what it stands for', async () => {
       const { transport, server } = await bed([
@@ -66,6 +72,28 @@ describe('a stream', () => {
       ]);
       expect(await collect(transport.stream(compressed, never))).toBe(text);
       expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip']);
+    });
+
+    test('is not mixed up with the one before it, nor with one at the same time', async () => {
+      const texts = ['a', 'b', 'c', 'd'].map((seed) => hardToCompress(seed));
+      const short = 'less than the one before';
+      const { transport } = await bed(
+        [texts[0], short, ...texts.slice(1), short].map((each = '') => (response) => {
+          response.writeHead(200, gzip);
+          response.end(gzipSync(each));
+        }),
+      );
+      const next = () => collect(transport.stream(compressed, never));
+      expect(await next()).toBe(texts[0]);
+      expect(await next()).toBe(short);
+      // Read to its middle, so that its inflater still needs what was received.
+      const slow = transport.stream(compressed, never)[Symbol.asyncIterator]();
+      let begun = '';
+      while (begun === '') begun += String((await slow.next()).value);
+      expect(await next()).toBe(texts[2]);
+      expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[1]);
+      expect(await next()).toBe(texts[3]);
+      expect(await next()).toBe(short);
     });
 
     test('may as well come uncompressed', async () => {
