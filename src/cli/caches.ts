@@ -102,7 +102,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
   };
 }
 
-/** ADR 16: half as many requests, and what each of them costs both sides besides its pods. They are read one by one, so a page is never held. */
+/** ADR 16: half as many requests, and what each of them costs both sides besides its pods. Of protobuf they are read one by one. */
 const podsPageSize = 1000;
 /** A report may have 50 KB of JSON, and a page is read in one piece. */
 const reportsPageSize = 100;

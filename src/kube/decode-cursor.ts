@@ -1,10 +1,11 @@
-import type { RecentStrings } from './decode-reader.ts';
+import { nearestNumber, type RecentStrings } from './decode-reader.ts';
 
 /** The low bits of a tag. */
 const wire = { varint: 0, fixed64: 1, lengthDelimited: 2, startGroup: 3, endGroup: 4, fixed32: 5 };
 const maxVarintBytes = 10;
 const more = 0x80;
-const signBit = 2 ** 63;
+/** Field numbers begin with 1. */
+const leastTag = 8;
 
 /**
  * Walks through the fields of a message in place: nothing is made of what is not read, not even a reader for each message.
@@ -31,10 +32,12 @@ export class Cursor {
     this.#readFields(this.#enter(), fields, into);
   }
 
-  /** Of more than 53 bits rounded. */
+  /** Of what is no exact number, the nearest that is. */
   int64(): number {
+    const start = this.#pos;
     const value = this.#varint();
-    return value < signBit ? value : value - 2 * signBit;
+    if (value <= Number.MAX_SAFE_INTEGER) return value;
+    return nearestNumber(BigInt.asIntN(64, bits(this.#bytes.subarray(start, this.#pos))));
   }
 
   bool(): boolean {
@@ -64,6 +67,7 @@ export class Cursor {
       if (read === undefined) this.#skip(tag);
       else read(this, into);
     }
+    if (this.#pos !== end) throw new RangeError('a field ends after its message');
   }
 
   #varint(): number {
@@ -87,6 +91,7 @@ export class Cursor {
 
   #skip(tag: number): void {
     const type = tag % 8;
+    if (tag < leastTag) throw new RangeError(`no field begins with ${tag}`);
     if (type === wire.varint) this.#varint();
     else if (type === wire.lengthDelimited) this.#pos = this.#enter();
     else if (type === wire.fixed64) this.#pos = this.#upTo(this.#pos + 8);
@@ -110,6 +115,10 @@ export class Cursor {
     return end;
   }
 }
+
+/** All that is in a varint. */
+const bits = (varint: Uint8Array): bigint =>
+  varint.reduceRight((sum, byte) => (sum << 7n) | BigInt(byte & (more - 1)), 0n);
 
 /** How the fields of a message are read, by tag; the others are passed over. */
 type Fields<T> = readonly (((cursor: Cursor, into: T) => void) | undefined)[];

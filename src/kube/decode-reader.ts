@@ -3,7 +3,7 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 /** A power of two. */
 const slots = 4096;
 const maxShared = 64;
-/** Eight to sixteen bytes of a longer string are looked at. */
+/** Four to eight bytes of a longer string are looked at. */
 const sampleBits = 3;
 const asciiLimit = 0x80;
 const nothing: Uint8Array = new Uint8Array();
@@ -23,7 +23,7 @@ export class RecentStrings {
     const known = this.#recent[slot] ?? '';
     if (known.length === length && isSame(known, bytes, start)) return known;
     const text = bytes.toString('utf8', start, end);
-    // As long as its bytes: all of it is ASCII, so that it can be compared with bytes.
+    // As long as its bytes: it is ASCII, so that it can be compared with bytes.
     if (this.#seen[slot] === hash && text.length === length) this.#recent[slot] = text;
     this.#seen[slot] = hash;
     return text;
@@ -58,13 +58,21 @@ export class SharingReader extends BinaryReader {
     return nothing;
   }
 
-  /** As the library, but without a BigInt for what is no longer than a time: up to five bytes. */
+  /**
+   * As the library, but without a BigInt for what is no longer than a time, up to five bytes; and never more than a number holds, which
+   * the decoders refuse: one pod that was deleted with an absurd grace period would be the end of every list.
+   */
   override int64(): bigint | string {
     const number = shortVarint(this.#bytes, this.pos);
-    if (number === undefined) return super.int64();
+    if (number === undefined) return String(nearestNumber(BigInt(super.int64())));
     this.uint32();
     return String(number);
   }
+}
+
+/** Of `value`, or what comes next to it, as an exact number. */
+export function nearestNumber(value: bigint): number {
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
 }
 
 /** The number in a varint of up to five bytes; undefined when it is longer, as every negative one is, or cut off. */

@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 import { HeldBytes } from './held-bytes.ts';
 
-/** The API server's own limit for one object is 3 MiB; a page of 500 stays far below this. */
+/** The API server's own limit for one object is 3 MiB; a page stays far below this. */
 const maxBodyBytes = 64 * 1024 * 1024;
 /** Larger pieces cost no less CPU, but more memory. */
 const inflatedPieceBytes = 64 * 1024;
-/** What is larger is given back. */
+/** One that held more is left to V8. */
 const maxSpareBytes = 1024 * 1024;
 
 /** The answer is absurdly long. */

@@ -2,7 +2,8 @@ import { content, fields, number, type Cursor } from './decode-cursor.ts';
 import type { OwnerReference } from './gen/meta.ts';
 import type { PodParts, Seconds } from './pod-parts.ts';
 
-const nothing: readonly never[] = Object.freeze([]);
+/** Of a list that has none yet; nothing is added to this one. */
+const nothing: never[] = [];
 const noLabels: PodParts['labels'] = Object.freeze({});
 
 /**
@@ -16,14 +17,14 @@ export class LeanPod implements PodParts {
   createdAt: Seconds = undefined;
   deletionAt: Seconds = undefined;
   deletionGracePeriodSeconds: number | undefined = undefined;
-  ownerReferences: readonly OwnerReference[] = nothing;
-  finalizers: readonly string[] = nothing;
+  ownerReferences: OwnerReference[] = nothing;
+  finalizers: string[] = nothing;
   nodeName = '';
   phase = '';
   reason = '';
   message = '';
-  ends: readonly Seconds[] = nothing;
-  otherEnds: readonly Seconds[] = nothing;
+  ends: Seconds[] = nothing;
+  otherEnds: Seconds[] = nothing;
   /** Not read. */
   readonly labels = noLabels;
   /** Not read. */
@@ -50,7 +51,7 @@ interface Moment {
   seconds: Seconds;
 }
 
-// Field numbers are those of core/v1 and meta/v1.
+// Field numbers are those of core/v1 and meta/v1. Of a message that comes twice the parts are merged, as protobuf says.
 
 const time = fields<Moment>({
   [number(1)]: (cursor, it) => {
@@ -177,7 +178,9 @@ function readMoment(cursor: Cursor, as: typeof time): Seconds {
   return moment.seconds;
 }
 
-/** Most have one: an array that grows begins with room for 17. */
-function withOne<T>(some: readonly T[], one: T): readonly T[] {
-  return some.length === 0 ? [one] : [...some, one];
+/** Most lists have one item: one that begins empty has room for 17. */
+function withOne<T>(some: T[], one: T): T[] {
+  if (some.length === 0) return [one];
+  some.push(one);
+  return some;
 }

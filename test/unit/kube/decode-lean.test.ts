@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { podFromJson } from '../../../src/kube/decode-json.ts';
-import { RecentStrings } from '../../../src/kube/decode-reader.ts';
 import { Pod } from '../../../src/kube/gen/core.ts';
+import { ObjectMeta } from '../../../src/kube/gen/meta.ts';
 import type { LabelKeys } from '../../../src/kube/objects.ts';
 import { podCodec } from '../../../src/kube/resources.ts';
 import { pod, told } from './decode.fixtures.ts';
@@ -106,15 +106,38 @@ describe('what is read in place', () => {
     },
   );
 
-  test('a string is never taken for the bytes of another', () => {
-    const strings = new RecentStrings();
-    const read = (text: string): string => {
-      const bytes = Buffer.from(text);
-      return strings.at(bytes, 0, bytes.length);
-    };
-    // Characters of the first are the bytes of the second; now and then both have the same place in the table.
-    for (let i = 0; i < 20_000; i += 1) {
-      expect([`${i}Ã¶`, `${i}Ã¶`, `${i}ö`].map(read)).toEqual([`${i}Ã¶`, `${i}Ã¶`, `${i}ö`]);
-    }
+  const field = (number: number, content: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from([number * 8 + 2, content.length]), content]);
+  const readers = [new Set<string>(), 'all'] as const;
+
+  test.each([
+    { name: 'the longest', varint: 'ffffffffffffffff7f', seconds: Number.MAX_SAFE_INTEGER },
+    { name: 'the most negative', varint: '80808080808080808001', seconds: -Number.MAX_SAFE_INTEGER },
+    { name: 'one of 53 bits', varint: 'ffffffffffffff0f', seconds: Number.MAX_SAFE_INTEGER },
+    { name: 'minus one', varint: 'ffffffffffffffffff01', seconds: -1 },
+    { name: 'minus 3000', varint: 'c8e8ffffffffffffff01', seconds: -3000 },
+    { name: 'one of five bytes', varint: 'ffffffff0f', seconds: 2 ** 32 - 1 },
+  ])('a grace period is as near as a number comes: $name', ({ varint, seconds }) => {
+    const meta = ObjectMeta.encode(ObjectMeta.fromPartial({ name: 'p', uid: 'u' })).finish();
+    const bytes = field(1, Buffer.concat([meta, Buffer.from(`50${varint}`, 'hex')]));
+    for (const keys of readers)
+      expect(podCodec(() => keys).fromProtobuf(bytes).deletionGracePeriodSeconds).toBe(seconds);
+  });
+
+  test.each([
+    { name: 'a field that ends after the message it is in', hex: '1a020a09537563636565646564' },
+    { name: 'no field', hex: '0000' },
+    { name: 'a kind of field that there is not', hex: '0e00' },
+    { name: 'the end of what has not begun', hex: '0c' },
+    { name: 'a number that does not end', hex: '50ffffffffffffffffffff01' },
+  ])('refused: $name', ({ hex }) => {
+    const bytes = Buffer.concat([protobuf(pod({ phase: 'Running' })), Buffer.from(hex, 'hex')]);
+    expect(() => podCodec(() => new Set()).fromProtobuf(bytes)).toThrow(RangeError);
+  });
+
+  test('a pod with very many finalizers is no more work than its size', () => {
+    const finalizers = Array.from({ length: 400_000 }, (_, i) => `a/${i % 9}`);
+    const read = podCodec(() => new Set()).fromProtobuf(protobuf(pod({ phase: 'Running' }, { finalizers })));
+    expect(read.finalizers).toHaveLength(finalizers.length);
   });
 });
