@@ -5,20 +5,29 @@ import type { Cluster } from '../cluster/cluster.ts';
 /** A plain client of the API server that keeps its connections: what any program could do. */
 export interface ApiClient {
   /** Resolves with the answer's body; rejects unless the status is 2xx. */
-  send(method: string, path: string, options?: { body?: object; contentType?: string }): Promise<Buffer>;
+  send(method: string, path: string, options?: SendOptions): Promise<Buffer>;
   close(): void;
 }
+
+interface SendOptions {
+  readonly body?: object;
+  readonly contentType?: string;
+  /** Of one object by default no more than its metadata. */
+  readonly accept?: string;
+}
+
+const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+const listOfMetadata = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
 /** A client with as many connections as requests are under way. */
 export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): ApiClient {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   const authorization = `Bearer ${cluster.token('admin')}`;
-  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
   return {
     close: () => {
       agent.destroy();
     },
-    send: (method, path, { body, contentType = 'application/json' } = {}) =>
+    send: (method, path, { body, contentType = 'application/json', accept = metadataOnly } = {}) =>
       new Promise((resolve, reject) => {
         const data = body === undefined ? '' : JSON.stringify(body);
         // Without a length Node sends the body of a DELETE unframed.
@@ -45,7 +54,8 @@ export async function watchAllPods(
   cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>,
   api: Pick<ApiClient, 'send'>,
 ): Promise<Disposable> {
-  const list = JSON.parse((await api.send('GET', '/api/v1/pods?limit=1')).toString()) as ListHead;
+  const head = await api.send('GET', '/api/v1/pods?limit=1', { accept: listOfMetadata });
+  const list = JSON.parse(head.toString()) as ListHead;
   const from = `resourceVersion=${list.metadata.resourceVersion}`;
   const accept = 'application/vnd.kubernetes.protobuf;stream=watch';
   const headers = { authorization: `Bearer ${cluster.token('admin')}`, accept };
