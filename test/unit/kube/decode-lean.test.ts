@@ -4,59 +4,53 @@ import { Pod } from '../../../src/kube/gen/core.ts';
 import { ObjectMeta } from '../../../src/kube/gen/meta.ts';
 import type { LabelKeys } from '../../../src/kube/objects.ts';
 import { podCodec } from '../../../src/kube/resources.ts';
+import { seededRandom, type Random } from '../../cluster/world-random.ts';
 import { pod, told } from './decode.fixtures.ts';
 
 const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
 
-/** A generator of numbers below 1 that are the same each time. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
-
 /** A pod in some state, with what a real one may have and may lack. */
-function anyPod(random: () => number): object {
-  const among = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)];
-  const text = (...values: string[]): string => among(values) ?? '';
-  const some = <T>(make: () => T): T[] => Array.from({ length: Math.floor(random() * 4) }, make);
+function anyPod(random: Random): object {
+  const some = <T>(make: () => T): T[] => Array.from({ length: random.int(4) }, make);
   const time = () =>
-    among([
+    random.pick([
       undefined,
       '0001-01-01T00:00:00Z',
       '1970-01-01T00:00:00Z',
       '2026-01-02T03:04:05Z',
       '2026-02-03T00:00:00Z',
     ]);
-  const status = () => ({ state: among([{}, { running: {} }, { terminated: { finishedAt: time() } }]) });
+  const status = () => ({
+    state: random.pick<object>([{}, { running: {} }, { terminated: { finishedAt: time() } }]),
+  });
   return {
     metadata: {
-      name: among(['a', 'ünïcode', 'x'.repeat(200)]),
-      namespace: among(['', 'shop']),
-      uid: `uid-${random()}`,
-      resourceVersion: among(['1', '90071992547409921']),
+      name: random.pick(['a', 'ünïcode', 'x'.repeat(200)]),
+      namespace: random.pick(['', 'shop']),
+      uid: random.uid(),
+      resourceVersion: random.pick(['1', '90071992547409921']),
       creationTimestamp: time(),
       deletionTimestamp: time(),
-      deletionGracePeriodSeconds: among([undefined, 0, 30, 3600]),
-      labels: Object.fromEntries(some(() => [text('app', 'tier', 'ap', 'ä'), text('', 'web')])),
+      deletionGracePeriodSeconds: random.pick([undefined, 0, 30, 3600]),
+      labels: Object.fromEntries(
+        some(() => [random.pick(['app', 'tier', 'ap', 'ä']), random.pick(['', 'web'])]),
+      ),
       ownerReferences: some(() => ({
         ...{
           apiVersion: 'batch/v1',
-          kind: among(['Job', 'Node']),
-          name: among(['a', 'b']),
-          uid: `${random()}`,
+          kind: random.pick(['Job', 'Node']),
+          name: random.pick(['a', 'b']),
+          uid: random.uid(),
         },
-        controller: among([true, false, undefined]),
+        controller: random.pick([true, false, undefined]),
       })),
-      finalizers: some(() => among(['a/b', 'c/d'])),
+      finalizers: some(() => random.pick(['a/b', 'c/d'])),
     },
-    spec: among([undefined, {}, { nodeName: 'node-a' }]),
+    spec: random.pick<object | undefined>([undefined, {}, { nodeName: 'node-a' }]),
     status: {
-      phase: among([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
-      reason: among([undefined, 'Evicted']),
-      message: among([undefined, 'short', 'ä'.repeat(300)]),
+      phase: random.pick([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
+      reason: random.pick([undefined, 'Evicted']),
+      message: random.pick([undefined, 'short', 'ä'.repeat(300)]),
       conditions: some(() => ({ lastTransitionTime: time() })),
       containerStatuses: some(status),
       initContainerStatuses: some(status),
@@ -70,7 +64,7 @@ describe('what is read in place', () => {
     'is what the whole pod says, labels %s',
     (keys) => {
       const codec = podCodec(() => keys);
-      const random = seeded(16);
+      const random = seededRandom(16);
       for (let i = 0; i < 400; i += 1) {
         const object = anyPod(random);
         expect(told(codec.fromProtobuf(protobuf(object)))).toEqual(told(codec.fromJson(object)));
