@@ -77,12 +77,13 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const nodes = reflect(nodesResource(), look);
   const namespaces = reflect(namespacesResource(), look);
   const asking = new AskingReports();
-  const nodeReports: Reflector<NodeReportFacts> = new Reflector<NodeReportFacts>({
-    ...{ ...deps, resource: asking.seeing(nodeReportsResource()), pageSize: reportsPageSize },
-    onChange: () => {
+  const nodeReports: Reflector<NodeReportFacts> = reflect(
+    asking.seeing(nodeReportsResource()),
+    () => {
       if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
     },
-  });
+    reportsPageSize,
+  );
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
