@@ -81,17 +81,17 @@ async function showEnforce(stage: Stage, controller: Program): Promise<readonly 
 async function reckon(stage: Stage, before: readonly string[], controller: Program): Promise<boolean> {
   const { screen } = stage;
   const plan = await see(stage);
-  const went = new Map(
-    controller.log
-      .filter(({ msg }) => msg === 'deleted pod')
-      .map(({ pod, reason }) => [pod?.name ?? '', reason ?? '']),
+  const left = podNames(plan);
+  const went = await told(
+    controller,
+    before.filter((name) => !left.includes(name)),
   );
   const stays = new Map<string, string>([...plan.kept()].map(({ pod, reason }) => [pod.name, reason]));
   screen.say();
   screen.say(bold('which pods went, which stayed, and why'));
   const rows = mess.flatMap((leftover) => {
     const names = Array.from({ length: leftover.count }, (_, index) => podName(leftover, index));
-    const verdicts = [...told('deleted', names, went), ...told('kept', names, stays)];
+    const verdicts = [...counted('deleted', names, went), ...counted('kept', names, stays)];
     return verdicts.map((verdict, i) => [
       ...(i === 0 ? [leftover.group, String(leftover.count)] : ['', '']),
       ...verdict,
@@ -101,10 +101,25 @@ async function reckon(stage: Stage, before: readonly string[], controller: Progr
   screen.say();
   screen.explain(podMeaning, new Set([...went.values(), ...stays.values(), 'Quarantined']));
   screen.say();
-  return verdict(stage, { before, went: [...went.keys()], left: podNames(plan) });
+  return verdict(stage, { before, went: [...went.keys()], left });
 }
 
-const told = (verdict: string, names: readonly string[], reasons: ReadonlyMap<string, string>): string[][] =>
+/** Reasons by name, once its log tells of all that are gone: a pod is gone a moment before the answer to its DELETE is logged. */
+async function told(controller: Program, gone: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const deletions = controller.log.filter(({ msg }) => msg === 'deleted pod');
+    const went = new Map(deletions.map(({ pod, reason }) => [pod?.name ?? '', reason ?? '']));
+    if (gone.every((name) => went.has(name)) || Date.now() > until) return went;
+    await sleep(200);
+  }
+}
+
+const counted = (
+  verdict: string,
+  names: readonly string[],
+  reasons: ReadonlyMap<string, string>,
+): string[][] =>
   [
     ...countBy(
       names.flatMap((name) => reasons.get(name) ?? []),
