@@ -82,16 +82,14 @@ async function reckon(stage: Stage, before: readonly string[], controller: Progr
   const { screen } = stage;
   const plan = await see(stage);
   const left = podNames(plan);
-  const went = await told(
-    controller,
-    before.filter((name) => !left.includes(name)),
-  );
+  const gone = before.filter((name) => !left.includes(name));
+  const went = await reasonsOf(controller, gone);
   const stays = new Map<string, string>([...plan.kept()].map(({ pod, reason }) => [pod.name, reason]));
   screen.say();
   screen.say(bold('which pods went, which stayed, and why'));
   const rows = mess.flatMap((leftover) => {
     const names = Array.from({ length: leftover.count }, (_, index) => podName(leftover, index));
-    const verdicts = [...counted('deleted', names, went), ...counted('kept', names, stays)];
+    const verdicts = [...told('deleted', names, went), ...told('kept', names, stays)];
     return verdicts.map((verdict, i) => [
       ...(i === 0 ? [leftover.group, String(leftover.count)] : ['', '']),
       ...verdict,
@@ -101,11 +99,11 @@ async function reckon(stage: Stage, before: readonly string[], controller: Progr
   screen.say();
   screen.explain(podMeaning, new Set([...went.values(), ...stays.values(), 'Quarantined']));
   screen.say();
-  return verdict(stage, { before, went: [...went.keys()], left });
+  return verdict(stage, { before, gone, went, left });
 }
 
 /** Reasons by name, once its log tells of all that are gone: a pod is gone a moment before the answer to its DELETE is logged. */
-async function told(controller: Program, gone: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function reasonsOf(controller: Program, gone: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const until = Date.now() + patienceMs;
   for (;;) {
     const deletions = controller.log.filter(({ msg }) => msg === 'deleted pod');
@@ -115,11 +113,7 @@ async function told(controller: Program, gone: readonly string[]): Promise<Reado
   }
 }
 
-const counted = (
-  verdict: string,
-  names: readonly string[],
-  reasons: ReadonlyMap<string, string>,
-): string[][] =>
+const told = (verdict: string, names: readonly string[], reasons: ReadonlyMap<string, string>): string[][] =>
   [
     ...countBy(
       names.flatMap((name) => reasons.get(name) ?? []),
@@ -129,18 +123,20 @@ const counted = (
 
 interface Sums {
   readonly before: readonly string[];
-  readonly went: readonly string[];
+  readonly gone: readonly string[];
+  /** Reasons by name. */
+  readonly went: ReadonlyMap<string, string>;
   readonly left: readonly string[];
 }
 
-function verdict({ screen }: Stage, { before, went, left }: Sums): boolean {
-  const unexplained = before.filter((name) => !went.includes(name) && !left.includes(name));
+function verdict({ screen }: Stage, { before, gone, went, left }: Sums): boolean {
+  const unexplained = gone.filter((name) => !went.has(name));
   if (unexplained.length > 0) {
     screen.say(red(`gone without a word: ${unexplained.join(', ')}`));
     return false;
   }
   screen.say(
-    green(`${before.length} pods before, ${went.length} deleted, ${left.length} left; each with a reason`),
+    green(`${before.length} pods before, ${went.size} deleted, ${left.length} left; each with a reason`),
   );
   return true;
 }
