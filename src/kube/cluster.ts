@@ -1,6 +1,7 @@
 import type { NodeFacts, PodFacts } from './objects.ts';
 import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
+import { acceptCheapest, acceptMetadata } from './media-types.ts';
 import { nodeCodec } from './resources.ts';
 import {
   ApiError,
@@ -107,8 +108,7 @@ function deleteRequest(pod: PodRef): KubeRequest {
     method: 'DELETE',
     timeoutMs: actTimeoutMs,
     path: podPath(pod),
-    // Of the answer only the status is read, so it may be what costs both sides least.
-    accept: `${leanMetadata},${metadataOnly}`,
+    accept: acceptCheapest,
     body: {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -127,7 +127,7 @@ function markFailedRequest(pod: PodRef, condition: DisruptionTarget | undefined)
     path: `${podPath(pod)}/status`,
     query: { fieldManager: 'dustpan' },
     contentType: 'application/strategic-merge-patch+json',
-    accept: metadataOnly,
+    accept: acceptMetadata,
     body: { metadata: { uid, resourceVersion }, status: { phase: 'Failed', ...conditions } },
   };
 }
@@ -141,10 +141,6 @@ const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
 
 const podPath = ({ namespace, name }: PodRef): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-
-/** A pod is 5 to 60 KB; of the answer only the metadata is wanted. */
-const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
-const leanMetadata = 'application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
 function metadataOf({ body }: KubeResponse, field: 'uid' | 'resourceVersion'): string {
   return asText(asObject(asObject(parseJson(body))['metadata'])[field]);

@@ -1,5 +1,6 @@
 import { ConnectionError } from './connection-errors.ts';
 import { actTimeoutMs, podPath, readPodLive, type LivePod, type PodName } from './live-pod.ts';
+import { acceptMetadata } from './media-types.ts';
 import {
   ApiError,
   isConflict,
@@ -147,7 +148,7 @@ function deleteRequest(
     method: 'DELETE',
     path: podPath(pod),
     timeoutMs: actTimeoutMs,
-    accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json',
+    accept: acceptMetadata,
     body: {
       apiVersion: 'v1',
       kind: 'DeleteOptions',

@@ -13,6 +13,7 @@ import {
   type NodePodSpec,
   type NodePodVolumeSource,
 } from './gen/node_pod.ts';
+import { acceptProtobuf } from './media-types.ts';
 import { noStorageSpec, StorageSpecs } from './node-pod-storage.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
@@ -29,7 +30,7 @@ export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
     name: 'pods',
     path: '/api/v1/pods',
     query: { fieldSelector: `spec.nodeName=${nodeName}` },
-    accept: 'application/vnd.kubernetes.protobuf,application/json',
+    accept: acceptProtobuf,
     optional: false,
     codec: nodePodCodec(),
   };

@@ -17,6 +17,7 @@ import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
 import { Namespace, Node } from './gen/core.ts';
+import { acceptJson, acceptProtobuf } from './media-types.ts';
 import type {
   Identified,
   JobFacts,
@@ -43,8 +44,6 @@ export interface Resource<T> {
 }
 
 /** JSON second, for a server that has no protobuf. */
-const acceptProtobuf = 'application/vnd.kubernetes.protobuf,application/json';
-const acceptJson = 'application/json';
 
 /** The pods of the cluster, or of one node. */
 export function podsResource(options: {

@@ -1,3 +1,4 @@
+import { acceptMetadata } from './media-types.ts';
 import { isNotFound, type KubeTransport } from './transport.ts';
 
 /** Writes the status of our own custom resources. */
@@ -20,7 +21,7 @@ export function statusPatcher(transport: Pick<KubeTransport, 'send'>): StatusPat
             path: `${path}/status`,
             query: { fieldManager: 'dustpan' },
             contentType: 'application/merge-patch+json',
-            accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json',
+            accept: acceptMetadata,
             body: { status },
           },
           signal,
