@@ -1,6 +1,7 @@
 import type { NodeFacts, PodFacts } from './objects.ts';
 import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
+import { actTimeoutMs, podPath } from './live-pod.ts';
 import { acceptCheapest, acceptMetadata } from './media-types.ts';
 import { nodeCodec } from './resources.ts';
 import {
@@ -99,9 +100,6 @@ async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse 
   }
 }
 
-/** Waited for even at a shutdown, so shorter than the time a pod has for that. */
-const actTimeoutMs = 15_000;
-
 function deleteRequest(pod: PodRef): KubeRequest {
   const { uid, resourceVersion } = pod;
   return {
@@ -138,9 +136,6 @@ function disruptionTarget({ reason, message, at }: DisruptionTarget): object {
 
 /** metav1.Time as the API server itself writes it. */
 const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
-
-const podPath = ({ namespace, name }: PodRef): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 
 function metadataOf({ body }: KubeResponse, field: 'uid' | 'resourceVersion'): string {
   return asText(asObject(asObject(parseJson(body))['metadata'])[field]);
