@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import { isLive } from './fresh.ts';
+import { LiveAnswers } from './fresh.ts';
 
 /** What the API server says of the policies now, and how far our clock is from its own. */
 export interface Confirmation {
@@ -19,12 +19,13 @@ export interface ActGateDeps {
 /** Stands before each act of one pass: once it is shut nothing more begins. */
 export class ActGate {
   readonly #deps: ActGateDeps;
-  #asked: { readonly at: number; readonly answer: Promise<Confirmation | undefined> } | undefined;
+  readonly #answers: LiveAnswers<Confirmation | undefined>;
   #halted: string | undefined;
   #unread: Error | undefined;
 
   constructor(deps: ActGateDeps) {
     this.#deps = deps;
+    this.#answers = new LiveAnswers(deps.clock);
   }
 
   /** Why the pass must not go on; undefined = it may. */
@@ -43,11 +44,8 @@ export class ActGate {
   }
 
   /** What the API server says of the policies, asked again once the question is `liveMs` old; undefined = they cannot be read. */
-  async confirmed(signal: AbortSignal): Promise<Confirmation | undefined> {
-    const { clock } = this.#deps;
-    if (this.#asked === undefined || !isLive(this.#asked.at, clock))
-      this.#asked = { at: clock.monotonicMs(), answer: this.#read(signal) };
-    return this.#asked.answer;
+  confirmed(signal: AbortSignal): Promise<Confirmation | undefined> {
+    return this.#answers.get('policies', () => this.#read(signal));
   }
 
   /** Whether nothing more may begin, by this answer too. */
