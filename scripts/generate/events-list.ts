@@ -48,7 +48,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...podgc,
     factory: 'podsCollected',
-    samples: podsCollected(deletions, new Map()),
+    samples: [...podsCollected(deletions, new Map())],
     regarding:
       'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none',
     when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',

@@ -9,6 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { paced } from '../../runtime/paced.ts';
 import { initialPace, type Pace } from '../../runtime/pacing.ts';
+import { inSlices } from '../../runtime/slices.ts';
 import { podsCollected } from './events.ts';
 import { DeletionExecutor, fieldsOf } from './executor.ts';
 import type { PodDeletion, PodGcPlan } from './facts.ts';
@@ -120,7 +121,9 @@ export class PodGcController {
     } finally {
       const { deleted, failed, clockUnsure, halted } = executor;
       if (halted !== undefined) log.info({ why: halted, deleted: deleted.length }, 'pass ended early');
-      for (const event of podsCollected(deleted, owners)) recorder.record(event);
+      await inSlices(podsCollected(deleted, owners), (event) => {
+        recorder.record(event);
+      });
       onPass(passReports(plan, census, { deleted, failed, clockUnsure, at: clock.now() }));
     }
     executor.throwIfFailed();

@@ -16,10 +16,10 @@ interface Collected {
 }
 
 /** One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none. */
-export function podsCollected(
+export function* podsCollected(
   deleted: readonly PodDeletion[],
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,
-): EventSpec[] {
+): Generator<EventSpec, void> {
   const groups = new Map<string, Collected>();
   for (const deletion of deleted) {
     const regarding = regardingOf(deletion.pod, replicaSetOwners);
@@ -28,13 +28,14 @@ export function podsCollected(
     if (known === undefined) groups.set(key, { regarding, first: deletion, names: [deletion.pod.name] });
     else known.names.push(deletion.pod.name);
   }
-  return [...groups.values()].map((collected) => ({
-    regarding: collected.regarding,
-    type: 'Normal',
-    reason: 'PodCollected',
-    action: 'Collect',
-    note: collectedNote(collected),
-  }));
+  for (const collected of groups.values())
+    yield {
+      regarding: collected.regarding,
+      type: 'Normal',
+      reason: 'PodCollected',
+      action: 'Collect',
+      note: collectedNote(collected),
+    };
 }
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {

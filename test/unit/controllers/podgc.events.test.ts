@@ -27,7 +27,7 @@ test('of many pods five are named', () => {
   const deletions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) =>
     deletion(name, { controller: owner('Job', 'j') }),
   );
-  expect(podsCollected(deletions, new Map()).map(({ note }) => note)).toEqual([
+  expect([...podsCollected(deletions, new Map())].map(({ note }) => note)).toEqual([
     'Deleted 7 pods (Expired, policy default): a, b, c, d, e and 2 more',
   ]);
 });
