@@ -18,8 +18,11 @@ export interface Round {
 /** Of the 600 requests that an API server by default serves at a time: it hurts nobody, and is soon outgrown. */
 export const initialPace: Pace = { window: 16, bestPerSecond: 0, baseLatencyMs: Infinity };
 
-/** The knee measured on real API servers: more only lengthens the queue inside the server, and each connection costs us memory. */
-const maxWindow = 64;
+/**
+ * The knee measured on real API servers: twice as many delete no more, only wait longer inside the server, and each is memory that by then
+ * has outlived our young generation.
+ */
+const maxWindow = 32;
 /** Rising latency alone, which on a busy machine may mean anything, cuts no deeper: so few requests are no queue. A 429 does. */
 const minUnasked = 8;
 /** Below this the latency counts as flat: the server has room. */

@@ -10,7 +10,7 @@ export function oldSpaceMbFor(pods: number): number {
 }
 
 /** Whatever the number of pods. */
-export const semiSpaceFlag = '--max-semi-space-size=2';
+export const semiSpaceFlag = '--max-semi-space-size=4';
 
 /** The flags for the controller's Node with such an old space. */
 export function nodeArgs(oldSpaceMb: number): string {

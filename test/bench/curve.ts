@@ -81,7 +81,7 @@ async function grow(bed: Bed, prepared: BenchPods, numbers: NumberRange): Promis
 }
 
 async function measureSize(bed: Bed, pods: number): Promise<CurvePoint> {
-  // As many due as bench:podgc has, so that plans compare.
+  // So that a plan has something to put in order.
   const threshold = thresholdOf({ pods, due: Math.min(5_000, Math.floor(pods / 5)) });
   const spaces =
     options['old-space'] === '' ? [oldSpaceMbFor(pods)] : options['old-space'].split(',').map(Number);

@@ -16,13 +16,13 @@ function settle(answer: (window: number) => Round, rounds: number, from: Pace = 
 }
 
 test('grows to what the server can do at once, and not far beyond', () => {
-  const { window } = settle(server(40, 20), 30);
-  expect(window).toBeGreaterThanOrEqual(40);
-  expect(window).toBeLessThanOrEqual(64);
+  const { window } = settle(server(20, 20), 30);
+  expect(window).toBeGreaterThanOrEqual(20);
+  expect(window).toBeLessThanOrEqual(32);
 });
 
 test('a server without limits gets the largest window and no more', () => {
-  expect(settle(server(1e9, 5), 50).window).toBe(64);
+  expect(settle(server(1e9, 5), 50).window).toBe(32);
 });
 
 test('a 429 halves the window at once', () => {
@@ -38,24 +38,24 @@ test('never below one', () => {
 });
 
 test('shrinks when latency rises and throughput falls', () => {
-  const calm = settle(server(64, 20), 30);
+  const calm = settle(server(32, 20), 30);
   const pace = adjustPace(calm, { done: calm.window, elapsedMs: 400, meanLatencyMs: 400, throttled: 0 });
   expect(pace.window).toBeLessThan(calm.window);
 });
 
 test('recovers after a slow spell', () => {
-  const slow = settle(server(2, 200), 40, settle(server(64, 20), 30));
-  const after = settle(server(64, 20), 120, slow);
-  expect(after.window).toBeGreaterThanOrEqual(40);
+  const slow = settle(server(2, 200), 40, settle(server(32, 20), 30));
+  const after = settle(server(32, 20), 120, slow);
+  expect(after.window).toBeGreaterThanOrEqual(20);
 });
 
 test('a slow spell costs what the rate lost, once, and is made up for when it is over', () => {
-  const calm = settle(server(64, 20), 30);
-  const slow = (window: number): Round => server(16, 20)(window);
+  const calm = settle(server(32, 20), 30);
+  const slow = (window: number): Round => server(8, 20)(window);
   const during = settle(slow, 10, calm);
-  expect(during.window).toBeGreaterThanOrEqual(16);
+  expect(during.window).toBeGreaterThanOrEqual(8);
   expect(during.window).toBeLessThan(calm.window);
-  expect(settle(server(64, 20), 5, during).window).toBe(64);
+  expect(settle(server(32, 20), 5, during).window).toBe(32);
 });
 
 test.each([
