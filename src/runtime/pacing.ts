@@ -19,8 +19,8 @@ export interface Round {
 export const initialPace: Pace = { window: 16, bestPerSecond: 0, baseLatencyMs: Infinity };
 
 /**
- * The knee measured on real API servers: twice as many delete no more, only wait longer inside the server, and each is memory that by then
- * has outlived our young generation.
+ * The knee where API server, etcd and we share two cores (docs/benchmarks.md): twice as many delete no more, only wait longer inside the server,
+ * and each is memory that by then has outlived our young generation. A server that takes 100 ms for an answer gets 320 a second at most.
  */
 const maxWindow = 32;
 /** Rising latency alone, which on a busy machine may mean anything, cuts no deeper: so few requests are no queue. A 429 does. */

@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
 const [loadBefore = 0] = loadavg();
 const pods = Number(options.pods);
 /** Of 5 000 it is chance whether the API server's own collector, one run of which is worth 6 000 deletes, comes while they go. */
-const due = Number(options.due ?? pods / 5);
+const due = Number(options.due ?? Math.floor(pods / 5));
 /** As the budget has it; 32 delete as many. */
 const rawInFlight = 64;
 const runtime: NodeRuntime = { args: words(options['node-args']), env: pairs(options.env) };

@@ -15,7 +15,10 @@ interface Collected {
   readonly names: string[];
 }
 
-/** One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none. */
+/**
+ * One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none.
+ * Made one by one as they are asked for, as there may be tens of thousands; only the grouping before the first is done in one go.
+ */
 export function* podsCollected(
   deleted: readonly PodDeletion[],
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,

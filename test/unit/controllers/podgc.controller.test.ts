@@ -25,6 +25,13 @@ test('Enforce deletes what is due and says so on the owner, once for all its pod
   expect(told).toContain('dustpan_pod_gc_delete_errors_total{reason="Expired"} 0');
 });
 
+test('of a large backlog every owner is told by the end of the pass', async () => {
+  const { recorder, pass, reports } = bed(new FakeCluster(many(1_200), [node('node-1')]), expireAll());
+  await pass();
+  expect(reports).toMatchObject([{ deleted: 1_200 }]);
+  expect(recorder.events).toHaveLength(1_200);
+});
+
 test('DryRun touches nothing and counts the same', async () => {
   const { cluster, recorder, pass, reports, registry } = bed(
     new FakeCluster(many(3), [node('node-1')]),
