@@ -241,15 +241,17 @@ test('what pods use is the same to a plan on the node and to one of its snapshot
 test('the comparison sees what a snapshot loses', async () => {
   const { live } = await both();
   const node = `nodes/${cluster.node.name}`;
+  // One after the other: each edits the files that the others read.
   const changes = [
-    looks.edited('pods.json', ({ items }) => items.splice(0, 1)),
-    looks.edited(`${node}/containers.json`, ({ containers }) => {
-      for (const one of containers) delete one['mountedImages'];
-    }),
-    looks.edited(`${node}/loglisting.json`, (listing) => (listing.directories = [])),
-    looks.edited('nodegcreports.json', (list) => (list.items = [])),
+    () => looks.edited('pods.json', ({ items }) => items.splice(0, 1)),
+    () =>
+      looks.edited(`${node}/containers.json`, ({ containers }) => {
+        for (const one of containers) delete one['mountedImages'];
+      }),
+    () => looks.edited(`${node}/loglisting.json`, (listing) => (listing.directories = [])),
+    () => looks.edited('nodegcreports.json', (list) => (list.items = [])),
   ];
-  for (const change of changes) expect(await change).not.toEqual(live);
+  for (const change of changes) expect(await change()).not.toEqual(live);
 });
 
 test('what the snapshot has been told of in confidence is not in it', async () => {
