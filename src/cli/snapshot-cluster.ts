@@ -10,6 +10,7 @@ import { snapshotLists, type SnapshotList } from './snapshot-kinds.ts';
 import { ListFile } from './snapshot-list-file.ts';
 import { snapshotObject } from './snapshot-objects.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
+import { acceptJson } from '../kube/media-types.ts';
 
 interface ClusterPartDeps {
   readonly transport: KubeTransport;
@@ -139,5 +140,5 @@ function resourceOf(list: SnapshotList): Parameters<typeof listPages<JsonObject>
     fromJson: (json) => snapshotObject(list, json),
   };
   const { name, path } = list;
-  return { name, path, query: {}, accept: 'application/json', optional: false, codec };
+  return { name, path, query: {}, accept: acceptJson, optional: false, codec };
 }

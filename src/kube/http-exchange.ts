@@ -4,6 +4,7 @@ import { connectionError, timeoutError } from './connection-errors.ts';
 import { tcpKeepAliveMs, type Origin } from './http-agent.ts';
 import { OversizeError } from './http-body.ts';
 import type { KubeRequest } from './transport.ts';
+import { acceptJson } from './media-types.ts';
 
 /** One request on its way; `request.timeoutMs` is for the whole exchange, body included, and absent for a stream. */
 interface Attempt {
@@ -82,7 +83,7 @@ function headersOf(
 ): string[] {
   const list = [
     ...['host', origin.host, 'user-agent', userAgent],
-    ...['accept', accept ?? 'application/json'],
+    ...['accept', accept ?? acceptJson],
     ...['accept-encoding', compressed === true ? 'gzip' : 'identity'],
   ];
   for (const [name, value] of Object.entries(headers)) list.push(name, value);

@@ -1,6 +1,7 @@
 import { asList, asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import type { KubeTransport } from './transport.ts';
+import { acceptMetadataList } from './media-types.ts';
 
 /** Asked right before an act, which must not wait long. */
 const timeoutMs = 10_000;
@@ -19,7 +20,7 @@ export function podSearch(
           method: 'GET',
           path: '/api/v1/pods',
           query: { fieldSelector: `spec.nodeName=${nodeName}` },
-          accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json',
+          accept: acceptMetadataList,
           timeoutMs,
           retries: 1,
         },

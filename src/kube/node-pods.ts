@@ -13,7 +13,7 @@ import {
   type NodePodSpec,
   type NodePodVolumeSource,
 } from './gen/node_pod.ts';
-import { acceptProtobuf } from './media-types.ts';
+import { acceptMetadata, acceptProtobuf } from './media-types.ts';
 import { noStorageSpec, StorageSpecs } from './node-pod-storage.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
@@ -192,7 +192,7 @@ export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
   return async ({ namespace, name, uid }, signal) => {
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-      const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+      const accept = acceptMetadata;
       const request = { method: 'GET', path, accept, timeoutMs: lookupTimeoutMs, retries: 1 } as const;
       const { body } = await transport.send(request, signal);
       return verdict(asObject(asObject(parseJson(body))['metadata']), uid);

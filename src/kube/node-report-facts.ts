@@ -5,6 +5,7 @@ import { evictionRequestsOf } from './eviction-requests.ts';
 import { MalformedError } from './frames.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
+import { acceptJson } from './media-types.ts';
 
 /** What the controller keeps of a node's report: some hundred bytes of up to 50 KB. What the report does not say counts as 0. */
 export interface NodeReportFacts extends Identified {
@@ -33,7 +34,7 @@ export function nodeReportsResource(): Resource<NodeReportFacts> {
     name: 'nodegcreports',
     path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
     query: {},
-    accept: 'application/json',
+    accept: acceptJson,
     optional: true,
     codec: nodeReportCodec,
   };
