@@ -32,7 +32,7 @@ export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
   /** What came before its form was known and, of JSON, everything. */
-  #unread: Buffer[] = [];
+  readonly #unread = new HeldBytes();
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
   /** Bytes of the list in the envelope that are still to come. */
@@ -43,13 +43,11 @@ export class ListDecoder<T> {
     this.#codec = codec;
   }
 
+  /** Keeps nothing of the chunk itself: its memory may be used again. */
   push(chunk: Buffer): void {
-    if (this.#isProtobuf === true) {
-      this.#readProtobuf(chunk);
-      return;
-    }
-    this.#unread.push(chunk);
-    if (this.#isProtobuf === undefined) this.#tellForm();
+    if (this.#isProtobuf === undefined) this.#begin(chunk);
+    else if (this.#isProtobuf) this.#readProtobuf(chunk);
+    else this.#keep(chunk);
   }
 
   /** The page, once all of it was pushed. */
@@ -59,17 +57,21 @@ export class ListDecoder<T> {
     return page;
   }
 
-  #tellForm(): void {
-    const bytes = Buffer.concat(this.#unread);
-    if (bytes.length < magicBytes) return;
-    this.#isProtobuf = isProtobuf(bytes);
-    if (!this.#isProtobuf) return;
-    this.#unread = [];
-    this.#readProtobuf(bytes.subarray(magicBytes));
+  /** The first chunk mostly tells the form. */
+  #begin(chunk: Buffer): void {
+    const bytes = this.#unread.bytes.length === 0 ? chunk : this.#keep(chunk);
+    if (bytes.length >= magicBytes) this.#isProtobuf = isProtobuf(bytes);
+    if (this.#isProtobuf === true) this.#readProtobuf(bytes.subarray(magicBytes));
+    else if (bytes === chunk) this.#keep(chunk);
+  }
+
+  #keep(chunk: Buffer): Buffer {
+    this.#unread.add(chunk, 0, chunk.length);
+    return this.#unread.bytes;
   }
 
   #jsonPage(): Page<T> {
-    return jsonPage(parseJson(Buffer.concat(this.#unread)), this.#codec);
+    return jsonPage(parseJson(this.#unread.bytes), this.#codec);
   }
 
   #page(): Page<T> {

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createGunzip, gunzip } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import { HeldBytes } from './held-bytes.ts';
+import { inflatedPieces } from './inflate.ts';
 
 /** The API server's own limit for one object is 3 MiB; a page stays far below this. */
 const maxBodyBytes = 64 * 1024 * 1024;
-/** Larger pieces cost no less CPU, but more memory. */
-const inflatedPieceBytes = 64 * 1024;
+/** What is inflated and read in a few milliseconds. */
+const turnBytes = 1024 * 1024;
 /** One that held more is left to V8. */
 const maxSpareBytes = 1024 * 1024;
 
@@ -40,7 +42,7 @@ export async function readBody(response: IncomingMessage, what: string): Promise
   return isCompressed(response) ? inflated(joined(chunks)) : joined(chunks);
 }
 
-/** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there. */
+/** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there: each piece is valid until the next. */
 export async function* bodyPieces(
   response: IncomingMessage,
   what: string,
@@ -55,11 +57,23 @@ export async function* bodyPieces(
   await received(response, what, (chunk) => {
     held.add(chunk, 0, chunk.length);
   });
-  const inflating = createGunzip({ chunkSize: inflatedPieceBytes });
-  inflating.end(held.bytes);
-  yield* inflating as AsyncIterable<Buffer>;
-  // Not before, and not at all after an error: a thread may be reading it.
-  buffers.give(held);
+  try {
+    yield* inTurns(inflatedPieces(held.bytes, maxBodyBytes));
+  } finally {
+    buffers.give(held);
+  }
+}
+
+/** A page of a thousand large pods must not hold up everything else. */
+async function* inTurns(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
+  let sinceTurn = 0;
+  for (const piece of pieces) {
+    yield piece;
+    sinceTurn += piece.length;
+    if (sinceTurn < turnBytes) continue;
+    sinceTurn = 0;
+    await turnOfOthers();
+  }
 }
 
 const isCompressed = ({ headers }: IncomingMessage): boolean => headers['content-encoding'] === 'gzip';

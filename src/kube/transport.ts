@@ -10,7 +10,7 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
-  /** Of a stream that ends by itself: the server may compress it (gzip), and then it is handed on once all of it is there. */
+  /** Of a stream that ends by itself: the server may compress it (gzip), and then it is handed on once all of it is there, in chunks that are valid until the next. */
   readonly compressed?: boolean;
   /** Deadline of one attempt, default 30 000. */
   readonly timeoutMs?: number;
