@@ -7,7 +7,12 @@ import {
 } from '../../src/agent/imagegc/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
 import { evicted, evictionBlocked } from '../../src/controllers/eviction/events.ts';
-import { finalizerHeld, podsCollected, tripped } from '../../src/controllers/podgc/events.ts';
+import {
+  CollectedByOwner,
+  finalizerHeld,
+  podsCollected,
+  tripped,
+} from '../../src/controllers/podgc/events.ts';
 import { invalidPolicy } from '../../src/controllers/policystatus/events.ts';
 import { leadershipChanged } from '../../src/kube/lease-events.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
@@ -43,12 +48,15 @@ const podgc = { face: 'controller', file: 'src/controllers/podgc/events.ts' } as
 const evictions = { face: 'controller', file: 'src/controllers/eviction/events.ts' } as const;
 const imagegc = { face: 'agent', file: 'src/agent/imagegc/events.ts', regarding: 'the Node' } as const;
 
+const collected = new CollectedByOwner(new Map());
+for (const deletion of deletions) collected.add(deletion);
+
 /** Every Event that dustpan can record. */
 export const eventKinds: readonly EventKind[] = [
   {
     ...podgc,
     factory: 'podsCollected',
-    samples: [...podsCollected(deletions, new Map())],
+    samples: [...collected.groups()].map(podsCollected),
     regarding:
       'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none',
     when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',

@@ -52,20 +52,26 @@ export function podMatcher(
   namespaces: ReadonlyMap<string, Labels>,
 ): (pod: PodIdentity) => Governor {
   const claims = ranked.flatMap((policy) => claimOf(policy));
-  const byNamespace = new Map<string, readonly Candidate[]>();
-  const claiming = repeated((namespace: string): readonly Candidate[] => {
+  const byNamespace = new Map<string, Judge>();
+  const judgeIn = repeated((namespace: string): Judge => {
     const known = byNamespace.get(namespace);
     if (known !== undefined) return known;
-    const candidates = candidatesIn(namespace, claims, namespaces.get(namespace));
-    byNamespace.set(namespace, candidates);
-    return candidates;
+    const judge = judgeAmong(candidatesIn(namespace, claims, namespaces.get(namespace)));
+    byNamespace.set(namespace, judge);
+    return judge;
   });
-  return ({ namespace, labels }) => {
-    for (const { governor, matchesPod } of claiming(namespace)) {
-      if (matchesPod === undefined || matchesPod(labels)) return governor;
-    }
-    return undefined;
-  };
+  return ({ namespace, labels }) => judgeIn(namespace)(labels);
+}
+
+/** What governs a pod of one namespace, by its labels. */
+type Judge = (labels: Labels) => Governor;
+
+/** Mostly the first takes every pod: then there is nothing to look for, 100 000 times. */
+function judgeAmong(candidates: readonly Candidate[]): Judge {
+  const [first] = candidates;
+  if (first?.matchesPod === undefined) return () => first?.governor;
+  return (labels) =>
+    candidates.find(({ matchesPod }) => matchesPod === undefined || matchesPod(labels))?.governor;
 }
 
 /** An invalid policy claims all there is; one that says nothing about pods claims none. */

@@ -10,9 +10,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import { paced } from '../../runtime/paced.ts';
 import { initialPace, type Pace } from '../../runtime/pacing.ts';
 import { inSlices } from '../../runtime/slices.ts';
-import { podsCollected } from './events.ts';
+import { CollectedByOwner, podsCollected } from './events.ts';
 import { DeletionExecutor, fieldsOf } from './executor.ts';
-import type { PodDeletion, PodGcPlan } from './facts.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan, type PodGcMetrics } from './metrics.ts';
 import { observe, type Caches } from './observe.ts';
 import { noneMissing, type MissingNodes } from './nodes.ts';
@@ -99,7 +99,7 @@ export class PodGcController {
   }
 
   async #act({ plan, census, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
-    const { clock, metrics, recorder, log, onPass, onProgress, maxDeletesPerSecond } = this.#deps;
+    const { clock, metrics, log, onPass, onProgress, maxDeletesPerSecond } = this.#deps;
     const mayGoOn = this.#fence(ranked, signal);
     const executor = this.#executor(ranked, mayGoOn);
     try {
@@ -121,12 +121,20 @@ export class PodGcController {
     } finally {
       const { deleted, failed, clockUnsure, halted } = executor;
       if (halted !== undefined) log.info({ why: halted, deleted: deleted.length }, 'pass ended early');
-      await inSlices(podsCollected(deleted, owners), (event) => {
-        recorder.record(event);
-      });
+      await this.#tell(deleted, owners);
       onPass(passReports(plan, census, { deleted, failed, clockUnsure, at: clock.now() }));
     }
     executor.throwIfFailed();
+  }
+
+  async #tell(deleted: readonly PodDeletion[], owners: Decided['owners']): Promise<void> {
+    const collected = new CollectedByOwner(owners);
+    await inSlices(deleted, (deletion) => {
+      collected.add(deletion);
+    });
+    await inSlices(collected.groups(), (group) => {
+      this.#deps.recorder.record(podsCollected(group));
+    });
   }
 
   /**
@@ -172,7 +180,7 @@ export class PodGcController {
 interface Decided {
   readonly plan: PodGcPlan;
   readonly census: Census;
-  readonly owners: Parameters<typeof podsCollected>[1];
+  readonly owners: PodGcFacts['replicaSetOwners'];
   readonly ranked: RankedPolicies;
 }
 

@@ -8,37 +8,45 @@ import { ownerOf } from './terminated.ts';
 const namesShown = 5;
 
 /** Pods of one owner that went for one reason. */
-interface Collected {
+export interface Collected {
   readonly regarding: ObjectRef;
   readonly first: PodDeletion;
   /** Of all of them. */
   readonly names: string[];
 }
 
-/**
- * One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none.
- * Made one by one as they are asked for, as there may be tens of thousands; only the grouping before the first is done in one go.
- */
-export function* podsCollected(
-  deleted: readonly PodDeletion[],
-  replicaSetOwners: ReadonlyMap<string, OwnerRef>,
-): Generator<EventSpec, void> {
-  const groups = new Map<string, Collected>();
-  for (const deletion of deleted) {
-    const regarding = regardingOf(deletion.pod, replicaSetOwners);
-    const key = `${regarding.uid} ${deletion.reason}`;
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, { regarding, first: deletion, names: [deletion.pod.name] });
-    else known.names.push(deletion.pod.name);
+/** What a pass deleted, by owner and reason. Filled one by one, as there may be tens of thousands. */
+export class CollectedByOwner {
+  readonly #replicaSetOwners: ReadonlyMap<string, OwnerRef>;
+  readonly #groups = new Map<string, Collected>();
+
+  constructor(replicaSetOwners: ReadonlyMap<string, OwnerRef>) {
+    this.#replicaSetOwners = replicaSetOwners;
   }
-  for (const collected of groups.values())
-    yield {
-      regarding: collected.regarding,
-      type: 'Normal',
-      reason: 'PodCollected',
-      action: 'Collect',
-      note: collectedNote(collected),
-    };
+
+  add(deletion: PodDeletion): void {
+    const { pod, reason } = deletion;
+    const regarding = regardingOf(pod, this.#replicaSetOwners);
+    const key = `${regarding.uid} ${reason}`;
+    const known = this.#groups.get(key);
+    if (known === undefined) this.#groups.set(key, { regarding, first: deletion, names: [pod.name] });
+    else known.names.push(pod.name);
+  }
+
+  groups(): Iterable<Collected> {
+    return this.#groups.values();
+  }
+}
+
+/** One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none. */
+export function podsCollected(collected: Collected): EventSpec {
+  return {
+    regarding: collected.regarding,
+    type: 'Normal',
+    reason: 'PodCollected',
+    action: 'Collect',
+    note: collectedNote(collected),
+  };
 }
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {

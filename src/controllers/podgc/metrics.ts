@@ -6,6 +6,7 @@ import {
   type PodKeepReason,
 } from '../../api/reasons.ts';
 import type { Policy } from '../../api/policy.ts';
+import { repeated } from '../../runtime/repeated.ts';
 import type { PodGcPlan } from './facts.ts';
 import type { Census } from './report.ts';
 
@@ -117,9 +118,8 @@ function planMetrics(registers: Registers) {
 
 /** Shows one plan: what is due and what is kept, by reason. */
 export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census): void {
-  for (const reason of podDeleteReasons)
-    for (const mode of ['DryRun', 'Enforce'] as const)
-      metrics.due.set({ reason, mode }, countDue(plan, reason, mode));
+  for (const [reason, count] of countDue(plan))
+    for (const mode of ['DryRun', 'Enforce'] as const) metrics.due.set({ reason, mode }, count[mode]);
   for (const [reason, count] of census.byReason) metrics.kept.set({ reason }, count);
   metrics.tripped.reset();
   for (const { policy, trippedPercent } of plan.policies)
@@ -127,5 +127,12 @@ export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census)
 }
 
 /** Counted here first: the metric takes a microsecond for each change, and there may be 100 000. */
-const countDue = (plan: PodGcPlan, due: PodDeleteReason, mode: Policy['mode']): number =>
-  plan.deletions.reduce((n, { reason, policy }) => n + Number(reason === due && policy.mode === mode), 0);
+function countDue({ deletions }: PodGcPlan): ReadonlyMap<PodDeleteReason, Record<Policy['mode'], number>> {
+  const counts = new Map(podDeleteReasons.map((reason) => [reason, { DryRun: 0, Enforce: 0 }]));
+  const countOf = repeated((reason: PodDeleteReason) => counts.get(reason));
+  deletions.forEach(({ reason, policy: { mode } }) => {
+    const count = countOf(reason);
+    if (count !== undefined) count[mode]++;
+  });
+  return counts;
+}

@@ -74,8 +74,9 @@ export function passReports(
   { waiting, held }: Census,
   outcome: Outcome & { readonly at: Date },
 ): ReadonlyMap<string, PolicyPassReport> {
-  const of = (list: readonly PodDeletion[], uid: string): number =>
-    list.reduce((count, { policy }) => count + Number(policy.uid === uid), 0);
+  const deleted = countByPolicy(outcome.deleted);
+  const failed = countByPolicy(outcome.failed);
+  const clockUnsure = countByPolicy(outcome.clockUnsure);
   return new Map(
     plan.policies.map(({ policy: { uid }, governed, terminated, due, missingNodes, trippedPercent }) => [
       uid,
@@ -84,12 +85,18 @@ export function passReports(
         ...{ governed, terminated, due, missingNodes, trippedPercent },
         waiting: waiting.get(uid) ?? 0,
         held: held.get(uid) ?? 0,
-        deleted: of(outcome.deleted, uid),
-        failed: of(outcome.failed, uid),
-        clockUnsure: of(outcome.clockUnsure, uid),
+        deleted: deleted.get(uid) ?? 0,
+        failed: failed.get(uid) ?? 0,
+        clockUnsure: clockUnsure.get(uid) ?? 0,
       },
     ]),
   );
+}
+
+function countByPolicy(list: readonly PodDeletion[]): ReadonlyMap<string, number> {
+  const tally = new Tally<string>();
+  for (const { policy } of list) tally.add(policy.uid);
+  return tally.counts();
 }
 
 /** What has been said already, so that it is said once. */

@@ -14,7 +14,7 @@ import {
   type RuleHits,
   type Ttl,
 } from './facts.ts';
-import { byTurn, firstInTurn, inTurn } from './order.ts';
+import { byTurn, firstInTurn, inTurn, type MayGo } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
@@ -117,8 +117,6 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKe
   // A Job that was not observed, or not yet, may still be running: keep.
   return facts.jobsFinished?.get(pod.controller.uid) === true ? undefined : 'JobUnfinished';
 }
-
-type MayGo = (pod: PodFacts) => boolean;
 
 function overThreshold(terminated: readonly PodFacts[], threshold: number, mayGo: MayGo): PodFacts[] {
   const surplus = threshold > 0 ? terminated.length - threshold : 0;

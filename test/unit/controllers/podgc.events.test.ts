@@ -1,12 +1,19 @@
 import { expect, test } from 'vitest';
-import { podsCollected, tripped } from '../../../src/controllers/podgc/events.ts';
+import { CollectedByOwner, podsCollected, tripped } from '../../../src/controllers/podgc/events.ts';
 import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
+import type { EventSpec } from '../../../src/kube/recorder.ts';
 import { owner, pod, policy } from '../../builders.ts';
 
 const deletion = (name: string, over: Parameters<typeof pod>[1] = {}): PodDeletion => ({
   ...{ verdict: 'Delete', reason: 'Expired', markFailed: false },
   ...{ pod: pod(name, over), policy: policy() },
 });
+
+function eventsOf(deletions: readonly PodDeletion[]): EventSpec[] {
+  const collected = new CollectedByOwner(new Map());
+  for (const one of deletions) collected.add(one);
+  return [...collected.groups()].map(podsCollected);
+}
 
 test.each([
   { name: 'the pod itself, when nobody owns it', controller: undefined, on: 'Pod default/a' },
@@ -17,7 +24,7 @@ test.each([
     on: 'Node -/n',
   },
 ])('is told on $name', ({ controller, on }) => {
-  const [event] = podsCollected([deletion('a', { controller })], new Map());
+  const [event] = eventsOf([deletion('a', { controller })]);
   const { kind, namespace = '-', name } = event?.regarding ?? { kind: '', name: '' };
   expect(`${kind} ${namespace}/${name}`).toBe(on);
   expect(event?.note).toBe('Deleted 1 pod (Expired, policy default): a');
@@ -27,7 +34,7 @@ test('of many pods five are named', () => {
   const deletions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) =>
     deletion(name, { controller: owner('Job', 'j') }),
   );
-  expect([...podsCollected(deletions, new Map())].map(({ note }) => note)).toEqual([
+  expect(eventsOf(deletions).map(({ note }) => note)).toEqual([
     'Deleted 7 pods (Expired, policy default): a, b, c, d, e and 2 more',
   ]);
 });
