@@ -27,6 +27,7 @@ export async function startUpstream({ cluster, etcd }: Pick<Bed, 'cluster' | 'et
   const startedAtMs = performance.now();
   const [first] = await Promise.all([
     watchClearing({
+      cluster,
       startedAtMs,
       pid: () => cluster.pid('kcm'),
       countLeft: () => etcd.count(etcdKey('Pod', canary)),

@@ -1,11 +1,12 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { rawDeleteRate, watchAllPods } from './api-client.ts';
+import { cpuBetween, cpuParts } from './cpu-parts.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
 import { benchInBed, startPodServers } from './in-bed.ts';
-import { section, serverVersion, type BenchResult, type Round } from './report.ts';
+import { section, serverVersion, type BenchResult, type RawDeletes, type Round } from './report.ts';
 import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
 import { measureUpstream } from './run-upstream.ts';
 import { settled } from './settle.ts';
@@ -82,23 +83,25 @@ async function clearOverAndOver(bed: Bed, prepared: BenchPods): Promise<Round[]>
     const clearing = await measureClearing(bed, prepared, runtime);
     await restore(bed, prepared);
     const after = await rawRate(bed, prepared);
-    const watchedDeletesPerSecond = await watchedRate(bed, prepared);
-    rounds.push({ clearing, rawDeletesPerSecond: (before + after) / 2, watchedDeletesPerSecond });
+    const watched = await watchedRate(bed, prepared);
+    rounds.push({ clearing, raw: [before, after], watched });
     before = after;
   }
   return rounds;
 }
 
-async function rawRate(bed: Bed, prepared: BenchPods): Promise<number> {
+async function rawRate(bed: Bed, prepared: BenchPods): Promise<RawDeletes> {
   await settled(bed.cluster);
-  const rate = await rawDeleteRate(bed.api, prepared.due, rawInFlight);
-  say(`raw delete rate: ${rate.toFixed(0)} per second`);
+  const before = cpuParts(bed.cluster);
+  const perSecond = await rawDeleteRate(bed.api, prepared.due, rawInFlight);
+  const cpuSeconds = cpuBetween(before, cpuParts(bed.cluster));
+  say(`raw delete rate: ${perSecond.toFixed(0)} per second`);
   await restore(bed, prepared);
-  return rate;
+  return { perSecond, cpuSeconds };
 }
 
 /** The same while somebody watches all pods: what that costs the servers any controller costs them. */
-async function watchedRate(bed: Bed, prepared: BenchPods): Promise<number> {
+async function watchedRate(bed: Bed, prepared: BenchPods): Promise<RawDeletes> {
   const watch = await watchAllPods(bed.cluster, bed.api);
   say('beside a watch of all pods');
   try {

@@ -3,6 +3,7 @@ import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/repository.ts';
 import type { ApiClient } from './api-client.ts';
+import type { CpuParts } from './cpu-parts.ts';
 import { median } from './median.ts';
 import type { AtRest, Cleared } from './run-dustpan.ts';
 import type { Clearing } from './watch-collector.ts';
@@ -10,9 +11,15 @@ import type { Clearing } from './watch-collector.ts';
 /** One backlog cleared by dustpan, and what the servers gave a plain client before and after. */
 export interface Round {
   readonly clearing: Cleared;
-  readonly rawDeletesPerSecond: number;
-  /** The plain client's rate while another watches all pods and does nothing else. */
-  readonly watchedDeletesPerSecond: number;
+  readonly raw: readonly [before: RawDeletes, after: RawDeletes];
+  /** The plain client while another watches all pods and does nothing else. */
+  readonly watched: RawDeletes;
+}
+
+/** What a plain client does, which is part of the bench. */
+export interface RawDeletes {
+  readonly perSecond: number;
+  readonly cpuSeconds: CpuParts;
 }
 
 /** Everything one run of the benchmark measured. */
@@ -66,8 +73,7 @@ function rows({ pods, rest, rounds, upstream }: BenchResult): string[][] {
   );
   const rate = median(rounds.map(({ clearing }) => clearing.deletesPerSecond));
   const firstDelete = median(rounds.map(({ clearing }) => clearing.firstDeleteSeconds));
-  const theirShare =
-    (100 * upstream.deletesPerSecond) / median(rounds.map((round) => round.rawDeletesPerSecond));
+  const theirShare = (100 * upstream.deletesPerSecond) / median(rounds.map(rawRateOf));
   return [
     ['resident memory, peak', mb(peakMb), mb(upstream.usage.peakMb), '150 MB', verdict(peakMb <= 150)],
     [
@@ -94,23 +100,28 @@ function rows({ pods, rest, rounds, upstream }: BenchResult): string[][] {
   ];
 }
 
-const shareOf = ({ clearing, rawDeletesPerSecond }: Round): number =>
-  (100 * clearing.deletesPerSecond) / rawDeletesPerSecond;
+const rawRateOf = ({ raw: [before, after] }: Round): number => (before.perSecond + after.perSecond) / 2;
 
-const watchedShareOf = ({ clearing, watchedDeletesPerSecond }: Round): number =>
-  (100 * clearing.deletesPerSecond) / watchedDeletesPerSecond;
+const shareOf = (round: Round): number => (100 * round.clearing.deletesPerSecond) / rawRateOf(round);
 
-function details({ rest, rounds, upstream }: BenchResult): string[] {
+const watchedShareOf = ({ clearing, watched }: Round): number =>
+  (100 * clearing.deletesPerSecond) / watched.perSecond;
+
+function details({ due, rest, rounds, upstream }: BenchResult): string[] {
   const each = (of: (round: Round) => string): string => rounds.map(of).join(', ');
-  const pairs = each(
-    (round) => `${one(round.clearing.deletesPerSecond)} of ${one(round.rawDeletesPerSecond)}`,
-  );
+  const pairs = each((round) => `${one(round.clearing.deletesPerSecond)} of ${one(rawRateOf(round))}`);
   return [
     `- dustpan in DryRun: first pass after ${seconds(rest.secondsToFirstPass)}; peak ${mb(rest.peakMb)}, steady ${mb(rest.steadyMb)}, heap ${mb(rest.heapMb)}; ${rest.cpuSecondsPerMinute.toFixed(2)} s of CPU a minute at rest; plans of ${rest.planMs.map(one).join(', ')} ms; lag ${one(rest.startLagMs)} ms at start, ${one(rest.restLagMs)} ms at rest.`,
-    `- dustpan in Enforce, deletes per second against the raw rate (64 in flight from a plain client, mean of before and after): ${pairs}. The plain client beside a plain watch of all pods: ${each((round) => one(round.watchedDeletesPerSecond))}. Peak ${each(({ clearing }) => mb(clearing.peakMb))}, steady ${each(({ clearing }) => mb(clearing.steadyMb))} afterwards; CPU while deleting ${each(({ clearing }) => seconds(clearing.cpuSecondsOfDeleting))}; lag ${each(({ clearing }) => one(clearing.lagMs))} ms.`,
+    `- dustpan in Enforce, deletes per second against the raw rate (64 in flight from a plain client, mean of before and after): ${pairs}. The plain client beside a plain watch of all pods: ${each((round) => one(round.watched.perSecond))}. Peak ${each(({ clearing }) => mb(clearing.peakMb))}, steady ${each(({ clearing }) => mb(clearing.steadyMb))} afterwards; lag ${each(({ clearing }) => one(clearing.lagMs))} ms.`,
+    `- CPU a delete of the API server + etcd + the bench, which looks on or is the plain client: beside dustpan ${each(({ clearing }) => msEach(clearing.othersCpuSeconds, clearing.deleted))}, and dustpan itself ${each(({ clearing }) => twoMs(clearing.cpuSecondsOfDeleting / clearing.deleted))}; plain client ${each(({ raw: [, after] }) => msEach(after.cpuSeconds, due))}; the same beside a watch ${each(({ watched }) => msEach(watched.cpuSeconds, due))}.`,
     `- kube-controller-manager: only its pod garbage collector, at its default client limits (20/s, burst 30); CPU counted to its first delete; ${upstream.deleted} deletes watched.`,
   ];
 }
+
+const msEach = ({ apiServer, etcd, bench }: CpuParts, count: number): string =>
+  [apiServer, etcd, bench].map((all) => twoMs(all / count)).join(' + ');
+
+const twoMs = (value: number): string => `${(value * 1_000).toFixed(2)} ms`;
 
 export function table(header: readonly string[], lines: readonly (readonly string[])[]): string[] {
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

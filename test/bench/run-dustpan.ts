@@ -105,6 +105,7 @@ export async function measureClearing(
   let cleared = false;
   const [clearing, busy] = await Promise.all([
     watchClearing({
+      cluster,
       startedAtMs,
       pid: () => dustpan.pid,
       countLeft: () => pods.countDue(etcd),

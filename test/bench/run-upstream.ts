@@ -9,6 +9,7 @@ export async function measureUpstream({ cluster, etcd }: Bed, pods: BenchPods): 
   const starting = cluster.start('kcm');
   try {
     return await watchClearing({
+      cluster,
       startedAtMs,
       pid: () => cluster.pid('kcm'),
       countLeft: () => pods.countDue(etcd),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../cluster/cluster.ts';
-import { usageOf } from './process-usage.ts';
+import { cpuParts } from './cpu-parts.ts';
 
 const lookMs = 2_000;
 const idlePercent = 15;
@@ -21,8 +21,6 @@ export async function settled(cluster: Pick<Cluster, 'pid'>): Promise<void> {
 }
 
 function serverCpuSeconds(cluster: Pick<Cluster, 'pid'>): number {
-  return (['etcd', 'api'] as const).reduce((sum, part) => {
-    const pid = cluster.pid(part);
-    return sum + (pid === undefined ? 0 : usageOf(pid).cpuSeconds);
-  }, 0);
+  const { etcd, apiServer } = cpuParts(cluster);
+  return etcd + apiServer;
 }

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../cluster/cluster.ts';
+import { cpuBetween, cpuParts, type CpuParts } from './cpu-parts.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** What a collector did with its backlog, as seen from outside. */
@@ -10,10 +12,13 @@ export interface Clearing {
   readonly deleted: number;
   /** Of the process, while it cleared. */
   readonly cpuSecondsOfDeleting: number;
+  /** Of everything else, meanwhile. */
+  readonly othersCpuSeconds: CpuParts;
   readonly usage: Usage;
 }
 
 interface Watched {
+  readonly cluster: Pick<Cluster, 'pid'>;
   readonly startedAtMs: number;
   /** undefined as long as it has not begun. */
   readonly pid: () => number | undefined;
@@ -28,6 +33,7 @@ interface Look {
   readonly atMs: number;
   readonly left: number;
   readonly usage: Usage;
+  readonly others: CpuParts;
 }
 
 /** Follows a collector from its start until the backlog is gone, or long enough to know its rate. */
@@ -44,6 +50,7 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
     deletesPerSecond: (first.left - last.left) / ((last.atMs - first.atMs) / 1_000),
     deleted: due - last.left,
     cpuSecondsOfDeleting: last.usage.cpuSeconds - first.usage.cpuSeconds,
+    othersCpuSeconds: cpuBetween(first.others, last.others),
     usage: last.usage,
   };
 }
@@ -56,7 +63,7 @@ async function lookUntil(watched: Watched, isDone: (look: Look) => boolean): Pro
     const pid = watched.pid();
     const left = pid === undefined ? undefined : await watched.countLeft();
     if (pid !== undefined && left !== undefined) {
-      const look = { atMs: performance.now(), left, usage: usageOf(pid) };
+      const look = { atMs: performance.now(), left, usage: usageOf(pid), others: cpuParts(watched.cluster) };
       if (isDone(look)) return look;
     }
     if (performance.now() > deadline) throw new Error(`no progress in ${patienceMs} ms`);
