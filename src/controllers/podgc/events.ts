@@ -8,7 +8,7 @@ import { ownerOf } from './terminated.ts';
 const namesShown = 5;
 
 /** Pods of one owner that went for one reason. */
-export interface Collected {
+interface Collected {
   readonly regarding: ObjectRef;
   readonly first: PodDeletion;
   /** Of all of them. */
