@@ -8,6 +8,7 @@ import {
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
 import { evicted, evictionBlocked } from '../../src/controllers/eviction/events.ts';
 import {
+  backlogCollected,
   CollectedByOwner,
   finalizerHeld,
   podsCollected,
@@ -25,6 +26,7 @@ import {
   nodeObject,
   podHeld,
   storageWarning,
+  sweep,
   trippedBreaker,
   unreadable,
 } from './events-samples.ts';
@@ -60,6 +62,14 @@ export const eventKinds: readonly EventKind[] = [
     regarding:
       'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none',
     when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',
+    upstream: 'none: PodGC records no Events',
+  },
+  {
+    ...podgc,
+    factory: 'backlogCollected',
+    samples: [backlogCollected(sweep)],
+    regarding: 'the GCPolicy',
+    when: 'Before the Events `PodCollected` of a pass, when there are more than 100 of them; one for each policy that had pods deleted. Never in mode `DryRun`.',
     upstream: 'none: PodGC records no Events',
   },
   {

@@ -31,6 +31,8 @@ export const deletions: readonly PodDeletion[] = ['a1', 'b2', 'c3', 'd4', 'e5', 
   markFailed: false,
 }));
 
+export const sweep = { policy, pods: 20_000 };
+
 export const podHeld = podOf('report-x1', { deletionAtMs: 0, finalizers: ['example.com/backup'] });
 
 const mebibyte = 1024 ** 2;

@@ -42,10 +42,17 @@ export async function readBody(response: IncomingMessage, what: string): Promise
   return isCompressed(response) ? inflated(joined(chunks)) : joined(chunks);
 }
 
-/** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there: each piece is valid until the next. */
+interface Wanted {
+  /** The request, for messages. */
+  readonly what: string;
+  /** Was asked for. */
+  readonly mayBeCompressed: boolean;
+}
+
+/** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there: then, if that was asked for, each piece is valid until the next. */
 export async function* bodyPieces(
   response: IncomingMessage,
-  what: string,
+  { what, mayBeCompressed }: Wanted,
   buffers: BodyBuffers,
 ): AsyncGenerator<Buffer> {
   if (!isCompressed(response)) {
@@ -58,10 +65,16 @@ export async function* bodyPieces(
     held.add(chunk, 0, chunk.length);
   });
   try {
-    yield* inTurns(inflatedPieces(held.bytes, maxBodyBytes));
+    const pieces = inflatedPieces(held.bytes);
+    // A proxy may compress what nobody asked it to: who did not ask may keep what comes.
+    yield* inTurns(mayBeCompressed ? pieces : copies(pieces));
   } finally {
     buffers.give(held);
   }
+}
+
+function* copies(pieces: Iterable<Buffer>): Generator<Buffer> {
+  for (const piece of pieces) yield Buffer.from(piece);
 }
 
 /** A page of a thousand large pods must not hold up everything else. */

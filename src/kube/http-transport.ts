@@ -79,7 +79,8 @@ class KeepAliveTransport implements HttpTransport {
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
-      yield* bodyPieces(exchange.response, describe(request), this.#buffers);
+      const wanted = { what: describe(request), mayBeCompressed: request.compressed === true };
+      yield* bodyPieces(exchange.response, wanted, this.#buffers);
     } catch (err) {
       throw exchange.explain(err);
     } finally {

@@ -192,8 +192,8 @@ export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
   return async ({ namespace, name, uid }, signal) => {
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-      const accept = acceptMetadata;
-      const request = { method: 'GET', path, accept, timeoutMs: lookupTimeoutMs, retries: 1 } as const;
+      const options = { accept: acceptMetadata, timeoutMs: lookupTimeoutMs, retries: 1 };
+      const request = { method: 'GET', path, ...options } as const;
       const { body } = await transport.send(request, signal);
       return verdict(asObject(asObject(parseJson(body))['metadata']), uid);
     } catch (err) {

@@ -12,7 +12,8 @@ export interface CpuParts {
 export function cpuParts(cluster: Pick<Cluster, 'pid'>): CpuParts {
   const of = (part: 'api' | 'etcd'): number => {
     const pid = cluster.pid(part);
-    return pid === undefined ? 0 : usageOf(pid).cpuSeconds;
+    if (pid === undefined) throw new Error(`${part} does not run`);
+    return usageOf(pid).cpuSeconds;
   };
   const { user, system } = process.cpuUsage();
   return { apiServer: of('api'), etcd: of('etcd'), bench: (user + system) / 1e6 };

@@ -10,6 +10,8 @@ export interface Clearing {
   readonly cpuSecondsToFirstDelete: number;
   readonly deletesPerSecond: number;
   readonly deleted: number;
+  /** Of those, while the rate and the CPU time were measured. */
+  readonly measured: number;
   /** Of the process, while it cleared. */
   readonly cpuSecondsOfDeleting: number;
   /** Of everything else, meanwhile. */
@@ -49,6 +51,7 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
     deletesPerSecond: (first.left - last.left) / ((last.atMs - first.atMs) / 1_000),
     deleted: due - last.left,
+    measured: first.left - last.left,
     cpuSecondsOfDeleting: last.usage.cpuSeconds - first.usage.cpuSeconds,
     othersCpuSeconds: cpuBetween(first.others, last.others),
     usage: last.usage,

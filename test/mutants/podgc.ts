@@ -231,6 +231,13 @@ export const podGcMutants: MutantGroup = {
     ['order: the oldest first', order, 'second(pod) + (', '-second(pod) + ('],
     ['order: then by name', order, 'byText(a.name, b.name) ||', ''],
     ['order: then by namespace', order, 'byText(a.namespace, b.namespace)', '0'],
+    [
+      'order: of very many, only what may go',
+      order,
+      'pods.filter(mayGo).sort(byTurn)',
+      'pods.toSorted(byTurn)',
+    ],
+    ['order: of very many, no more than asked for', order, 'sort(byTurn).slice(0, count)', 'sort(byTurn)'],
     ['order: over all policies', plan, 'lists.flat().sort((a, b) => byTurn(a.pod, b.pod))', 'lists.flat()'],
     ['reach: what has finished is not marked failed', plan, "pod.phase !== 'Succeeded' && pod", 'pod'],
     ['reach: what runs is', plan, "pod.phase !== 'Succeeded' && pod.phase !== 'Failed'", 'false'],

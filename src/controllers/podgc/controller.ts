@@ -10,7 +10,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { paced } from '../../runtime/paced.ts';
 import { initialPace, type Pace } from '../../runtime/pacing.ts';
 import { inSlices } from '../../runtime/slices.ts';
-import { CollectedByOwner, podsCollected } from './events.ts';
+import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
 import { DeletionExecutor, fieldsOf } from './executor.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan, type PodGcMetrics } from './metrics.ts';
@@ -132,8 +132,10 @@ export class PodGcController {
     await inSlices(deleted, (deletion) => {
       collected.add(deletion);
     });
+    const { recorder } = this.#deps;
+    for (const sweep of collected.largeSweeps()) recorder.record(backlogCollected(sweep));
     await inSlices(collected.groups(), (group) => {
-      this.#deps.recorder.record(podsCollected(group));
+      recorder.record(podsCollected(group));
     });
   }
 

@@ -15,22 +15,38 @@ interface Collected {
   readonly names: string[];
 }
 
+/** What one policy had deleted in a pass. */
+interface Sweep {
+  readonly policy: Policy;
+  readonly pods: number;
+}
+
+/** The recorder takes 200 new Events at once, and other passes may have used up some of them. */
+const fewGroups = 100;
+
 /** What a pass deleted, by owner and reason. Filled one by one, as there may be tens of thousands. */
 export class CollectedByOwner {
   readonly #replicaSetOwners: ReadonlyMap<string, OwnerRef>;
   readonly #groups = new Map<string, Collected>();
+  readonly #pods = new Map<Policy, number>();
 
   constructor(replicaSetOwners: ReadonlyMap<string, OwnerRef>) {
     this.#replicaSetOwners = replicaSetOwners;
   }
 
   add(deletion: PodDeletion): void {
-    const { pod, reason } = deletion;
+    const { pod, reason, policy } = deletion;
     const regarding = regardingOf(pod, this.#replicaSetOwners);
     const key = `${regarding.uid} ${reason}`;
     const known = this.#groups.get(key);
     if (known === undefined) this.#groups.set(key, { regarding, first: deletion, names: [pod.name] });
     else known.names.push(pod.name);
+    this.#pods.set(policy, (this.#pods.get(policy) ?? 0) + 1);
+  }
+
+  /** Of each policy, when there are so many groups that not all may be told of. */
+  largeSweeps(): readonly Sweep[] {
+    return this.#groups.size > fewGroups ? [...this.#pods].map(([policy, pods]) => ({ policy, pods })) : [];
   }
 
   groups(): Iterable<Collected> {
@@ -49,6 +65,15 @@ export function podsCollected(collected: Collected): EventSpec {
   };
 }
 
+/** A pass that deleted the pods of many owners, whose Events are limited: this one comes first, and says where each pod is named. One series a policy. */
+export const backlogCollected = ({ policy, pods }: Sweep): EventSpec => ({
+  regarding: policyRef(policy),
+  type: 'Normal',
+  reason: 'BacklogCollected',
+  action: 'Collect',
+  note: `Deleted ${podCount(pods)} in one pass; Events of single owners may be missing, the controller's log has a line for each pod`,
+});
+
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
   const owner = ownerOf(pod, replicaSetOwners);
   // A Node owns its static pods' mirrors; being cluster-scoped, its Events live elsewhere.
@@ -65,10 +90,12 @@ const podRef = (pod: PodFacts): ObjectRef => ({
   uid: pod.uid,
 });
 
+const podCount = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`;
+
 function collectedNote({ first: { reason, policy }, names }: Collected): string {
   const shown = names.slice(0, namesShown).join(', ');
   const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : '';
-  return `Deleted ${names.length} ${names.length === 1 ? 'pod' : 'pods'} (${reason}, policy ${policy.name}): ${shown}${more}`;
+  return `Deleted ${podCount(names.length)} (${reason}, policy ${policy.name}): ${shown}${more}`;
 }
 
 const policyRef = (policy: Pick<Policy, 'name' | 'uid'>): ObjectRef => ({

@@ -6,7 +6,6 @@ import {
   type PodKeepReason,
 } from '../../api/reasons.ts';
 import type { Policy } from '../../api/policy.ts';
-import { repeated } from '../../runtime/repeated.ts';
 import type { PodGcPlan } from './facts.ts';
 import type { Census } from './report.ts';
 
@@ -129,9 +128,8 @@ export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census)
 /** Counted here first: the metric takes a microsecond for each change, and there may be 100 000. */
 function countDue({ deletions }: PodGcPlan): ReadonlyMap<PodDeleteReason, Record<Policy['mode'], number>> {
   const counts = new Map(podDeleteReasons.map((reason) => [reason, { DryRun: 0, Enforce: 0 }]));
-  const countOf = repeated((reason: PodDeleteReason) => counts.get(reason));
   deletions.forEach(({ reason, policy: { mode } }) => {
-    const count = countOf(reason);
+    const count = counts.get(reason);
     if (count !== undefined) count[mode]++;
   });
   return counts;

@@ -36,7 +36,7 @@ function sortedKeys(pods: readonly PodFacts[], mayGo: MayGo): Float64Array {
   return keys.sort();
 }
 
-/** The pods of the first `count` keys, and all that tie with the last of them by age. */
+/** The pods of the first `count` keys, and all that tie with the last of them by age. None is left out, so that each stands where its key does. */
 function podsAt(keys: Float64Array, pods: readonly PodFacts[], count: number): PodFacts[] {
   const found: PodFacts[] = [];
   for (let i = 0; i < keys.length; i++) {

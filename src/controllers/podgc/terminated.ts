@@ -42,7 +42,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const expiryOf = expiry(ttlOf);
   const nowMs = given.now.getTime();
 
-  // Each step sorts only what it may take; most pods stay, and sorting all of 100 000 takes as long as the rest of the plan.
+  // Each step puts only what it may take in order; most pods stay, and comparing the names of all takes as long as the rest of the plan.
   const overall = overThreshold(group.terminated, rule.threshold, (pod) => held(pod) === undefined);
   const afterOverall = needsRest(rule, group.terminated.length) ? without(group.terminated, overall) : [];
   // Of what the threshold leaves: an owner whose newest pod it took still keeps the next.

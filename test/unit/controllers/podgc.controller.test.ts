@@ -25,11 +25,16 @@ test('Enforce deletes what is due and says so on the owner, once for all its pod
   expect(told).toContain('dustpan_pod_gc_delete_errors_total{reason="Expired"} 0');
 });
 
-test('of a large backlog every owner is told by the end of the pass', async () => {
+test('of a large backlog every owner is told by the end of the pass, and the policy first', async () => {
   const { recorder, pass, reports } = bed(new FakeCluster(many(1_200), [node('node-1')]), expireAll());
   await pass();
   expect(reports).toMatchObject([{ deleted: 1_200 }]);
-  expect(recorder.events).toHaveLength(1_200);
+  expect(recorder.events).toHaveLength(1_201);
+  expect(recorder.events[0]).toMatchObject({
+    reason: 'BacklogCollected',
+    regarding: { kind: 'GCPolicy', name: 'default' },
+    note: expect.stringContaining('Deleted 1200 pods in one pass; ') as string,
+  });
 });
 
 test('DryRun touches nothing and counts the same', async () => {

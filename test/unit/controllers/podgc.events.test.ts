@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest';
-import { CollectedByOwner, podsCollected, tripped } from '../../../src/controllers/podgc/events.ts';
+import {
+  backlogCollected,
+  CollectedByOwner,
+  podsCollected,
+  tripped,
+} from '../../../src/controllers/podgc/events.ts';
 import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
 import type { EventSpec } from '../../../src/kube/recorder.ts';
 import { owner, pod, policy } from '../../builders.ts';
 
+const governing = policy();
 const deletion = (name: string, over: Parameters<typeof pod>[1] = {}): PodDeletion => ({
   ...{ verdict: 'Delete', reason: 'Expired', markFailed: false },
-  ...{ pod: pod(name, over), policy: policy() },
+  ...{ pod: pod(name, over), policy: governing },
 });
 
 function eventsOf(deletions: readonly PodDeletion[]): EventSpec[] {
@@ -37,6 +43,18 @@ test('of many pods five are named', () => {
   expect(eventsOf(deletions).map(({ note }) => note)).toEqual([
     'Deleted 7 pods (Expired, policy default): a, b, c, d, e and 2 more',
   ]);
+});
+
+test('a pass is told as a whole once it has more than a hundred Events, of each policy its part', () => {
+  const collected = new CollectedByOwner(new Map());
+  const others = policy({ name: 'others' });
+  for (let i = 0; i < 99; i++) collected.add(deletion(`a${i}`));
+  const ofJob = deletion('b', { controller: owner('Job', 'j') });
+  for (let i = 0; i < 3; i++) collected.add({ ...ofJob, policy: others });
+  expect(collected.largeSweeps()).toEqual([]);
+  collected.add(deletion('one-more'));
+  const notes = collected.largeSweeps().map((sweep) => backlogCollected(sweep).note.split(';')[0]);
+  expect(notes).toEqual(['Deleted 100 pods in one pass', 'Deleted 3 pods in one pass']);
 });
 
 test('the breaker says how many nodes are missing and how many may', () => {

@@ -124,10 +124,11 @@ async function told(pods: ReturnType<typeof many>, over: Partial<PodGcDeps> = {}
   return { left: cluster.podNames, events: server.events };
 }
 
-test('10 000 pods without an owner, deleted in one pass, are told in 200 Events', async () => {
+test('10 000 pods without an owner, deleted in one pass, are told in 200 Events, the first of them on the policy', async () => {
   const { left, events } = await told(many(10_000));
   expect(left).toEqual([]);
   expect(events).toHaveLength(200);
+  expect(events[0]).toMatchObject({ reason: 'BacklogCollected', regarding: { kind: 'GCPolicy' } });
 });
 
 test('10 000 pods of three Jobs, deleted in one pass, are told in three Events', async () => {

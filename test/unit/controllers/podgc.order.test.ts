@@ -50,8 +50,13 @@ test('evicted first, then the oldest second, then by name, then by namespace', (
 test('more pods than positions are ranked all the same', () => {
   const last = pod('z');
   const many = Array.from({ length: 2 ** 19 }, () => last);
-  many.push(pod('a'));
-  expect(inTurn(many)[0]?.name).toBe('a');
+  many.push(pod('a'), pod('held', { createdAtMs: 0, finalizers: ['f'] }));
+  expect(
+    inTurn(many)
+      .slice(0, 2)
+      .map(({ name }) => name),
+  ).toEqual(['held', 'a']);
+  expect(firstInTurn(many, 2, mayGo).map(({ name }) => name)).toEqual(['a', 'z']);
 });
 
 test('the whole order is that of a plain sort', property, () => {

@@ -9,7 +9,7 @@ const samples = eventKinds.flatMap((kind) => kind.samples.map((sample) => ({ ...
 /** Exported functions that return Events: file and name. The first return type after the name is the function's own. */
 const factoriesIn = (file: string, text: string): readonly string[] =>
   text.split(/^(?=export )/m).flatMap((piece) => {
-    const name = /^export (?:const|function\*?) (\w+)/.exec(piece)?.[1];
+    const name = /^export (?:const|function) (\w+)/.exec(piece)?.[1];
     const returned = /\): ([^={]+) (?:=>|\{)/.exec(piece)?.[1] ?? '';
     return name !== undefined && /\bEventSpec\b/.test(returned) ? `${file} ${name}` : [];
   });

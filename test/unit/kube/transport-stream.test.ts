@@ -5,6 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { bed, get, never } from './transport-bed.ts';
 import { refuse, statusJson } from './transport-fault-server.ts';
 
+/** A third of a megabyte of which gzip makes half. */
+const hardToCompress = (seed: string): string =>
+  Array.from({ length: 5_000 }, (_, i) => createHash('sha256').update(`${seed}${i}`).digest('hex')).join('');
+
 describe('a stream', () => {
   async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
     let text = '';
@@ -56,12 +60,6 @@ describe('a stream', () => {
     const text = 'many pods, much alike; '.repeat(10_000);
     const zipped = gzipSync(text);
     const gzip = { 'content-encoding': 'gzip' };
-    /** A third of a megabyte of which gzip makes half. */
-    const hardToCompress = (seed: string): string =>
-      Array.from({ length: 5_000 }, (_, i) => createHash('sha256').update(`${seed}${i}`).digest('hex')).join(
-        '',
-      );
-
     test('is handed on as what it stands for', async () => {
       const { transport, server } = await bed([
         (response) => {
@@ -94,6 +92,31 @@ describe('a stream', () => {
       expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[1]);
       expect(await next()).toBe(texts[3]);
       expect(await next()).toBe(short);
+    });
+
+    test('lets others have their turn while a long one is read', async () => {
+      const { transport } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          response.end(gzipSync('abcdefghijkl'.split('').map(hardToCompress).join('')));
+        },
+      ]);
+      let turns = 0;
+      let pieces = 0;
+      for await (const chunk of transport.stream(compressed, never)) {
+        if (chunk.length === 0) continue;
+        if (pieces === 0) {
+          const turn = (): void => {
+            turns += 1;
+            if (turns < 100) setImmediate(turn);
+          };
+          setImmediate(turn);
+        }
+        pieces += 1;
+      }
+      expect(pieces).toBeGreaterThan(100);
+      expect(turns).toBeGreaterThanOrEqual(3);
+      expect(turns).toBeLessThan(20);
     });
 
     test('may as well come uncompressed', async () => {
@@ -134,6 +157,20 @@ describe('a stream', () => {
       const stream = transport.stream(compressed, never);
       await expect(collect(stream)).rejects.toThrow(`cannot reach the API server ${url}`);
     });
+  });
+
+  test('that comes compressed although nobody asked may be kept, whatever follows', async () => {
+    const text = hardToCompress('a');
+    const { transport } = await bed([
+      (response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' });
+        response.end(gzipSync(text));
+      },
+    ]);
+    const kept: Buffer[] = [];
+    for await (const chunk of transport.stream(get, never)) kept.push(chunk);
+    expect(Buffer.concat(kept).toString()).toBe(text);
+    expect(kept.length).toBeGreaterThan(2);
   });
 
   test('asks for no compression otherwise: a watch must not wait for its end', async () => {
