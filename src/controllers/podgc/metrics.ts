@@ -117,8 +117,9 @@ function planMetrics(registers: Registers) {
 
 /** Shows one plan: what is due and what is kept, by reason. */
 export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census): void {
-  for (const [reason, count] of countDue(plan))
-    for (const mode of ['DryRun', 'Enforce'] as const) metrics.due.set({ reason, mode }, count[mode]);
+  const due = countDue(plan);
+  for (const reason of podDeleteReasons)
+    for (const mode of ['DryRun', 'Enforce'] as const) metrics.due.set({ reason, mode }, due[reason][mode]);
   for (const [reason, count] of census.byReason) metrics.kept.set({ reason }, count);
   metrics.tripped.reset();
   for (const { policy, trippedPercent } of plan.policies)
@@ -126,11 +127,13 @@ export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census)
 }
 
 /** Counted here first: the metric takes a microsecond for each change, and there may be 100 000. */
-function countDue({ deletions }: PodGcPlan): ReadonlyMap<PodDeleteReason, Record<Policy['mode'], number>> {
-  const counts = new Map(podDeleteReasons.map((reason) => [reason, { DryRun: 0, Enforce: 0 }]));
+function countDue({
+  deletions,
+}: PodGcPlan): Readonly<Record<PodDeleteReason, Record<Policy['mode'], number>>> {
+  const none = podDeleteReasons.map((reason) => [reason, { DryRun: 0, Enforce: 0 }] as const);
+  const counts = Object.fromEntries(none) as Record<PodDeleteReason, Record<Policy['mode'], number>>;
   deletions.forEach(({ reason, policy: { mode } }) => {
-    const count = counts.get(reason);
-    if (count !== undefined) count[mode]++;
+    counts[reason][mode]++;
   });
   return counts;
 }
