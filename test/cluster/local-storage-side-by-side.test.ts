@@ -28,9 +28,10 @@ const pods: Readonly<Record<string, Overrun>> = {
   'volume-without-limit': { emptyDirs: { a: '' }, main: { script: write('/a/x', 20) } },
   'volume-limit-zero': { emptyDirs: { a: '0' }, main: { script: write('/a/x', 5) } },
   'second-volume-over': { emptyDirs: { a: '10Mi', b: '5Mi' }, main: { script: write('/b/x', 6) } },
+  // The one that counts, as it is first in the pod, is filled first: whoever looks between the two must not find the other alone.
   'both-volumes-over': {
     emptyDirs: { b: '5Mi', a: '5Mi' },
-    main: { script: `${write('/a/x', 9)}; ${write('/b/x', 6)}` },
+    main: { script: `${write('/b/x', 6)}; ${write('/a/x', 9)}` },
   },
   'volume-in-memory-full': { inMemory: { a: '4Mi' }, main: { script: write('/a/x', 8) } },
   'sparse-file': {
