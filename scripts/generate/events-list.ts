@@ -67,7 +67,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...podgc,
     factory: 'backlogCollected',
-    samples: [backlogCollected(sweep)],
+    samples: [backlogCollected(sweep.policy, sweep.pods)],
     regarding: 'the GCPolicy',
     when: 'Before the Events `PodCollected` of a pass, when there are more than 100 of them; one for each policy that had pods deleted. Never in mode `DryRun`.',
     upstream: 'none: PodGC records no Events',

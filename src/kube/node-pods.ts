@@ -192,9 +192,10 @@ export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
   return async ({ namespace, name, uid }, signal) => {
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-      const options = { accept: acceptMetadata, timeoutMs: lookupTimeoutMs, retries: 1 };
-      const request = { method: 'GET', path, ...options } as const;
-      const { body } = await transport.send(request, signal);
+      const { body } = await transport.send(
+        { method: 'GET', path, accept: acceptMetadata, timeoutMs: lookupTimeoutMs, retries: 1 },
+        signal,
+      );
       return verdict(asObject(asObject(parseJson(body))['metadata']), uid);
     } catch (err) {
       signal.throwIfAborted();

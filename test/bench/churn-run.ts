@@ -5,6 +5,7 @@ import { putCanary, startUpstream } from './canary.ts';
 import type { ChurnClient, Churned } from './churn-client.ts';
 import { behindMs } from './churn-view.ts';
 import { probeFlag, takeDelays, type Delays } from './event-loop-probe.ts';
+import { usageOfPart } from './agents-server.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 import { applyBenchPolicy, startAsInPod, type NodeRuntime } from './run-dustpan.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
@@ -108,10 +109,7 @@ export async function measureUpstreamChurn(bed: Bed, client: ChurnClient, pace: 
 }
 
 function serverCpu(cluster: Bed['cluster']): Readonly<Record<'etcd' | 'api', number>> {
-  const of = (part: 'etcd' | 'api'): number => {
-    const pid = cluster.pid(part);
-    return pid === undefined ? NaN : usageOf(pid).cpuSeconds;
-  };
+  const of = (part: 'etcd' | 'api'): number => usageOfPart(cluster, part).cpuSeconds;
   return { etcd: of('etcd'), api: of('api') };
 }
 

@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster/cluster.ts';
-import { usageOf } from './process-usage.ts';
+import { usageOfPart } from './agents-server.ts';
 
 /** CPU seconds of the programs that share the machine with a collector; the bench itself is one, which looks on or deletes. */
 export interface CpuParts {
@@ -10,11 +10,7 @@ export interface CpuParts {
 
 /** What each has used so far. */
 export function cpuParts(cluster: Pick<Cluster, 'pid'>): CpuParts {
-  const of = (part: 'api' | 'etcd'): number => {
-    const pid = cluster.pid(part);
-    if (pid === undefined) throw new Error(`${part} does not run`);
-    return usageOf(pid).cpuSeconds;
-  };
+  const of = (part: 'api' | 'etcd'): number => usageOfPart(cluster, part).cpuSeconds;
   const { user, system } = process.cpuUsage();
   return { apiServer: of('api'), etcd: of('etcd'), bench: (user + system) / 1e6 };
 }

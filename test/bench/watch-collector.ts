@@ -35,13 +35,13 @@ interface Look {
   readonly atMs: number;
   readonly left: number;
   readonly usage: Usage;
-  readonly others: CpuParts;
 }
 
 /** Follows a collector from its start until the backlog is gone, or long enough to know its rate. */
 export async function watchClearing(watched: Watched): Promise<Clearing> {
   const { due, startedAtMs, atMostSeconds } = watched;
   const first = await lookUntil(watched, ({ left }) => left < due);
+  const before = cpuParts(watched.cluster);
   const last = await lookUntil(
     watched,
     ({ left, atMs }) => left === 0 || atMs - first.atMs > atMostSeconds * 1_000,
@@ -53,7 +53,7 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
     deleted: due - last.left,
     measured: first.left - last.left,
     cpuSecondsOfDeleting: last.usage.cpuSeconds - first.usage.cpuSeconds,
-    othersCpuSeconds: cpuBetween(first.others, last.others),
+    othersCpuSeconds: cpuBetween(before, cpuParts(watched.cluster)),
     usage: last.usage,
   };
 }
@@ -66,7 +66,7 @@ async function lookUntil(watched: Watched, isDone: (look: Look) => boolean): Pro
     const pid = watched.pid();
     const left = pid === undefined ? undefined : await watched.countLeft();
     if (pid !== undefined && left !== undefined) {
-      const look = { atMs: performance.now(), left, usage: usageOf(pid), others: cpuParts(watched.cluster) };
+      const look = { atMs: performance.now(), left, usage: usageOf(pid) };
       if (isDone(look)) return look;
     }
     if (performance.now() > deadline) throw new Error(`no progress in ${patienceMs} ms`);

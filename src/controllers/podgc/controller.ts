@@ -17,7 +17,15 @@ import { showPlan, type PodGcMetrics } from './metrics.ts';
 import { observe, type Caches } from './observe.ts';
 import { noneMissing, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
-import { nothingSaid, notices, passReports, takeCensus, type Census, type Said } from './report.ts';
+import {
+  countByPolicy,
+  nothingSaid,
+  notices,
+  passReports,
+  takeCensus,
+  type Census,
+  type Said,
+} from './report.ts';
 
 /** The pods known, and whether the labels that today's policies read were kept of them. */
 export interface PodStore extends Store<PodFacts> {
@@ -133,7 +141,8 @@ export class PodGcController {
       collected.add(deletion);
     });
     const { recorder } = this.#deps;
-    for (const sweep of collected.largeSweeps()) recorder.record(backlogCollected(sweep));
+    if (collected.isBacklog)
+      for (const [policy, pods] of countByPolicy(deleted)) recorder.record(backlogCollected(policy, pods));
     await inSlices(collected.groups(), (group) => {
       recorder.record(podsCollected(group));
     });

@@ -15,12 +15,6 @@ interface Collected {
   readonly names: string[];
 }
 
-/** What one policy had deleted in a pass. */
-interface Sweep {
-  readonly policy: Policy;
-  readonly pods: number;
-}
-
 /** The recorder takes 200 new Events at once, and other passes may have used up some of them. */
 const fewGroups = 100;
 
@@ -28,25 +22,23 @@ const fewGroups = 100;
 export class CollectedByOwner {
   readonly #replicaSetOwners: ReadonlyMap<string, OwnerRef>;
   readonly #groups = new Map<string, Collected>();
-  readonly #pods = new Map<Policy, number>();
 
   constructor(replicaSetOwners: ReadonlyMap<string, OwnerRef>) {
     this.#replicaSetOwners = replicaSetOwners;
   }
 
   add(deletion: PodDeletion): void {
-    const { pod, reason, policy } = deletion;
+    const { pod, reason } = deletion;
     const regarding = regardingOf(pod, this.#replicaSetOwners);
     const key = `${regarding.uid} ${reason}`;
     const known = this.#groups.get(key);
     if (known === undefined) this.#groups.set(key, { regarding, first: deletion, names: [pod.name] });
     else known.names.push(pod.name);
-    this.#pods.set(policy, (this.#pods.get(policy) ?? 0) + 1);
   }
 
-  /** Of each policy, when there are so many groups that not all may be told of. */
-  largeSweeps(): readonly Sweep[] {
-    return this.#groups.size > fewGroups ? [...this.#pods].map(([policy, pods]) => ({ policy, pods })) : [];
+  /** So many groups that not all may be told of. */
+  get isBacklog(): boolean {
+    return this.#groups.size > fewGroups;
   }
 
   groups(): Iterable<Collected> {
@@ -66,7 +58,7 @@ export function podsCollected(collected: Collected): EventSpec {
 }
 
 /** A pass that deleted the pods of many owners, whose Events are limited: this one comes first, and says where each pod is named. One series a policy. */
-export const backlogCollected = ({ policy, pods }: Sweep): EventSpec => ({
+export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
   regarding: policyRef(policy),
   type: 'Normal',
   reason: 'BacklogCollected',

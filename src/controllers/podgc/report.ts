@@ -1,4 +1,5 @@
 import type { PolicyPassReport } from '../../api/pass-report.ts';
+import type { Policy } from '../../api/policy.ts';
 import { podKeepReasons, type PodKeepReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import type { EventSpec } from '../../kube/recorder.ts';
@@ -78,24 +79,25 @@ export function passReports(
   const failed = countByPolicy(outcome.failed);
   const clockUnsure = countByPolicy(outcome.clockUnsure);
   return new Map(
-    plan.policies.map(({ policy: { uid }, governed, terminated, due, missingNodes, trippedPercent }) => [
-      uid,
+    plan.policies.map(({ policy, governed, terminated, due, missingNodes, trippedPercent }) => [
+      policy.uid,
       {
         at: outcome.at,
         ...{ governed, terminated, due, missingNodes, trippedPercent },
-        waiting: waiting.get(uid) ?? 0,
-        held: held.get(uid) ?? 0,
-        deleted: deleted.get(uid) ?? 0,
-        failed: failed.get(uid) ?? 0,
-        clockUnsure: clockUnsure.get(uid) ?? 0,
+        waiting: waiting.get(policy.uid) ?? 0,
+        held: held.get(policy.uid) ?? 0,
+        deleted: deleted.get(policy) ?? 0,
+        failed: failed.get(policy) ?? 0,
+        clockUnsure: clockUnsure.get(policy) ?? 0,
       },
     ]),
   );
 }
 
-function countByPolicy(list: readonly PodDeletion[]): ReadonlyMap<string, number> {
-  const tally = new Tally<string>();
-  for (const { policy } of list) tally.add(policy.uid);
+/** Of one plan, whose policies they are. */
+export function countByPolicy(list: readonly PodDeletion[]): ReadonlyMap<Policy, number> {
+  const tally = new Tally<Policy>();
+  for (const { policy } of list) tally.add(policy);
   return tally.counts();
 }
 

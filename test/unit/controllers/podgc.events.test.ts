@@ -5,6 +5,7 @@ import {
   podsCollected,
   tripped,
 } from '../../../src/controllers/podgc/events.ts';
+import { countByPolicy } from '../../../src/controllers/podgc/report.ts';
 import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
 import type { EventSpec } from '../../../src/kube/recorder.ts';
 import { owner, pod, policy } from '../../builders.ts';
@@ -47,13 +48,17 @@ test('of many pods five are named', () => {
 
 test('a pass is told as a whole once it has more than a hundred Events, of each policy its part', () => {
   const collected = new CollectedByOwner(new Map());
-  const others = policy({ name: 'others' });
-  for (let i = 0; i < 99; i++) collected.add(deletion(`a${i}`));
-  const ofJob = deletion('b', { controller: owner('Job', 'j') });
-  for (let i = 0; i < 3; i++) collected.add({ ...ofJob, policy: others });
-  expect(collected.largeSweeps()).toEqual([]);
+  const ofOthers = {
+    ...deletion('b', { controller: owner('Job', 'j') }),
+    policy: policy({ name: 'others' }),
+  };
+  const hundred = [...Array.from({ length: 99 }, (_, i) => deletion(`a${i}`)), ofOthers, ofOthers, ofOthers];
+  for (const one of hundred) collected.add(one);
+  expect(collected.isBacklog).toBe(false);
+  const all = [...hundred, deletion('one-more')];
   collected.add(deletion('one-more'));
-  const notes = collected.largeSweeps().map((sweep) => backlogCollected(sweep).note.split(';')[0]);
+  expect(collected.isBacklog).toBe(true);
+  const notes = [...countByPolicy(all)].map(([of, pods]) => backlogCollected(of, pods).note.split(';')[0]);
   expect(notes).toEqual(['Deleted 100 pods in one pass', 'Deleted 3 pods in one pass']);
 });
 

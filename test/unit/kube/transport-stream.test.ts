@@ -60,6 +60,7 @@ describe('a stream', () => {
     const text = 'many pods, much alike; '.repeat(10_000);
     const zipped = gzipSync(text);
     const gzip = { 'content-encoding': 'gzip' };
+
     test('is handed on as what it stands for', async () => {
       const { transport, server } = await bed([
         (response) => {
