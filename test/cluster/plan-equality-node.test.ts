@@ -112,7 +112,6 @@ async function fill(): Promise<void> {
   await waitUntil('the third attempt', async () =>
     (await listContainers(cluster)).some(({ name }) => name === 'crash/main/2'),
   );
-  await leavePhantom(cluster, image);
 }
 
 /** A pod with what a snapshot must not show. */
@@ -170,6 +169,8 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
 /** Nothing moves any more: containers run on without a kubelet, and nobody judges the node. */
 async function freeze(): Promise<void> {
   for (const part of ['kubelet', 'kcm', 'sched'] as const) await cluster.kill(part);
+  // A kubelet would end what it does not know while it starts.
+  await leavePhantom(cluster, image);
   const gone = await uidOf(cluster, 'gone');
   // As a force delete does: their containers are still there, one of them runs.
   for (const name of ['gone', 'stray'])
