@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { Mark } from './gc-cycles.ts';
 
 /** A plain client of the API server that keeps its connections: what any program could do. */
 export interface ApiClient {
@@ -17,7 +18,6 @@ interface SendOptions {
 }
 
 const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
-const listOfMetadata = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
 /** A client with as many connections as requests are under way. */
 export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): ApiClient {
@@ -49,46 +49,26 @@ export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): A
   };
 }
 
-/** Has the server tell every change of all pods, as each of its controllers does, and throws that away; until disposed of. */
-export async function watchAllPods(
-  cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>,
-  api: Pick<ApiClient, 'send'>,
-): Promise<Disposable> {
-  const head = await api.send('GET', '/api/v1/pods?limit=1', { accept: listOfMetadata });
-  const list = JSON.parse(head.toString()) as ListHead;
-  const from = `resourceVersion=${list.metadata.resourceVersion}`;
-  const accept = 'application/vnd.kubernetes.protobuf;stream=watch';
-  const headers = { authorization: `Bearer ${cluster.token('admin')}`, accept };
-  return await new Promise((resolve, reject) => {
-    const url = `${cluster.url}/api/v1/pods?watch=true&${from}`;
-    const watch = request(url, { ca: readFileSync(cluster.caFile), headers }, (response) => {
-      // It ends by being broken off.
-      response.on('error', () => undefined).resume();
-      if (response.statusCode === 200) resolve({ [Symbol.dispose]: () => watch.destroy() });
-      else reject(new Error(`watching pods: ${response.statusCode ?? 0}`));
-    });
-    watch.on('error', reject).end();
-  });
-}
-
-interface ListHead {
-  readonly metadata: { readonly resourceVersion: string };
-}
-
-/** How fast this server deletes pods at best: so many requests always in flight, nothing else to do. Per second. */
-export async function rawDeleteRate(
+/** Deletes them as fast as this server lets a client that always has so many requests in flight and nothing else to do; returns how it went on. */
+export async function deleteRaw(
   api: ApiClient,
   pods: readonly { readonly namespace: string; readonly name: string }[],
   inFlight: number,
-): Promise<number> {
+): Promise<readonly Mark[]> {
   const left = pods.values();
-  const startedAt = performance.now();
+  const marks: Mark[] = [{ atMs: performance.now(), done: 0 }];
+  let done = 0;
   const worker = async (): Promise<void> => {
     for (const { namespace, name } of left) {
       const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
       await api.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body });
+      done += 1;
+      if (done % markEvery === 0 || done === pods.length) marks.push({ atMs: performance.now(), done });
     }
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
-  return (pods.length * 1_000) / (performance.now() - startedAt);
+  return marks;
 }
+
+/** A fifth of a second of deleting. */
+const markEvery = 100;

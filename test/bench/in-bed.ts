@@ -9,6 +9,7 @@ import { inJail } from '../cluster/run.ts';
 import { apiClient } from './api-client.ts';
 import type { Bed } from './bench-pods.ts';
 import { say } from './bench-command.ts';
+import { tellsGc } from './gc-cycles.ts';
 import { writeSection } from './report.ts';
 
 interface BenchInBed<T> {
@@ -59,7 +60,7 @@ export async function startPodServers(threshold: number): Promise<Bed & AsyncDis
     },
     crds: true,
     users: [dustpanUser],
-    api: { audit: false },
+    api: { audit: false, env: tellsGc },
   });
   await cluster.kill('kcm');
   const bed = { cluster, etcd: etcdClient(cluster.etcdUrl), api: apiClient(cluster) };

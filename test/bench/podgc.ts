@@ -1,10 +1,11 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { rawDeleteRate, watchAllPods } from './api-client.ts';
+import { deleteRaw } from './api-client.ts';
 import { cpuBetween, cpuParts } from './cpu-parts.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
+import { gcEnds, rateOf, wholeCycles } from './gc-cycles.ts';
 import { benchInBed, startPodServers } from './in-bed.ts';
 import { section, serverVersion, type BenchResult, type RawDeletes, type Round } from './report.ts';
 import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
     /** For dustpan's process, NAME=VALUE separated by spaces: what the chart sets. */
     env: { type: 'string', default: controllerEnv },
     /** How often dustpan clears the backlog; the servers' own speed is measured before and after each. */
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '4' },
     /** Puts the result into docs/benchmarks.md. */
     write: { type: 'boolean', default: false },
     /** Where the JSON goes. */
@@ -83,8 +84,7 @@ async function clearOverAndOver(bed: Bed, prepared: BenchPods): Promise<Round[]>
     const clearing = await measureClearing(bed, prepared, runtime);
     await restore(bed, prepared);
     const after = await rawRate(bed, prepared);
-    const watched = await watchedRate(bed, prepared);
-    rounds.push({ clearing, raw: [before, after], watched });
+    rounds.push({ clearing, raw: [before, after] });
     before = after;
   }
   return rounds;
@@ -93,22 +93,12 @@ async function clearOverAndOver(bed: Bed, prepared: BenchPods): Promise<Round[]>
 async function rawRate(bed: Bed, prepared: BenchPods): Promise<RawDeletes> {
   await settled(bed.cluster);
   const before = cpuParts(bed.cluster);
-  const perSecond = await rawDeleteRate(bed.api, prepared.due, rawInFlight);
+  const marks = await deleteRaw(bed.api, prepared.due, rawInFlight);
   const cpuSeconds = cpuBetween(before, cpuParts(bed.cluster));
+  const perSecond = rateOf(marks);
   say(`raw delete rate: ${perSecond.toFixed(0)} per second`);
   await restore(bed, prepared);
-  return { perSecond, cpuSeconds };
-}
-
-/** The same while somebody watches all pods: what that costs the servers any controller costs them. */
-async function watchedRate(bed: Bed, prepared: BenchPods): Promise<RawDeletes> {
-  const watch = await watchAllPods(bed.cluster, bed.api);
-  say('beside a watch of all pods');
-  try {
-    return await rawRate(bed, prepared);
-  } finally {
-    watch[Symbol.dispose]();
-  }
+  return { perSecond, cpuSeconds, whole: wholeCycles(marks, await gcEnds(bed.cluster)) };
 }
 
 async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {

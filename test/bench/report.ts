@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { repositoryRoot } from '../cluster/repository.ts';
 import type { ApiClient } from './api-client.ts';
 import type { CpuParts } from './cpu-parts.ts';
+import { wholeRate, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';
 import type { AtRest, Cleared } from './run-dustpan.ts';
 import type { Clearing } from './watch-collector.ts';
@@ -12,14 +13,13 @@ import type { Clearing } from './watch-collector.ts';
 export interface Round {
   readonly clearing: Cleared;
   readonly raw: readonly [before: RawDeletes, after: RawDeletes];
-  /** The plain client while another watches all pods and does nothing else. */
-  readonly watched: RawDeletes;
 }
 
 /** What a plain client does, which is part of the bench. */
 export interface RawDeletes {
   readonly perSecond: number;
   readonly cpuSeconds: CpuParts;
+  readonly whole: WholeCycles | undefined;
 }
 
 /** Everything one run of the benchmark measured. */
@@ -36,6 +36,9 @@ export interface BenchResult {
   readonly rounds: readonly Round[];
   readonly upstream: Clearing;
 }
+
+/** CPU time of kube-controller-manager to its first pass on the machine that the design's budgets are of. */
+const designsPeerCpuSeconds = 16;
 
 /** The result as a section of docs/benchmarks.md, budgets (of 100 000 pods) beside the figures. */
 export function section(result: BenchResult): string {
@@ -54,8 +57,8 @@ export function section(result: BenchResult): string {
 
 function rows({ pods, rest, rounds, upstream }: BenchResult): string[][] {
   const worst = (of: (round: Round) => number): number => Math.max(...rounds.map(of));
-  const share = median(rounds.map(shareOf));
-  const watchedShare = median(rounds.map(watchedShareOf));
+  const share = wholeShare(rounds);
+  const slowness = upstream.cpuSecondsToFirstDelete / designsPeerCpuSeconds;
   const verdict = (met: boolean): string => (pods < 100_000 ? '' : met ? 'met' : '**missed**');
   const peakMb = Math.max(
     rest.peakMb,
@@ -87,14 +90,20 @@ function rows({ pods, rest, rounds, upstream }: BenchResult): string[][] {
       'CPU to the first synced pass',
       seconds(rest.cpuSecondsToFirstPass),
       seconds(upstream.cpuSecondsToFirstDelete),
-      '3 s',
-      verdict(rest.cpuSecondsToFirstPass <= 3),
+      `3 s, here ${one(3 * slowness)}`,
+      verdict(rest.cpuSecondsToFirstPass <= 3 * slowness),
     ],
     ['start to first delete', seconds(firstDelete), seconds(upstream.firstDeleteSeconds), '', ''],
     ['deletes per second', one(rate), one(upstream.deletesPerSecond), '', ''],
-    ['… of the raw rate', `${one(share)} %`, `${one(theirShare)} %`, '90 %', verdict(share >= 90)],
-    ['… of that beside a watch of all pods', `${one(watchedShare)} %`, '', '', ''],
-    ['plan of one pass, longest', `${one(planMs)} ms`, '', '100 ms', verdict(planMs <= 100)],
+    ['… of the raw rate', `${one(median(rounds.map(shareOf)))} %`, `${one(theirShare)} %`, '', ''],
+    ['… in whole cycles of the server', `${one(share)} %`, '', '90 %', verdict(share >= 90)],
+    [
+      'plan of one pass, longest',
+      `${one(planMs)} ms`,
+      '',
+      `100 ms, here ${(100 * slowness).toFixed(0)}`,
+      verdict(planMs <= 100 * slowness),
+    ],
     ['event loop lag, longest', `${one(lagMs)} ms`, '', '200 ms', verdict(lagMs <= 200)],
     ['requests a minute at rest', one(rest.requestsPerMinute), '', 'watches only', ''],
   ];
@@ -104,19 +113,40 @@ const rawRateOf = ({ raw: [before, after] }: Round): number => (before.perSecond
 
 const shareOf = (round: Round): number => (100 * round.clearing.deletesPerSecond) / rawRateOf(round);
 
-const watchedShareOf = ({ clearing, watched }: Round): number =>
-  (100 * clearing.deletesPerSecond) / watched.perSecond;
+/** Of rates in whole cycles of the API server's garbage collector, all rounds together. */
+function wholeShare(rounds: readonly Round[]): number {
+  const dustpan = wholeRate(rounds.map(({ clearing }) => clearing.whole));
+  return (100 * dustpan) / wholeRate(rawsOf(rounds).map(({ whole }) => whole));
+}
+
+/** Each once: what comes after a round comes before the next. */
+const rawsOf = (rounds: readonly Round[]): readonly RawDeletes[] => [
+  ...rounds.slice(0, 1).map(({ raw: [before] }) => before),
+  ...rounds.map(({ raw: [, after] }) => after),
+];
 
 function details({ due, rest, rounds, upstream }: BenchResult): string[] {
   const each = (of: (round: Round) => string): string => rounds.map(of).join(', ');
   const pairs = each((round) => `${one(round.clearing.deletesPerSecond)} of ${one(rawRateOf(round))}`);
   return [
     `- dustpan in DryRun: first pass after ${seconds(rest.secondsToFirstPass)}; peak ${mb(rest.peakMb)}, steady ${mb(rest.steadyMb)}, heap ${mb(rest.heapMb)}; ${rest.cpuSecondsPerMinute.toFixed(2)} s of CPU a minute at rest; plans of ${rest.planMs.map(one).join(', ')} ms; lag ${one(rest.startLagMs)} ms at start, ${one(rest.restLagMs)} ms at rest.`,
-    `- dustpan in Enforce, deletes per second against the raw rate (64 in flight from a plain client, mean of before and after): ${pairs}. The plain client beside a plain watch of all pods: ${each((round) => one(round.watched.perSecond))}. Peak ${each(({ clearing }) => mb(clearing.peakMb))}, steady ${each(({ clearing }) => mb(clearing.steadyMb))} afterwards; lag ${each(({ clearing }) => one(clearing.lagMs))} ms.`,
-    `- CPU a delete of the API server + etcd + the bench, which looks on or is the plain client: beside dustpan ${each(({ clearing }) => msEach(clearing.othersCpuSeconds, clearing.measured))}, and dustpan itself ${each(({ clearing }) => twoMs(clearing.cpuSecondsOfDeleting / clearing.measured))}; plain client ${each(({ raw: [, after] }) => msEach(after.cpuSeconds, due))}; the same beside a watch ${each(({ watched }) => msEach(watched.cpuSeconds, due))}.`,
+    `- dustpan in Enforce, deletes per second against the raw rate (64 in flight from a plain client, mean of before and after): ${pairs}. Peak ${each(({ clearing }) => mb(clearing.peakMb))}, steady ${each(({ clearing }) => mb(clearing.steadyMb))} afterwards; lag ${each(({ clearing }) => one(clearing.lagMs))} ms.`,
+    `- CPU a delete of the API server + etcd + the bench, which looks on or is the plain client: beside dustpan ${each(({ clearing }) => msEach(clearing.othersCpuSeconds, clearing.measured))}, and dustpan itself ${each(({ clearing }) => twoMs(clearing.cpuSecondsOfDeleting / clearing.measured))}; plain client ${rawsOf(
+      rounds,
+    )
+      .map((raw) => msEach(raw.cpuSeconds, due))
+      .join(', ')}.`,
+    `- In whole cycles of the API server's garbage collector, deletes per second: dustpan ${each(({ clearing }) => cyclesText(clearing.whole))}; plain client ${rawsOf(
+      rounds,
+    )
+      .map(({ whole }) => cyclesText(whole))
+      .join(', ')}.`,
     `- kube-controller-manager: only its pod garbage collector, at its default client limits (20/s, burst 30); CPU counted to its first delete; ${upstream.deleted} deletes watched.`,
   ];
 }
+
+const cyclesText = (whole: WholeCycles | undefined): string =>
+  whole ? `${one(wholeRate([whole]))} in ${whole.cycles}` : 'none';
 
 const msEach = ({ apiServer, etcd, bench }: CpuParts, count: number): string =>
   [apiServer, etcd, bench].map((all) => twoMs(all / count)).join(' + ');

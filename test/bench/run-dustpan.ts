@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
 import { statusOf } from '../cluster/probe.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
+import { gcEnds, wholeCycles, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';
 import { usageOf } from './process-usage.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
@@ -88,6 +89,7 @@ async function watchRest(dustpan: Dustpan): Promise<Rest> {
 
 /** dustpan clearing the backlog, from a cold start. */
 export interface Cleared extends Clearing {
+  readonly whole: WholeCycles | undefined;
   readonly lagMs: number;
   readonly steadyMb: number;
   readonly peakMb: number;
@@ -111,16 +113,18 @@ export async function measureClearing(
       countLeft: () => pods.countDue(etcd),
       due: pods.due.length,
       atMostSeconds: 300,
-      // Each look makes etcd count, on the same cores.
-      lookEveryMs: 200,
+      // Each look has etcd count them, 4 ms of its CPU time: as much as a delete.
+      lookEveryMs: 1_000,
     }).finally(() => {
       cleared = true;
     }),
     scrapeUntil(dustpan, scrapeEveryMs, () => cleared),
   ]);
+  const whole = wholeCycles(clearing.marks, await gcEnds(cluster));
   const { scrapes: resting, steadyMb } = await watchRest(dustpan);
   return {
     ...clearing,
+    whole,
     lagMs: longestLagMs(busy),
     steadyMb,
     peakMb: resting.at(-1)?.usage.peakMb ?? clearing.usage.peakMb,

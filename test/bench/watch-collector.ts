@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../cluster/cluster.ts';
 import { cpuBetween, cpuParts, type CpuParts } from './cpu-parts.ts';
+import type { Mark } from './gc-cycles.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** What a collector did with its backlog, as seen from outside. */
@@ -12,6 +13,8 @@ export interface Clearing {
   readonly deleted: number;
   /** Of those, while the rate and the CPU time were measured. */
   readonly measured: number;
+  /** How it went on meanwhile. */
+  readonly marks: readonly Mark[];
   /** Of the process, while it cleared. */
   readonly cpuSecondsOfDeleting: number;
   /** Of everything else, meanwhile. */
@@ -42,11 +45,13 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
   const { due, startedAtMs, atMostSeconds } = watched;
   const first = await lookUntil(watched, ({ left }) => left < due);
   const before = cpuParts(watched.cluster);
-  const last = await lookUntil(
-    watched,
-    ({ left, atMs }) => left === 0 || atMs - first.atMs > atMostSeconds * 1_000,
-  );
+  const marks: Mark[] = [];
+  const last = await lookUntil(watched, ({ left, atMs }) => {
+    marks.push({ atMs, done: first.left - left });
+    return left === 0 || atMs - first.atMs > atMostSeconds * 1_000;
+  });
   return {
+    marks,
     firstDeleteSeconds: (first.atMs - startedAtMs) / 1_000,
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
     deletesPerSecond: (first.left - last.left) / ((last.atMs - first.atMs) / 1_000),

@@ -37,8 +37,12 @@ export interface User {
 
 export interface ClusterOptions {
   readonly parts: readonly Startable[];
-  /** `args` come last, so they win; `audit: false` saves its cost in benchmarks. */
-  readonly api?: { readonly args?: readonly string[]; readonly audit?: boolean };
+  /** `args` come last, so they win; `env` is added to our own; `audit: false` saves its cost in benchmarks. */
+  readonly api?: {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+    readonly audit?: boolean;
+  };
   /** `controllers` is the flag's value; by default all but the pod garbage collector. */
   readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
   readonly sched?: { readonly args?: readonly string[] };

@@ -8,6 +8,8 @@ export interface PartSpec {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** Beside what we have ourselves. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
   /** One look at whether it serves. */
@@ -46,10 +48,11 @@ export class PartProcess {
 
   #spawn(): void {
     const { command, args, cwd, logFile } = this.#spec;
+    const env = { ...process.env, ...this.#spec.env };
     // A file, not a pipe: a full pipe would stop it. It dies with the process that started it, and hears no Ctrl-C of a terminal.
     const log = openSync(logFile, 'a');
     const run = ['--pdeathsig', 'KILL', command, ...args];
-    this.#child = spawn('setpriv', run, { cwd, detached: true, stdio: ['ignore', log, log] });
+    this.#child = spawn('setpriv', run, { cwd, env, detached: true, stdio: ['ignore', log, log] });
     closeSync(log);
   }
 

@@ -31,7 +31,7 @@ export function partSpec(part: Startable, bed: Bed): PartSpec {
   };
 }
 
-type Spec = Pick<PartSpec, 'command' | 'args' | 'isReady'>;
+type Spec = Pick<PartSpec, 'command' | 'args' | 'env' | 'isReady'>;
 
 const specs: Readonly<Record<Startable, (bed: Bed) => Spec>> = {
   etcd: etcdSpec,
@@ -89,6 +89,7 @@ function apiSpec(bed: Bed): Spec {
       ...(options.api?.audit === false ? [] : auditArgs),
       ...(options.api?.args ?? []),
     ],
+    env: options.api?.env ?? {},
     isReady: async () => {
       // A test may have renewed it.
       const ca = await readFile(join(dir, 'pki/ca.crt'), 'utf8');
