@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventLoopLag } from '../../src/runtime/event-loop-lag.ts';
 import type { Dustpan } from '../cluster/dustpan.ts';
 import type { AgentsBed } from './agents-bed.ts';
-import { grown, requestsOf, usageOfPart, type Requests } from './agents-server.ts';
+import { grown, requestsOf, type Requests } from './agents-server.ts';
+import { usageOfPart } from './process-usage.ts';
 import type { Spread, Tally } from './agents-tally.ts';
 import { scrapeUntil, type Scrape } from './scrape.ts';
 

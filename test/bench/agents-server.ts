@@ -1,6 +1,4 @@
-import type { Cluster, Startable } from '../cluster/cluster.ts';
 import type { ApiClient } from './api-client.ts';
-import { usageOf, type Usage } from './process-usage.ts';
 
 /** What the API server has been asked so far by its own count, `VERB resource`; a watch counts when it has ended. */
 export type Requests = ReadonlyMap<string, number>;
@@ -28,11 +26,4 @@ const isRefused = (code: string): boolean => Number(code) >= 400;
 export function grown(before: Requests, after: Requests): Requests {
   const counts = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   return new Map(counts.filter(([, count]) => count > 0));
-}
-
-/** Throws when it does not run. */
-export function usageOfPart(cluster: Pick<Cluster, 'pid'>, part: Startable): Usage {
-  const pid = cluster.pid(part);
-  if (pid === undefined) throw new Error(`${part} does not run`);
-  return usageOf(pid);
 }

@@ -6,7 +6,7 @@ import { Fleet, isSoon } from './agents-fleet.ts';
 import { measureLooks } from './agents-looks.ts';
 import { agentsSection, type AgentsBenchResult } from './agents-report.ts';
 import { ageReports, measurePhase, reportBytes, type Measured, type Phase } from './agents-run.ts';
-import { usageOfPart } from './agents-server.ts';
+import { usageOfPart } from './process-usage.ts';
 import { Tally } from './agents-tally.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { controllerEnv, nodeArgs } from './controller-runtime.ts';

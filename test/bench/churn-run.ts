@@ -5,7 +5,7 @@ import { putCanary, startUpstream } from './canary.ts';
 import type { ChurnClient, Churned } from './churn-client.ts';
 import { behindMs } from './churn-view.ts';
 import { probeFlag, takeDelays, type Delays } from './event-loop-probe.ts';
-import { usageOfPart } from './agents-server.ts';
+import { usageOfPart } from './process-usage.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 import { applyBenchPolicy, startAsInPod, type NodeRuntime } from './run-dustpan.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';

@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster/cluster.ts';
-import { usageOfPart } from './agents-server.ts';
+import { usageOfPart } from './process-usage.ts';
 
 /** CPU seconds of the programs that share the machine with a collector; the bench itself is one, which looks on or deletes. */
 export interface CpuParts {

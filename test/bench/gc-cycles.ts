@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { Cluster } from '../cluster/cluster.ts';
+import { startOf } from './process-usage.ts';
 
 /** Makes a Go program tell each run of its garbage collector, in a line of its log. */
 export const tellsGc = { GODEBUG: 'gctrace=1' };
@@ -17,13 +17,13 @@ export interface WholeCycles {
   readonly seconds: number;
 }
 
-/** Of a kind, from the first mark to the last. */
+/** Per second, from the first mark to the last. */
 export function rateOf(marks: readonly Mark[]): number {
   const [first, last] = [marks[0], marks.at(-1)];
   return first && last ? ((last.done - first.done) * 1_000) / (last.atMs - first.atMs) : NaN;
 }
 
-/** Of what happened in them all; NaN where there is none. */
+/** Per second, of what happened in them all; NaN where there is none. */
 export function wholeRate(all: readonly (WholeCycles | undefined)[]): number {
   const some = all.filter((one) => one !== undefined);
   const total = (of: (one: WholeCycles) => number): number => sum(some.map(of));
@@ -35,10 +35,12 @@ export async function gcEnds(cluster: Pick<Cluster, 'logs' | 'pid'>): Promise<re
   const pid = cluster.pid('api');
   if (pid === undefined) throw new Error('the API server does not run');
   const startedAtMs = startOf(pid);
-  const ends = endsIn(await cluster.logs('api', 1e6)).map((sinceStartMs) => startedAtMs + sinceStartMs);
+  const ends = endsIn(await cluster.logs('api', allLines)).map((sinceStartMs) => startedAtMs + sinceStartMs);
   if (ends.length === 0) throw new Error('the API server does not tell of its garbage collector');
   return ends;
 }
+
+const allLines = Infinity;
 
 /** Of each run in the log: milliseconds from the start of the program to the end of the run. */
 export function endsIn(log: string): readonly number[] {
@@ -67,17 +69,3 @@ function doneAt(marks: readonly Mark[], atMs: number): number {
   if (!before) return after.done;
   return before.done + ((after.done - before.done) * (atMs - before.atMs)) / (after.atMs - before.atMs);
 }
-
-/** As `performance.now()` counts. */
-function startOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // What follows the name, which may have blanks in it, begins with the third field.
-  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[startTimeField - 3]);
-  const [uptimeSeconds = ''] = readFileSync('/proc/uptime', 'utf8').split(' ');
-  return performance.now() - (Number(uptimeSeconds) * 1_000 - ticks * msPerTick);
-}
-
-/** Of proc_pid_stat(5), counted from 1. */
-const startTimeField = 22;
-/** The kernel tells times in hundredths of a second, whatever it counts in. */
-const msPerTick = 10;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
 import { statusOf } from '../cluster/probe.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
-import { gcEnds, wholeCycles, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';
 import { usageOf } from './process-usage.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
+import { historySeconds } from './settle.ts';
 import { watchClearing, type Clearing } from './watch-collector.ts';
 
 /** dustpan with nothing to delete: reading everything, then watching. */
@@ -29,7 +29,6 @@ export interface NodeRuntime {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const restSeconds = 70;
 /** Each is garbage of 270 KB and CPU time: a Prometheus asks less often still. */
 const scrapeEveryMs = 5_000;
 
@@ -75,7 +74,7 @@ interface Rest {
 
 async function watchRest(dustpan: Dustpan): Promise<Rest> {
   const restAt = performance.now();
-  const isOver = (): boolean => performance.now() - restAt > restSeconds * 1_000;
+  const isOver = (): boolean => performance.now() - restAt > historySeconds * 1_000;
   const resident: number[] = [];
   const look = async (): Promise<void> => {
     while (!isOver()) {
@@ -89,7 +88,6 @@ async function watchRest(dustpan: Dustpan): Promise<Rest> {
 
 /** dustpan clearing the backlog, from a cold start. */
 export interface Cleared extends Clearing {
-  readonly whole: WholeCycles | undefined;
   readonly lagMs: number;
   readonly steadyMb: number;
   readonly peakMb: number;
@@ -113,18 +111,14 @@ export async function measureClearing(
       countLeft: () => pods.countDue(etcd),
       due: pods.due.length,
       atMostSeconds: 300,
-      // Each look has etcd count them, 4 ms of its CPU time: as much as a delete.
-      lookEveryMs: 1_000,
     }).finally(() => {
       cleared = true;
     }),
     scrapeUntil(dustpan, scrapeEveryMs, () => cleared),
   ]);
-  const whole = wholeCycles(clearing.marks, await gcEnds(cluster));
   const { scrapes: resting, steadyMb } = await watchRest(dustpan);
   return {
     ...clearing,
-    whole,
     lagMs: longestLagMs(busy),
     steadyMb,
     peakMb: resting.at(-1)?.usage.peakMb ?? clearing.usage.peakMb,

@@ -2,6 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../cluster/cluster.ts';
 import { cpuParts } from './cpu-parts.ts';
 
+/**
+ * The API server's watch cache keeps the changes of the last 75 s, both states of each pod of them, and grows for them (k8s.io/apiserver,
+ * watchCacheHistory): who deletes so soon after others did finds a server that does more. As long a rest after each makes all alike.
+ */
+export const historySeconds = 80;
+
 const lookMs = 2_000;
 const idlePercent = 15;
 /** 200 000 pods take minutes on a busy machine. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../cluster/cluster.ts';
 import { cpuBetween, cpuParts, type CpuParts } from './cpu-parts.ts';
-import type { Mark } from './gc-cycles.ts';
+import { gcEnds, rateOf, wholeCycles, type Mark, type WholeCycles } from './gc-cycles.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** What a collector did with its backlog, as seen from outside. */
@@ -13,8 +13,8 @@ export interface Clearing {
   readonly deleted: number;
   /** Of those, while the rate and the CPU time were measured. */
   readonly measured: number;
-  /** How it went on meanwhile. */
-  readonly marks: readonly Mark[];
+  /** What of it fell into whole cycles of the API server's garbage collector. */
+  readonly whole: WholeCycles | undefined;
   /** Of the process, while it cleared. */
   readonly cpuSecondsOfDeleting: number;
   /** Of everything else, meanwhile. */
@@ -23,7 +23,7 @@ export interface Clearing {
 }
 
 interface Watched {
-  readonly cluster: Pick<Cluster, 'pid'>;
+  readonly cluster: Pick<Cluster, 'logs' | 'pid'>;
   readonly startedAtMs: number;
   /** undefined as long as it has not begun. */
   readonly pid: () => number | undefined;
@@ -31,7 +31,6 @@ interface Watched {
   readonly due: number;
   /** The rate is measured over this long at most. */
   readonly atMostSeconds: number;
-  readonly lookEveryMs?: number;
 }
 
 interface Look {
@@ -45,27 +44,35 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
   const { due, startedAtMs, atMostSeconds } = watched;
   const first = await lookUntil(watched, ({ left }) => left < due);
   const before = cpuParts(watched.cluster);
-  const marks: Mark[] = [];
+  const marks: Mark[] = [{ atMs: first.atMs, done: 0 }];
   const last = await lookUntil(watched, ({ left, atMs }) => {
     marks.push({ atMs, done: first.left - left });
     return left === 0 || atMs - first.atMs > atMostSeconds * 1_000;
   });
+  const othersCpuSeconds = cpuBetween(before, cpuParts(watched.cluster));
   return {
-    marks,
+    whole: wholeCycles(marks, await gcEnds(watched.cluster)),
     firstDeleteSeconds: (first.atMs - startedAtMs) / 1_000,
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
-    deletesPerSecond: (first.left - last.left) / ((last.atMs - first.atMs) / 1_000),
+    deletesPerSecond: rateOf(marks),
     deleted: due - last.left,
     measured: first.left - last.left,
     cpuSecondsOfDeleting: last.usage.cpuSeconds - first.usage.cpuSeconds,
-    othersCpuSeconds: cpuBetween(before, cpuParts(watched.cluster)),
+    othersCpuSeconds,
     usage: last.usage,
   };
 }
 
 const patienceMs = 300_000;
+/** Each look has etcd count what is left, up to 4 ms of its CPU time: as much as a delete takes of all. */
+const lookMs = { atEdges: 100, amid: 1_000 };
+/** Of what was due: this near to the end a look decides when that was. */
+const endShare = 0.05;
+
+const isAmid = (left: number, due: number): boolean => left < due && left > due * endShare;
 
 async function lookUntil(watched: Watched, isDone: (look: Look) => boolean): Promise<Look> {
+  const { due } = watched;
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const pid = watched.pid();
@@ -75,6 +82,6 @@ async function lookUntil(watched: Watched, isDone: (look: Look) => boolean): Pro
       if (isDone(look)) return look;
     }
     if (performance.now() > deadline) throw new Error(`no progress in ${patienceMs} ms`);
-    await sleep(watched.lookEveryMs ?? 50);
+    await sleep(isAmid(left ?? due, due) ? lookMs.amid : lookMs.atEdges);
   }
 }

@@ -169,7 +169,7 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
 /** Nothing moves any more: containers run on without a kubelet, and nobody judges the node. */
 async function freeze(): Promise<void> {
   for (const part of ['kubelet', 'kcm', 'sched'] as const) await cluster.kill(part);
-  // A kubelet would end what it does not know while it starts.
+  // While it starts, a running kubelet would end it, as it does not know it.
   await leavePhantom(cluster, image);
   const gone = await uidOf(cluster, 'gone');
   // As a force delete does: their containers are still there, one of them runs.

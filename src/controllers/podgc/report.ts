@@ -94,7 +94,7 @@ export function passReports(
   );
 }
 
-/** Of one plan, whose policies they are. */
+/** By the very policies of the plan that they are of, not by what is equal. */
 export function countByPolicy(list: readonly PodDeletion[]): ReadonlyMap<Policy, number> {
   const tally = new Tally<Policy>();
   for (const { policy } of list) tally.add(policy);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { median } from '../../bench/median.ts';
 import { percentile, slope } from '../../bench/statistics.ts';
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => n - i);
@@ -60,5 +61,16 @@ describe('slope', () => {
     { name: 'of none', points: [] },
   ])('$name is not known', ({ points }) => {
     expect(slope(points)).toBeNaN();
+  });
+});
+
+describe('median', () => {
+  test.each([
+    { values: [3, 1, 2], expected: 2 },
+    { values: [10, 1, 2, 3], expected: 2.5 },
+    { values: [7], expected: 7 },
+    { values: [], expected: NaN },
+  ])('of $values is $expected', ({ values, expected }) => {
+    expect(median(values)).toBe(expected);
   });
 });
