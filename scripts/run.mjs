@@ -24,4 +24,11 @@ process.argv.splice(1, 2, entry);
 process.setSourceMapsEnabled(true);
 const { rmSync } = await import('node:fs');
 process.on('exit', () => rmSync(outfile, { force: true }));
-await import(pathToFileURL(outfile).href);
+try {
+  await import(pathToFileURL(outfile).href);
+} catch (err) {
+  if (!String(err?.code).startsWith('ERR_PARSE_ARGS')) throw err;
+  // What was typed is wrong, not the program. Only the first sentence is about it.
+  process.stderr.write(`${basename(entry, '.ts')}: ${err.message.split('. ')[0]}\n`);
+  process.exit(2);
+}
