@@ -25,7 +25,7 @@ const patienceSeconds = 300;
 /** Starts kube-controller-manager, put beside a canary, and resolves when that is gone: it has all pods then. It goes on. */
 export async function startUpstream({ cluster, etcd }: Pick<Bed, 'cluster' | 'etcd'>): Promise<Clearing> {
   const startedAtMs = performance.now();
-  const [first] = await Promise.all([
+  const [{ clearing }] = await Promise.all([
     watchClearing({
       cluster,
       startedAtMs,
@@ -36,5 +36,5 @@ export async function startUpstream({ cluster, etcd }: Pick<Bed, 'cluster' | 'et
     }),
     cluster.start('kcm'),
   ]);
-  return first;
+  return clearing;
 }

@@ -30,8 +30,14 @@ export function wholeRate(all: readonly (WholeCycles | undefined)[]): number {
   return total(({ done }) => done) / total(({ seconds }) => seconds);
 }
 
+/** What of it fell into whole cycles of the API server's garbage collector. */
+export const cyclesWithin = async (
+  marks: readonly Mark[],
+  cluster: Pick<Cluster, 'logs' | 'pid'>,
+): Promise<WholeCycles | undefined> => wholeCycles(marks, await gcEnds(cluster));
+
 /** When each run of the API server's garbage collector ended, in order, as `performance.now()` counts. */
-export async function gcEnds(cluster: Pick<Cluster, 'logs' | 'pid'>): Promise<readonly number[]> {
+async function gcEnds(cluster: Pick<Cluster, 'logs' | 'pid'>): Promise<readonly number[]> {
   const pid = cluster.pid('api');
   if (pid === undefined) throw new Error('the API server does not run');
   const startedAtMs = startOf(pid);

@@ -6,7 +6,7 @@ import { cpuBetween, cpuParts } from './cpu-parts.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods } from './bench-pods.ts';
 import { controllerEnv, nodeArgs, oldSpaceMbFor } from './controller-runtime.ts';
-import { gcEnds, rateOf, wholeCycles } from './gc-cycles.ts';
+import { cyclesWithin, rateOf } from './gc-cycles.ts';
 import { benchInBed, startPodServers } from './in-bed.ts';
 import { section, serverVersion, type BenchResult, type RawDeletes, type Round } from './report.ts';
 import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.ts';
@@ -66,7 +66,7 @@ async function measure(bed: Bed, prepared: BenchPods): Promise<BenchResult> {
   // Right after: a machine is not equally fast all the time, and its CPU time is what dustpan's is judged by.
   say('kube-controller-manager');
   const upstream = await measureUpstream(bed, prepared);
-  await restore(bed, prepared);
+  await restoreLater(bed, prepared);
   const rounds = await clearOverAndOver(bed, prepared);
   return {
     command: commandLine('bench:podgc'),
@@ -100,9 +100,14 @@ async function rawRate(bed: Bed, prepared: BenchPods): Promise<RawDeletes> {
   const cpuSeconds = cpuBetween(before, cpuParts(bed.cluster));
   const perSecond = rateOf(marks);
   say(`raw delete rate: ${perSecond.toFixed(0)} per second`);
+  await restoreLater(bed, prepared);
+  return { perSecond, cpuSeconds, whole: await cyclesWithin(marks, bed.cluster) };
+}
+
+/** Once those deletes are forgotten; after dustpan's that is so by the end of its rest. */
+async function restoreLater(bed: Bed, prepared: BenchPods): Promise<void> {
   await sleep(historySeconds * 1_000);
   await restore(bed, prepared);
-  return { perSecond, cpuSeconds, whole: wholeCycles(marks, await gcEnds(bed.cluster)) };
 }
 
 async function restore({ cluster, etcd }: Bed, prepared: BenchPods): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
 import { statusOf } from '../cluster/probe.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
+import { cyclesWithin, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';
 import { usageOf } from './process-usage.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
@@ -88,6 +89,8 @@ async function watchRest(dustpan: Dustpan): Promise<Rest> {
 
 /** dustpan clearing the backlog, from a cold start. */
 export interface Cleared extends Clearing {
+  /** What of it fell into whole cycles of the API server's garbage collector. */
+  readonly whole: WholeCycles | undefined;
   readonly lagMs: number;
   readonly steadyMb: number;
   readonly peakMb: number;
@@ -103,7 +106,7 @@ export async function measureClearing(
   const startedAtMs = performance.now();
   await using dustpan = await startAsInPod(cluster, runtime);
   let cleared = false;
-  const [clearing, busy] = await Promise.all([
+  const [{ clearing, marks }, busy] = await Promise.all([
     watchClearing({
       cluster,
       startedAtMs,
@@ -116,9 +119,11 @@ export async function measureClearing(
     }),
     scrapeUntil(dustpan, scrapeEveryMs, () => cleared),
   ]);
+  const whole = await cyclesWithin(marks, cluster);
   const { scrapes: resting, steadyMb } = await watchRest(dustpan);
   return {
     ...clearing,
+    whole,
     lagMs: longestLagMs(busy),
     steadyMb,
     peakMb: resting.at(-1)?.usage.peakMb ?? clearing.usage.peakMb,

@@ -8,7 +8,7 @@ export async function measureUpstream({ cluster, etcd }: Bed, pods: BenchPods): 
   const startedAtMs = performance.now();
   const starting = cluster.start('kcm');
   try {
-    return await watchClearing({
+    const { clearing } = await watchClearing({
       cluster,
       startedAtMs,
       pid: () => cluster.pid('kcm'),
@@ -16,6 +16,7 @@ export async function measureUpstream({ cluster, etcd }: Bed, pods: BenchPods): 
       due: pods.due.length,
       atMostSeconds: measuredSeconds,
     });
+    return clearing;
   } finally {
     await starting;
     await cluster.kill('kcm');

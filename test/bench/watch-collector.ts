@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../cluster/cluster.ts';
 import { cpuBetween, cpuParts, type CpuParts } from './cpu-parts.ts';
-import { gcEnds, rateOf, wholeCycles, type Mark, type WholeCycles } from './gc-cycles.ts';
+import { rateOf, type Mark } from './gc-cycles.ts';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** What a collector did with its backlog, as seen from outside. */
@@ -13,8 +13,6 @@ export interface Clearing {
   readonly deleted: number;
   /** Of those, while the rate and the CPU time were measured. */
   readonly measured: number;
-  /** What of it fell into whole cycles of the API server's garbage collector. */
-  readonly whole: WholeCycles | undefined;
   /** Of the process, while it cleared. */
   readonly cpuSecondsOfDeleting: number;
   /** Of everything else, meanwhile. */
@@ -23,7 +21,7 @@ export interface Clearing {
 }
 
 interface Watched {
-  readonly cluster: Pick<Cluster, 'logs' | 'pid'>;
+  readonly cluster: Pick<Cluster, 'pid'>;
   readonly startedAtMs: number;
   /** undefined as long as it has not begun. */
   readonly pid: () => number | undefined;
@@ -39,8 +37,10 @@ interface Look {
   readonly usage: Usage;
 }
 
-/** Follows a collector from its start until the backlog is gone, or long enough to know its rate. */
-export async function watchClearing(watched: Watched): Promise<Clearing> {
+/** Follows a collector from its start until the backlog is gone, or long enough to know its rate; the marks say how it went on. */
+export async function watchClearing(
+  watched: Watched,
+): Promise<{ readonly clearing: Clearing; readonly marks: readonly Mark[] }> {
   const { due, startedAtMs, atMostSeconds } = watched;
   const first = await lookUntil(watched, ({ left }) => left < due);
   const before = cpuParts(watched.cluster);
@@ -49,18 +49,17 @@ export async function watchClearing(watched: Watched): Promise<Clearing> {
     marks.push({ atMs, done: first.left - left });
     return left === 0 || atMs - first.atMs > atMostSeconds * 1_000;
   });
-  const othersCpuSeconds = cpuBetween(before, cpuParts(watched.cluster));
-  return {
-    whole: wholeCycles(marks, await gcEnds(watched.cluster)),
+  const clearing: Clearing = {
     firstDeleteSeconds: (first.atMs - startedAtMs) / 1_000,
     cpuSecondsToFirstDelete: first.usage.cpuSeconds,
     deletesPerSecond: rateOf(marks),
     deleted: due - last.left,
     measured: first.left - last.left,
     cpuSecondsOfDeleting: last.usage.cpuSeconds - first.usage.cpuSeconds,
-    othersCpuSeconds,
+    othersCpuSeconds: cpuBetween(before, cpuParts(watched.cluster)),
     usage: last.usage,
   };
+  return { clearing, marks };
 }
 
 const patienceMs = 300_000;
