@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { errorCode, errorLine } from '../runtime/errors.ts';
+import { errorLine, fileProblem } from '../runtime/errors.ts';
 import { ConfigError } from './connection-errors.ts';
 
 /** A kubeconfig as it is written, with absolute paths. */
@@ -29,9 +29,7 @@ export async function readKubeconfig(files: readonly string[]): Promise<RawKubec
 async function readOne(file: string): Promise<RawKubeconfig> {
   const { load } = await import('js-yaml');
   const text = await readFile(file, 'utf8').catch((err: unknown) => {
-    throw new ConfigError(
-      `kubeconfig ${file}: ${errorCode(err) === 'ENOENT' ? 'no such file' : errorLine(err)}`,
-    );
+    throw new ConfigError(`kubeconfig ${file}: ${fileProblem(err)}`);
   });
   const raw = parse(() => load(text), file);
   const dir = dirname(resolve(file));

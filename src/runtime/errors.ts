@@ -11,3 +11,15 @@ export function errorLine(err: unknown): string {
   if (!(err instanceof Error)) return String(err);
   return err.cause === undefined ? err.message : `${err.message}: ${errorLine(err.cause)}`;
 }
+
+/** In words a person knows; anything else is told as the system says it. */
+const fileProblems: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'is a directory',
+  ENOTDIR: 'is no directory',
+  EACCES: 'may not be read',
+};
+
+/** Why a file that somebody named cannot be read, to be said after its name: `is a directory`. */
+export const fileProblem = (err: unknown): string =>
+  fileProblems[errorCode(err) ?? ''] ?? `cannot be read: ${errorLine(err)}`;

@@ -35,6 +35,7 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
   const pods = await ifThere('pods', (file) =>
     readPods(file, { labelKeys: podLabelKeys(policies ?? []), nodes: folders }, onProgress),
   );
+  const namespaces = await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress));
   const needsUsage = hasStorageRule(policies);
   const read = await Promise.all(
     folders.map((name) =>
@@ -46,13 +47,25 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
   );
   return {
     ...{ policies, nodes, pods: pods?.all },
-    namespaces: await ifThere('namespaces', (file) => readObjects(file, kinds.namespaces, onProgress)),
+    namespaces,
     jobs: await ifThere('jobs', (file) => readObjects(file, kinds.jobs, onProgress)),
     replicaSets: await ifThere('replicasets', (file) => readObjects(file, kinds.replicasets, onProgress)),
     parts: read.map(({ part }) => part),
     reports: [...(reports?.values() ?? [])].filter(({ name }) => !folders.includes(name)),
-    notes: [...(isKindMissing ? [kindMissingNote] : []), ...read.flatMap(({ notes }) => notes)],
+    notes: [
+      ...(isKindMissing ? [kindMissingNote] : []),
+      ...absentNotes(directory, { policies, pods, nodes, namespaces }),
+      ...read.flatMap(({ notes }) => notes),
+    ],
   };
+}
+
+/** Names the files whose absence keeps things: what follows from it is said beside it. */
+function absentNotes(directory: string, lists: Readonly<Record<string, unknown>>): readonly string[] {
+  const absent = Object.keys(lists).filter((name) => lists[name] === undefined);
+  return absent.length === 0
+    ? []
+    : [`Snapshot ${directory} has no ${absent.map((name) => `${name}.json`).join(', ')}.`];
 }
 
 /** Every file may be missing, but a directory full of other things is a mistake, and "nothing would go" no answer to it. */

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, errorLine } from '../runtime/errors.ts';
+import { errorCode, errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 import { ListScanner } from './list-scanner.ts';
@@ -136,14 +136,4 @@ async function yamlLoader(file: string): Promise<LoadYaml> {
   };
 }
 
-/** Told in words a person knows; anything else as the system says it. */
-const failures: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'is a directory',
-  ENOTDIR: 'is no directory',
-  EACCES: 'may not be read',
-};
-
-function unreadable(file: string, err: unknown): InputError {
-  return new InputError(file, '', failures[errorCode(err) ?? ''] ?? `cannot be read: ${errorLine(err)}`);
-}
+const unreadable = (file: string, err: unknown): InputError => new InputError(file, '', fileProblem(err));

@@ -31,6 +31,7 @@ describe('a missing file is not known, and everything stays', () => {
     const told = await plan('--assume-quarantine-elapsed');
     expect(goes(told)).toEqual(['Unscheduled never-placed']);
     expect(told.notes.join()).toContain('Nodes are not known');
+    expect(told.notes.at(-1)).toMatch(/^Snapshot \S+ has no nodes\.json\.$/);
   });
 
   test('an empty list of nodes is no node', async () => {

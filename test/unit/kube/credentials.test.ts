@@ -81,7 +81,8 @@ describe('where the cluster is looked for', () => {
 
   test.each([
     { name: 'nothing at all', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
-    { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: no such file' },
+    { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: there is no such file' },
+    { name: 'a directory', sources: { kubeconfig: tmpdir() }, message: 'is a directory' },
     { name: '$KUBECONFIG', sources: { kubeconfigEnv: '/none' }, message: 'KUBECONFIG names /none' },
   ])('no file found by $name', async ({ sources, message }) => {
     await expect(where(sources)).rejects.toThrow(message);
