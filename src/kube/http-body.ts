@@ -17,6 +17,14 @@ export class OversizeError extends Error {
   override readonly name = 'OversizeError';
 }
 
+/** Throws OversizeError when the answer to `what` has become too long to be read. */
+export function checkBodySize(sizeBytes: number, what: string): void {
+  if (sizeBytes > maxBodyBytes) throw oversize(what);
+}
+
+const oversize = (what: string): OversizeError =>
+  new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`);
+
 /**
  * Buffers for compressed bodies, used again and again: one that lives as long as a page of pods takes has grown old by then, and V8
  * collects what is old so seldom while a list is read that ten megabytes of them wait for it.
@@ -39,8 +47,14 @@ export class BodyBuffers {
 export async function readBody(response: IncomingMessage, what: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await received(response, what, (chunk) => chunks.push(chunk));
-  return isCompressed(response) ? inflated(joined(chunks)) : joined(chunks);
+  return plainBody(response, joined(chunks));
 }
+
+/** What a body stands for: a proxy may compress what nobody asked it to. */
+export const plainBody = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  body: Buffer,
+): Buffer | Promise<Buffer> => (isCompressed({ headers }) ? inflated(body) : body);
 
 interface Wanted {
   /** The request, for messages. */
@@ -89,7 +103,8 @@ async function* inTurns(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-const isCompressed = ({ headers }: IncomingMessage): boolean => headers['content-encoding'] === 'gzip';
+const isCompressed = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers['content-encoding'] === 'gzip';
 
 const inflated = (body: Buffer): Promise<Buffer> =>
   promisify(gunzip)(body, { maxOutputLength: maxBodyBytes });
@@ -103,7 +118,7 @@ function received(response: IncomingMessage, what: string, onChunk: (chunk: Buff
       sizeBytes += chunk.length;
       onChunk(chunk);
       if (sizeBytes <= maxBodyBytes) return;
-      reject(new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`));
+      reject(oversize(what));
       response.destroy();
     });
     response.on('end', resolve);

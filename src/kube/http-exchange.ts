@@ -1,46 +1,54 @@
 import type * as http from 'node:http';
-import { onAbort } from './abort.ts';
-import { connectionError, timeoutError } from './connection-errors.ts';
-import { tcpKeepAliveMs, type Origin } from './http-agent.ts';
-import { OversizeError } from './http-body.ts';
-import type { KubeRequest } from './transport.ts';
-import { acceptJson } from './media-types.ts';
+import { tcpKeepAliveMs } from './http-agent.ts';
+import { bodyOf, describe, headersOf, targetOf, type Attempt, type Exchange } from './http-attempt.ts';
+import { readBody } from './http-body.ts';
+import { Guard } from './http-guard.ts';
+import type { KubeResponse } from './transport.ts';
 
-/** One request on its way; `request.timeoutMs` is for the whole exchange, body included, and absent for a stream. */
-interface Attempt {
-  readonly request: KubeRequest;
-  readonly origin: Origin;
-  readonly agent: http.Agent;
-  readonly userAgent: string;
-  /** What authenticates. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A response whose headers have come. Whoever holds it must `close` it. */
-export interface Exchange {
+/** A response that may be read as it comes. Whoever holds it must `close` it, or read the whole. */
+interface OpenExchange extends Exchange {
   readonly response: http.IncomingMessage;
   /** What an error met while reading really is: the abort, the deadline, or a broken connection. */
   explain(err: unknown): unknown;
   close(): void;
 }
 
-/** Sends one request and waits for the headers of the answer. */
-export async function openExchange(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
+/** Sends one request by node:http(s) and waits for the headers of the answer. */
+export async function openExchange(
+  attempt: Attempt,
+  agent: http.Agent,
+  signal: AbortSignal,
+): Promise<OpenExchange> {
   signal.throwIfAborted();
-  const sent = dispatch(attempt);
+  const sent = dispatch(attempt, agent);
   const guard = new Guard(attempt, signal, sent.request);
   try {
     const response = await sent.response;
-    return {
-      response,
-      explain: (err) => guard.explain(err, false),
+    const status = response.statusCode ?? 0;
+    const open = {
+      ...{ response, status },
+      explain: (err: unknown) => guard.explain(err, false),
       close: () => {
         guard.stop();
       },
     };
+    return { ...open, whole: () => readWhole(open, describe(attempt.request)) };
   } catch (err) {
     guard.stop();
     throw guard.explain(err, sent.request.reusedSocket);
+  }
+}
+
+async function readWhole(
+  { response, status, explain, close }: Omit<OpenExchange, 'whole'>,
+  what: string,
+): Promise<KubeResponse> {
+  try {
+    return { status, headers: response.headers, body: await readBody(response, what) };
+  } catch (err) {
+    throw explain(err);
+  } finally {
+    close();
   }
 }
 
@@ -49,14 +57,14 @@ interface Sent {
   readonly response: Promise<http.IncomingMessage>;
 }
 
-function dispatch(attempt: Attempt): Sent {
-  const { request, origin, agent } = attempt;
-  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+function dispatch(attempt: Attempt, agent: http.Agent): Sent {
+  const { request, origin } = attempt;
+  const body = bodyOf(request);
   const sent = origin.request({
     ...origin.address,
     agent,
     method: request.method,
-    path: origin.pathPrefix + request.path + search(request),
+    path: targetOf(attempt),
     headers: headersOf(attempt, body),
   });
   // The agent sets this only when a connection has become idle, and a watch never does.
@@ -72,61 +80,3 @@ function dispatch(attempt: Attempt): Sent {
   sent.end(body);
   return { request: sent, response };
 }
-
-const search = ({ query }: KubeRequest): string =>
-  query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-
-/** Names and values in turn: that spares node:http a table of its own for each request. */
-function headersOf(
-  { request: { accept, contentType, compressed }, origin, userAgent, headers }: Attempt,
-  body: string | undefined,
-): string[] {
-  const list = [
-    ...['host', origin.host, 'user-agent', userAgent],
-    ...['accept', accept ?? acceptJson],
-    ...['accept-encoding', compressed === true ? 'gzip' : 'identity'],
-  ];
-  for (const [name, value] of Object.entries(headers)) list.push(name, value);
-  if (body === undefined) return list;
-  list.push('content-type', contentType ?? 'application/json');
-  list.push('content-length', String(Buffer.byteLength(body)));
-  return list;
-}
-
-/** Breaks a request off at its deadline or when the signal aborts, and knows afterwards which it was. */
-class Guard {
-  readonly #attempt: Attempt;
-  readonly #signal: AbortSignal;
-  readonly #forget: () => void;
-  readonly #deadline: NodeJS.Timeout | undefined;
-  #late = false;
-
-  constructor(attempt: Attempt, signal: AbortSignal, sent: http.ClientRequest) {
-    const { timeoutMs } = attempt.request;
-    this.#attempt = attempt;
-    this.#signal = signal;
-    this.#forget = onAbort(signal, () => sent.destroy());
-    if (timeoutMs === undefined) return;
-    // eslint-disable-next-line no-restricted-syntax -- of a socket, so in real time; AbortSignal.timeout does the same with an EventTarget a request
-    this.#deadline = setTimeout(() => {
-      this.#late = true;
-      sent.destroy();
-    }, timeoutMs);
-  }
-
-  stop(): void {
-    this.#forget();
-    clearTimeout(this.#deadline);
-  }
-
-  explain(err: unknown, stale: boolean): unknown {
-    if (this.#signal.aborted) return this.#signal.reason;
-    const { request, origin } = this.#attempt;
-    const { server } = origin;
-    if (this.#late) return timeoutError(describe(request), { server, timeoutMs: request.timeoutMs ?? 0 });
-    return err instanceof OversizeError ? err : connectionError(err, { server, stale });
-  }
-}
-
-/** `GET /api/v1/nodes`: for messages, so without the query. */
-export const describe = ({ method, path }: KubeRequest): string => `${method} ${path}`;

@@ -3,8 +3,10 @@ import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { Connections, originOf, type Origin } from './http-agent.ts';
-import { BodyBuffers, bodyPieces, readBody } from './http-body.ts';
-import { describe, openExchange, type Exchange } from './http-exchange.ts';
+import { BodyBuffers, bodyPieces } from './http-body.ts';
+import { describe, type Attempt, type Exchange } from './http-attempt.ts';
+import { openExchange } from './http-exchange.ts';
+import { leanExchange } from './http-lean-exchange.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal } from './status-errors.ts';
@@ -19,8 +21,6 @@ interface TransportOptions {
   readonly qps?: number;
   /** `--kube-api-burst`. */
   readonly burst?: number;
-  /** Default: as many as there are requests under way. */
-  readonly maxSockets?: number;
   /** Told of every attempt. */
   readonly metrics?: (call: ApiCall) => void;
   /** In [0, 1), for the jitter of retries. */
@@ -33,7 +33,7 @@ export interface ApiCall {
   readonly host: string;
   /** HTTP status, or `<error>`. */
   readonly code: string;
-  /** Until the headers of the answer have come. */
+  /** Until the headers of the answer have come; of a DELETE until all of it has. */
   readonly seconds: number;
 }
 
@@ -42,7 +42,7 @@ export interface HttpTransport extends KubeTransport {
   close(): void;
 }
 
-/** A transport on node:http(s) that keeps its connections. */
+/** A transport on node:http(s), but for deletes, that keeps its connections. */
 export function createTransport(options: TransportOptions): HttpTransport {
   return new KeepAliveTransport(options);
 }
@@ -52,6 +52,9 @@ const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 const defaultTimeoutMs = 30_000;
 
+/** Sends one attempt, and resolves when there is an answer. */
+type Open<E extends Exchange> = (attempt: Attempt, signal: AbortSignal) => Promise<E>;
+
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #buffers = new BodyBuffers();
@@ -60,11 +63,15 @@ class KeepAliveTransport implements HttpTransport {
   readonly #origin: Origin;
   /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
   readonly #refused = new WeakSet();
+  readonly #byNode = (attempt: Attempt, signal: AbortSignal): ReturnType<typeof openExchange> =>
+    openExchange(attempt, this.#connections.pool().agent, signal);
+  readonly #lean: Open<Exchange> = (attempt, signal) =>
+    leanExchange(attempt, this.#connections.pool().lean, signal);
 
   constructor(options: TransportOptions) {
-    const { endpoint, clock, qps = 0, burst = 1, maxSockets = Infinity } = options;
+    const { endpoint, clock, qps = 0, burst = 1 } = options;
     this.#options = options;
-    this.#connections = new Connections(endpoint, maxSockets);
+    this.#connections = new Connections(endpoint);
     this.#rateLimit = createRateLimit({ qps, burst, clock });
     this.#origin = originOf(endpoint.server);
   }
@@ -75,7 +82,11 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
+    const exchange = await this.#retrying(
+      request.retries ?? 0,
+      () => this.#open(request, this.#byNode, signal),
+      signal,
+    );
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
@@ -113,20 +124,28 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   async #sendOnce(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const exchange = await this.#open(request, signal);
-    return readResponse(exchange, request);
+    const exchange = await this.#open(
+      request,
+      request.method === 'DELETE' ? this.#lean : this.#byNode,
+      signal,
+    );
+    return exchange.whole();
   }
 
   /** Opens with the credentials at hand and, should the server not accept them, once more with fresh ones. */
-  async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
+  async #open<E extends Exchange>(request: KubeRequest, open: Open<E>, signal: AbortSignal): Promise<E> {
     const headers = await this.#headers(signal);
     try {
-      return await this.#openAs(request, headers, signal);
+      return await this.#openAs(this.#attempt(request, headers), open, signal);
     } catch (err) {
       if (!isMistrust(err)) throw err;
       this.#refuse(headers);
-      return this.#openAs(request, await this.#headers(signal), signal);
+      return this.#openAs(this.#attempt(request, await this.#headers(signal)), open, signal);
     }
+  }
+
+  #attempt(request: KubeRequest, headers: Attempt['headers']): Attempt {
+    return { request, headers, userAgent: this.#options.userAgent ?? 'dustpan', origin: this.#origin };
   }
 
   #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
@@ -139,68 +158,49 @@ class KeepAliveTransport implements HttpTransport {
     this.#options.auth.refresh();
   }
 
-  async #openAs(
-    request: KubeRequest,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<Exchange> {
+  async #openAs<E extends Exchange>(attempt: Attempt, open: Open<E>, signal: AbortSignal): Promise<E> {
     await this.#rateLimit.take(signal);
-    const { exchange, resent } = await this.#dial(request, headers, signal);
-    if ((exchange.response.statusCode ?? 0) < 400) return exchange;
-    const no = refusal(request, await readResponse(exchange, request));
+    const { exchange, resent } = await this.#dial(attempt, open, signal);
+    if (exchange.status < 400) return exchange;
+    const no = refusal(attempt.request, await exchange.whole());
     no.resent = resent;
     throw no;
   }
 
-  async #dial(
-    request: KubeRequest,
-    headers: Readonly<Record<string, string>>,
+  async #dial<E extends Exchange>(
+    attempt: Attempt,
+    open: Open<E>,
     signal: AbortSignal,
-  ): Promise<{ exchange: Exchange; resent: boolean }> {
-    const { userAgent = 'dustpan' } = this.#options;
-    const open = (): Promise<Exchange> => {
-      const attempt = { request, headers, userAgent, origin: this.#origin, agent: this.#connections.agent() };
-      return this.#measured(request, openExchange(attempt, signal));
-    };
+  ): Promise<{ exchange: E; resent: boolean }> {
+    const { method } = attempt.request;
+    const once = (): Promise<E> => this.#measured(method, open(attempt, signal));
     try {
-      return { exchange: await open(), resent: false };
+      return { exchange: await once(), resent: false };
     } catch (err) {
-      if (!(err instanceof ConnectionError && err.stale && idempotent.has(request.method))) throw err;
+      if (!(err instanceof ConnectionError && err.stale && idempotent.has(method))) throw err;
       this.#connections.dropIdle();
-      return { exchange: await open(), resent: true };
+      return { exchange: await once(), resent: true };
     }
   }
 
-  async #measured(request: KubeRequest, opening: Promise<Exchange>): Promise<Exchange> {
+  async #measured<E extends Exchange>(verb: KubeRequest['method'], opening: Promise<E>): Promise<E> {
     const { clock, metrics } = this.#options;
     const startMs = clock.monotonicMs();
     const report = (code: string): void =>
       metrics?.({
-        verb: request.method,
+        verb,
         host: this.#origin.host,
         code,
         seconds: (clock.monotonicMs() - startMs) / 1000,
       });
     try {
       const exchange = await opening;
-      report(String(exchange.response.statusCode));
+      report(String(exchange.status));
       return exchange;
     } catch (err) {
       report('<error>');
       throw err;
     }
-  }
-}
-
-async function readResponse(exchange: Exchange, request: KubeRequest): Promise<KubeResponse> {
-  const { response } = exchange;
-  try {
-    const body = await readBody(response, describe(request));
-    return { status: response.statusCode ?? 0, headers: response.headers, body };
-  } catch (err) {
-    throw exchange.explain(err);
-  } finally {
-    exchange.close();
   }
 }
 

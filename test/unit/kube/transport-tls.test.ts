@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loadClusterConnection, tokenCredentials, type TlsMaterial } from '../../../src/kube/credentials.ts';
 import { createTransport, type HttpTransport } from '../../../src/kube/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
-import { bed, get, never } from './transport-bed.ts';
+import { bed, get, methods, never } from './transport-bed.ts';
 import { ok } from './transport-fault-server.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
@@ -33,7 +33,8 @@ function certify(dir: string, name: string): void {
   });
 }
 
-describe.skipIf(!hasOpenssl)('TLS', () => {
+describe.skipIf(!hasOpenssl).each(methods)('TLS of a %s', (method) => {
+  const ask = { ...get, method, retries: 0 };
   let dir: string;
   let server: Server;
   let url: string;
@@ -78,7 +79,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   });
 
   test('trusts the given CA and shows the client certificate', async () => {
-    await connect({ ca: pem('old.crt'), cert: pem('old.crt'), key: pem('old.key') }).send(get, never);
+    await connect({ ca: pem('old.crt'), cert: pem('old.crt'), key: pem('old.key') }).send(ask, never);
     expect(peers.at(-1)).toBe('CN=old');
   });
 
@@ -91,12 +92,12 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       why: "Hostname/IP does not match certificate's altnames",
     },
   ])('refuses a server with $name, at once and in one line', async ({ tls, why }) => {
-    const sending = connect(tls()).send(get, never);
+    const sending = connect(tls()).send(ask, never);
     await expect(sending).rejects.toThrow(`cannot reach the API server ${url}: ${why}`);
   });
 
   test('trusts anyone when told to', async () => {
-    await connect({ insecure: true }).send(get, never);
+    await connect({ insecure: true }).send(ask, never);
   });
 
   test('says so when the server does not speak TLS', async () => {
@@ -107,7 +108,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       auth: tokenCredentials('t'),
       clock: new FakeClock(),
     });
-    await expect(transport.send(get, never)).rejects.toThrow(
+    await expect(transport.send(ask, never)).rejects.toThrow(
       `cannot reach the API server ${secure}: the TLS handshake failed (does it speak TLS?)`,
     );
   });
@@ -120,7 +121,7 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const clock = new FakeClock();
     const inCluster = { host: '127.0.0.1', port, tokenFile, caFile };
     transport = createTransport({ ...(await loadClusterConnection({ inCluster }, clock)), clock });
-    await transport.send(get, never);
+    await transport.send(ask, never);
 
     await writeFile(caFile, await readFile(join(dir, 'new.crt')));
     present('new');

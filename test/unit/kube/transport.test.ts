@@ -1,8 +1,9 @@
+import { gzipSync } from 'node:zlib';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { tokenCredentials, type Credentials } from '../../../src/kube/credentials.ts';
 import { createTransport } from '../../../src/kube/http-transport.ts';
-import { bed, get, never } from './transport-bed.ts';
+import { bed, get, methods, never } from './transport-bed.ts';
 import { ok, refuse, statusJson, type Answer } from './transport-fault-server.ts';
 
 describe('a request', () => {
@@ -48,10 +49,49 @@ describe('a request', () => {
     transport.close();
   });
 
-  test('shares one connection with the next', async () => {
+  test.each(methods)('%s shares one connection with the next', async (method) => {
     const { server, transport } = await bed([ok()]);
-    for (let i = 0; i < 10; i += 1) await transport.send(get, never);
+    for (let i = 0; i < 10; i += 1) await transport.send({ ...get, method }, never);
     expect(server.connections.size).toBe(1);
+  });
+
+  test.each(methods)(
+    '%s of many at once has a connection each, and the next ones share them',
+    async (method) => {
+      const { server, transport } = await bed([ok()]);
+      const eight = () =>
+        Promise.all(Array.from({ length: 8 }, () => transport.send({ ...get, method }, never)));
+      await eight();
+      await eight();
+      expect(server.connections.size).toBe(8);
+    },
+  );
+
+  test.each(methods)('%s reads a body in chunks and one of no length', async (method) => {
+    const chunked: Answer = (response) => {
+      response.write('half');
+      setImmediate(() => response.end(' and half'));
+    };
+    const untilClose: Answer = (_, { socket }) => {
+      socket.end('HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\nto the end');
+    };
+    const { transport } = await bed([chunked, untilClose]);
+    const ask = { ...get, method };
+    expect((await transport.send(ask, never)).body.toString()).toBe('half and half');
+    expect((await transport.send(ask, never)).body.toString()).toBe('to the end');
+  });
+
+  test.each(methods)('%s reads what was compressed unasked', async (method) => {
+    const { transport } = await bed([refuse(200, gzipSync('text'), { 'content-encoding': 'gzip' })]);
+    expect((await transport.send({ ...get, method }, never)).body.toString()).toBe('text');
+  });
+
+  test.each(methods)('%s cannot be made two of', async (method) => {
+    const { server, transport } = await bed([ok()], tokenCredentials('t\r\nx: y'));
+    await expect(transport.send({ ...get, method }, never)).rejects.toThrow(TypeError);
+    const path = '/a HTTP/1.1\r\n\r\nDELETE /b';
+    await expect(transport.send({ ...get, method, path }, never)).rejects.toThrow(TypeError);
+    expect(server.seen).toEqual([]);
   });
 });
 
