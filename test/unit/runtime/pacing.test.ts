@@ -22,7 +22,7 @@ test('grows to what the server can do at once, and not far beyond', () => {
 });
 
 test('a server without limits gets the largest window and no more', () => {
-  expect(settle(server(1e9, 5), 50).window).toBe(32);
+  expect(settle(server(1e9, 5), 50).window).toBe(64);
 });
 
 test('a 429 halves the window at once', () => {
@@ -55,7 +55,7 @@ test('a slow spell costs what the rate lost, once, and is made up for when it is
   const during = settle(slow, 10, calm);
   expect(during.window).toBeGreaterThanOrEqual(11);
   expect(during.window).toBeLessThan(calm.window);
-  expect(settle(server(32, 20), 5, during).window).toBe(32);
+  expect(settle(server(32, 20), 5, during).window).toBeGreaterThanOrEqual(calm.window);
 });
 
 test.each([
