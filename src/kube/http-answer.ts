@@ -88,10 +88,11 @@ export class AnswerReader {
     const [first = '', ...lines] = text.split('\r\n');
     const [, minor, status] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(first) ?? [];
     if (status === undefined) throw new Error('the answer is not HTTP/1.1');
-    // 1xx: the answer proper is still to come.
+    if (status === '101') throw new Error('the answer is another protocol');
+    // Of the others that begin so, the answer proper is still to come.
     if (status.startsWith('1')) return true;
     this.#status = Number(status);
-    this.#headers = headersOf(lines);
+    this.#headers = parsedHeaders(lines);
     this.#mayStayOpen = minor === '1' && !/\bclose\b/i.test(this.#headers['connection'] ?? '');
     this.#state = this.#framing();
     return true;
@@ -99,15 +100,21 @@ export class AnswerReader {
 
   /** How the end of the body is told. */
   #framing(): State {
-    const { 'transfer-encoding': encoding, 'content-length': length } = this.#headers;
     if (this.#status === 204 || this.#status === 304) return 'done';
-    if (encoding?.toLowerCase() === 'chunked') return 'chunkSize';
-    if (encoding !== undefined) throw new Error(`the answer has an unknown transfer encoding, ${encoding}`);
-    if (length === undefined) {
-      this.#mayStayOpen = false;
-      this.#leftBytes = Infinity;
-      return 'untilClose';
-    }
+    const { 'transfer-encoding': encoding, 'content-length': length } = this.#headers;
+    if (encoding === undefined) return length === undefined ? this.#untilClose() : this.#sized(length);
+    if (length !== undefined) throw new Error('the answer has a length and chunks');
+    if (encoding.toLowerCase() === 'chunked') return 'chunkSize';
+    throw new Error(`the answer has an unknown transfer encoding, ${encoding}`);
+  }
+
+  #untilClose(): State {
+    this.#mayStayOpen = false;
+    this.#leftBytes = Infinity;
+    return 'untilClose';
+  }
+
+  #sized(length: string): State {
     if (!/^\d{1,15}$/.test(length)) throw new Error(`the answer has no valid length, ${length}`);
     this.#leftBytes = Number(length);
     return this.#leftBytes === 0 ? 'done' : 'sized';
@@ -142,7 +149,7 @@ export class AnswerReader {
   #takeUntil(mark: string): string | undefined {
     const end = this.#unread.indexOf(mark);
     if ((end < 0 ? this.#unread.length : end) > maxHeadBytes)
-      throw new Error('the answer has headers without an end');
+      throw new Error('the answer has a line without an end');
     if (end < 0) return undefined;
     const text = this.#unread.toString('latin1', 0, end);
     this.#unread = this.#unread.subarray(end + mark.length);
@@ -150,14 +157,18 @@ export class AnswerReader {
   }
 }
 
-function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
+/** RFC 9110: a token. One that is none may hide a length from us that somebody on the way has seen. */
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+
+function parsedHeaders(lines: readonly string[]): Readonly<Record<string, string>> {
+  const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(':');
-    if (colon <= 0) throw new Error('the answer has a header without a name');
-    const name = line.slice(0, colon).toLowerCase();
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase();
+    if (!headerName.test(name)) throw new Error('the answer has a header without a name');
     const value = line.slice(colon + 1).trim();
-    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }

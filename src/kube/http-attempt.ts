@@ -1,4 +1,4 @@
-import type { Origin } from './http-agent.ts';
+import type { Origin } from './http-origin.ts';
 import { acceptJson } from './media-types.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 

@@ -22,6 +22,9 @@ export function checkBodySize(sizeBytes: number, what: string): void {
   if (sizeBytes > maxBodyBytes) throw oversize(what);
 }
 
+/** Half an answer has come. */
+export const brokenOff = (): Error => new Error('the connection was closed in the middle of the answer');
+
 const oversize = (what: string): OversizeError =>
   new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`);
 
@@ -125,7 +128,7 @@ function received(response: IncomingMessage, what: string, onChunk: (chunk: Buff
     response.on('error', reject);
     // Half an answer has neither an end nor, always, an error.
     response.on('close', () => {
-      if (!response.complete) reject(new Error('the connection was closed in the middle of the answer'));
+      if (!response.complete) reject(brokenOff());
     });
   });
 }

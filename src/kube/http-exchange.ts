@@ -1,5 +1,5 @@
 import type * as http from 'node:http';
-import { tcpKeepAliveMs } from './http-agent.ts';
+import { tcpKeepAliveMs } from './http-pool.ts';
 import { bodyOf, describe, headersOf, targetOf, type Attempt, type Exchange } from './http-attempt.ts';
 import { readBody } from './http-body.ts';
 import { Guard } from './http-guard.ts';

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import { AnswerReader, type Answer } from './http-answer.ts';
+import { brokenOff } from './http-body.ts';
 
 interface Owner {
-  /** The answer has come, and the connection may carry another request. */
+  /** May carry another request. */
   onIdle(): void;
   onClosed(): void;
 }
@@ -20,6 +21,7 @@ export class LeanConnection {
   #waiting: Waiting | undefined;
   #hasServed = false;
   #hasHeard = false;
+  #isReusable = false;
   #error: unknown;
 
   constructor(socket: Socket, owner: Owner) {
@@ -32,6 +34,9 @@ export class LeanConnection {
       if (this.#waiting === undefined) this.destroy();
     });
     socket.on('error', (err) => (this.#error = err));
+    socket.on('end', () => {
+      this.#ended();
+    });
     socket.on('close', () => {
       this.#closed();
     });
@@ -42,14 +47,28 @@ export class LeanConnection {
     return this.#hasServed && !this.#hasHeard;
   }
 
-  /** Resolves with the whole answer to the whole request `message`; `what` names it. */
+  /** As far as anybody can tell by now. */
+  get isOpen(): boolean {
+    return this.#socket.writable;
+  }
+
+  /** Resolves with the whole answer to the whole request `message`; `what` names it. Then it is to be released. */
   exchange(message: string, what: string): Promise<Answer> {
     this.#hasHeard = false;
+    this.#isReusable = false;
     if (this.#hasServed) this.#socket.ref();
     return new Promise((resolve, reject) => {
       this.#waiting = { reader: new AnswerReader(what), resolve, reject };
       this.#socket.write(message);
     });
+  }
+
+  /** Nobody waits for it any more, or breaks it off: it may have the next request. */
+  release(): void {
+    if (!this.#isReusable) return;
+    // An idle one keeps no process alive.
+    this.#socket.unref();
+    this.#owner.onIdle();
   }
 
   destroy(): void {
@@ -72,27 +91,26 @@ export class LeanConnection {
     this.#waiting?.resolve(answer);
     this.#waiting = undefined;
     this.#hasServed = true;
-    if (!answer.isReusable) {
-      this.destroy();
-      return;
-    }
-    // An idle one keeps no process alive.
-    this.#socket.unref();
-    this.#owner.onIdle();
+    this.#isReusable = answer.isReusable;
+    if (!answer.isReusable) this.destroy();
+  }
+
+  /** By the server, which may be how it ends an answer; what is broken off here, at a deadline, is none. */
+  #ended(): void {
+    const answer = this.#waiting?.reader.end();
+    if (answer === undefined) this.destroy();
+    else this.#answered(answer);
   }
 
   #closed(): void {
     this.#owner.onClosed();
-    const waiting = this.#waiting;
+    this.#waiting?.reject(this.#error ?? this.#hangUp());
     this.#waiting = undefined;
-    const answer = this.#error === undefined ? waiting?.reader.end() : undefined;
-    if (answer === undefined) waiting?.reject(this.#error ?? this.#hangUp());
-    else waiting?.resolve(answer);
   }
 
   /** As node:http has it. */
   #hangUp(): Error {
-    if (this.#hasHeard) return new Error('the connection was closed in the middle of the answer');
+    if (this.#hasHeard) return brokenOff();
     return Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
   }
 }

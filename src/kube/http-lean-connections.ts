@@ -14,8 +14,13 @@ export class LeanConnections {
     this.#dial = dial;
   }
 
+  /** An idle one, or a new one; whoever takes it must release it. */
   take(): LeanConnection {
-    return this.#idle.pop() ?? this.#create();
+    for (;;) {
+      const connection = this.#idle.pop();
+      // Of one that is being closed nobody has told yet.
+      if (connection?.isOpen !== false) return connection ?? this.#create();
+    }
   }
 
   dropIdle(): void {

@@ -4,8 +4,8 @@ import { Guard } from './http-guard.ts';
 import type { LeanConnections } from './http-lean-connections.ts';
 
 /**
- * Sends one request and waits for the whole answer, with half of what that costs by node:http: for the one request of which there are thousands
- * (ADR 20). Behaves as `openExchange` does in everything else.
+ * Sends one request and waits for the whole answer, with two thirds of the CPU that takes by node:http: for the one request of which there are thousands
+ * (ADR 20).
  */
 export async function leanExchange(
   attempt: Attempt,
@@ -18,11 +18,13 @@ export async function leanExchange(
   const guard = new Guard(attempt, signal, connection);
   try {
     const { status, headers, body } = await connection.exchange(message, describe(attempt.request));
-    return { status, whole: async () => ({ status, headers, body: await plainBody({ headers }, body) }) };
+    const answer = { status, headers, body: await plainBody({ headers }, body) };
+    return { status, whole: () => Promise.resolve(answer) };
   } catch (err) {
     throw guard.explain(err, connection.isStale);
   } finally {
     guard.stop();
+    connection.release();
   }
 }
 

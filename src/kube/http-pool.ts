@@ -1,49 +1,16 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
-import { urlToHttpOptions } from 'node:url';
 import type { Endpoint, TlsMaterial } from './credentials.ts';
 import { LeanConnections } from './http-lean-connections.ts';
+import type { Origin } from './http-origin.ts';
 
 /** Idle connections of a burst are given back after this; Go's API server closes them itself after about 90 s. */
 const idleMs = 60_000;
 
 /** Notices a dead peer under a silent watch within minutes. */
 export const tcpKeepAliveMs = 30_000;
-
-/** The same as the agents give to theirs; a request ends by its own deadline long before the timeout of its socket. */
-const socketOptions = {
-  keepAlive: true,
-  keepAliveInitialDelay: tcpKeepAliveMs,
-  noDelay: true,
-  timeout: idleMs,
-};
-
-/** Where requests go, taken apart once for all of them. */
-export interface Origin {
-  /** As configured, for messages. */
-  readonly server: string;
-  readonly request: (options: http.RequestOptions) => http.ClientRequest;
-  readonly address: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
-  /** The header; with a port unless it is the protocol's own. */
-  readonly host: string;
-  /** Without a slash at its end; '' unless the server stands behind a path. */
-  readonly pathPrefix: string;
-}
-
-/** Throws when the server's URL is none. */
-export function originOf(server: string): Origin {
-  const url = new URL(server);
-  const { protocol, hostname, port } = urlToHttpOptions(url);
-  return {
-    server,
-    request: protocol === 'https:' ? https.request : http.request,
-    address: { protocol, hostname, port },
-    host: url.host,
-    pathPrefix: url.pathname.replace(/\/+$/, ''),
-  };
-}
 
 /** For TLS material that has not changed. */
 interface Pool {
@@ -55,10 +22,12 @@ interface Pool {
 /** The keep-alive connections to one endpoint; a change of its TLS material means new ones. */
 export class Connections {
   readonly #endpoint: Endpoint;
+  readonly #origin: Origin;
   #pool: Pool | undefined;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: Endpoint, origin: Origin) {
     this.#endpoint = endpoint;
+    this.#origin = origin;
   }
 
   /** What carries the next request. */
@@ -68,7 +37,7 @@ export class Connections {
     // What is under way on the old connections may end there.
     this.dropIdle();
     this.#pool?.lean.retire();
-    this.#pool = createPool(this.#endpoint.server, tls);
+    this.#pool = createPool(this.#origin.address, tls);
     return this.#pool;
   }
 
@@ -87,24 +56,34 @@ export class Connections {
   }
 }
 
-function createPool(server: string, tls: TlsMaterial | undefined): Pool {
-  const { protocol, hostname, port } = urlToHttpOptions(new URL(server));
+function createPool({ protocol, hostname, port }: Origin['address'], tls: TlsMaterial | undefined): Pool {
   const kept = { keepAlive: true, keepAliveMsecs: tcpKeepAliveMs, timeout: idleMs };
   const host = hostname ?? '';
   if (protocol !== 'https:') {
-    const tcp = { host, port: Number(port ?? 80), ...socketOptions };
+    const target = { host, port: Number(port ?? 80) };
     return {
       tls,
       agent: ofOneOrigin(new http.Agent(kept)),
-      lean: new LeanConnections(() => connectTcp(tcp)),
+      lean: new LeanConnections(() => tuned(connectTcp(target))),
     };
   }
   const secure = secureOptions(tls ?? {});
-  const agent = ofOneOrigin(new https.Agent({ ...kept, ...secure }));
-  // As the agent does: the name that is asked for is that of the certificate, and an address is none.
-  const asked = { servername: isIP(host) === 0 ? host : '', ALPNProtocols: ['http/1.1'] };
-  const target = { host, port: Number(port ?? 443), ...socketOptions, ...asked, ...secure };
-  return { tls, agent, lean: new LeanConnections(() => connectTls(target)) };
+  // As the agent has it: the certificate is to be that of the host, and an address is no name to ask for.
+  const target = { host, port: Number(port ?? 443), servername: isIP(host) === 0 ? host : '', ...secure };
+  return {
+    tls,
+    agent: ofOneOrigin(new https.Agent({ ...kept, ...secure })),
+    lean: new LeanConnections(() => tuned(connectTls(target))),
+  };
+}
+
+/** As the agents do; tls.connect() takes no options for these. */
+function tuned<S extends Socket>(socket: S): S {
+  socket.setTimeout(idleMs);
+  socket.once('connect', () => {
+    socket.setKeepAlive(true, tcpKeepAliveMs).setNoDelay(true);
+  });
+  return socket;
 }
 
 const secureOptions = ({ ca, cert, key, servername, insecure }: TlsMaterial): https.AgentOptions => ({

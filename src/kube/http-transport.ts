@@ -2,7 +2,8 @@ import type { Clock } from '../runtime/clock.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
-import { Connections, originOf, type Origin } from './http-agent.ts';
+import { originOf, type Origin } from './http-origin.ts';
+import { Connections } from './http-pool.ts';
 import { BodyBuffers, bodyPieces } from './http-body.ts';
 import { describe, type Attempt, type Exchange } from './http-attempt.ts';
 import { openExchange } from './http-exchange.ts';
@@ -61,6 +62,7 @@ class KeepAliveTransport implements HttpTransport {
   readonly #connections: Connections;
   readonly #rateLimit: RateLimit;
   readonly #origin: Origin;
+  #isClosed = false;
   /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
   readonly #refused = new WeakSet();
   readonly #byNode = (attempt: Attempt, signal: AbortSignal): ReturnType<typeof openExchange> =>
@@ -71,9 +73,9 @@ class KeepAliveTransport implements HttpTransport {
   constructor(options: TransportOptions) {
     const { endpoint, clock, qps = 0, burst = 1 } = options;
     this.#options = options;
-    this.#connections = new Connections(endpoint);
-    this.#rateLimit = createRateLimit({ qps, burst, clock });
     this.#origin = originOf(endpoint.server);
+    this.#connections = new Connections(endpoint, this.#origin);
+    this.#rateLimit = createRateLimit({ qps, burst, clock });
   }
 
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
@@ -100,6 +102,7 @@ class KeepAliveTransport implements HttpTransport {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#connections.close();
   }
 
@@ -161,7 +164,8 @@ class KeepAliveTransport implements HttpTransport {
   async #openAs<E extends Exchange>(attempt: Attempt, open: Open<E>, signal: AbortSignal): Promise<E> {
     await this.#rateLimit.take(signal);
     const { exchange, resent } = await this.#dial(attempt, open, signal);
-    if (exchange.status < 400) return exchange;
+    // Nor has one that sends us elsewhere, a proxy before a login, done what it was asked to.
+    if (exchange.status < 300) return exchange;
     const no = refusal(attempt.request, await exchange.whole());
     no.resent = resent;
     throw no;
@@ -177,7 +181,8 @@ class KeepAliveTransport implements HttpTransport {
     try {
       return { exchange: await once(), resent: false };
     } catch (err) {
-      if (!(err instanceof ConnectionError && err.stale && idempotent.has(method))) throw err;
+      if (!(err instanceof ConnectionError && err.stale && idempotent.has(method)) || this.#isClosed)
+        throw err;
       this.#connections.dropIdle();
       return { exchange: await once(), resent: true };
     }

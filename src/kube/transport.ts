@@ -26,7 +26,7 @@ export interface KubeResponse {
 
 /** HTTP to one API server: authentication, keep-alive, deadline, retry, rate limit. */
 export interface KubeTransport {
-  /** Rejects with `ApiError` for a status of 400 or more, with the signal's reason when aborted, else with the I/O error. */
+  /** Rejects with `ApiError` for a status of 300 or more, with the signal's reason when aborted, else with the I/O error. */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
   /** A streamed answer (watch): an empty chunk when the server has accepted, then chunks as they come; ends when the server ends, throws as `send` does. No deadline but the signal. */
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;

@@ -95,6 +95,21 @@ describe('what is no answer', () => {
     { name: 'other words', text: lines('SSH-2.0-x', '', ''), message: 'is not HTTP/1.1' },
     { name: 'another version', text: lines('HTTP/2 200', '', ''), message: 'is not HTTP/1.1' },
     { name: 'no status', text: lines('HTTP/1.1 2000', '', ''), message: 'is not HTTP/1.1' },
+    {
+      name: 'another protocol',
+      text: lines('HTTP/1.1 101 Switching Protocols', '', ''),
+      message: 'another protocol',
+    },
+    {
+      name: 'a blank in a name',
+      text: lines(ok, 'content-length : 4', '', ''),
+      message: 'a header without a name',
+    },
+    {
+      name: 'a length and chunks',
+      text: lines(ok, 'content-length: 4', 'transfer-encoding: chunked', '', ''),
+      message: 'a length and chunks',
+    },
     { name: 'a header without a name', text: lines(ok, ': a', '', ''), message: 'a header without a name' },
     {
       name: 'a length that is none',
@@ -124,7 +139,7 @@ describe('what is no answer', () => {
     {
       name: 'headers for ever',
       text: `${ok}\r\na: ${'b'.repeat(17_000)}`,
-      message: 'headers without an end',
+      message: 'a line without an end',
     },
   ])('$name is an error', ({ text, message }) => {
     expect(() => reader().push(Buffer.from(text))).toThrow(message);

@@ -3,6 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { bed, get, methods, never } from './transport-bed.ts';
 import { hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
 
+const half: Answer = (response) => {
+  response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
+};
+
 describe('retries', () => {
   test('of a GET wait as long as a 429 asks', async () => {
     const { server, transport, clock } = await bed([refuse(429, '', { 'retry-after': '7' }), ok()]);
@@ -58,12 +62,32 @@ describe('retries', () => {
 });
 
 describe('an idle connection that the server has closed', () => {
-  test('is replaced for a DELETE, which most likely was never seen', async () => {
+  test.each(methods)('is replaced for a %s, which most likely was never seen', async (method) => {
     const { server, transport, clock } = await bed([ok(), reset, ok()]);
-    await transport.send({ ...get, method: 'DELETE' }, never);
-    await transport.send({ ...get, method: 'DELETE' }, never);
+    const ask = { ...get, method, retries: 0 };
+    await transport.send(ask, never);
+    await transport.send(ask, never);
     expect(server.seen).toHaveLength(3);
     expect(clock.monotonicMs()).toBe(0);
+  });
+
+  test.each(methods)('is not replaced for a %s that has had half an answer', async (method) => {
+    const { server, transport } = await bed([ok(), half, ok()]);
+    const ask = { ...get, method, retries: 0 };
+    await transport.send(ask, never);
+    await expect(transport.send(ask, never)).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test.each(methods)('is not replaced for a %s once we have closed', async (method) => {
+    const { server, transport } = await bed([ok(), hang]);
+    await transport.send({ ...get, method }, never);
+    const under = transport.send({ ...get, method, retries: 0 }, never);
+    setTimeout(() => {
+      transport.close();
+    }, 50);
+    await expect(under).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(server.seen).toHaveLength(2);
   });
 
   test('fails a POST, which may have been acted on', async () => {
@@ -78,11 +102,13 @@ describe('an idle connection that the server has closed', () => {
 describe.each(methods)('deadline and abort of a %s', (method) => {
   const ask = { ...get, method, retries: 0 };
   const cut: Answer = (response) => response.writeHead(200, { 'content-length': '100' }).write('half');
+  const endless: Answer = (_, { socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf');
   const abortReason = new Error('stop it');
 
   test.each([
     { name: 'no answer', answer: hang },
     { name: 'an answer without end', answer: cut },
+    { name: 'an answer of no length', answer: endless },
   ])('$name: the deadline ends it', async ({ answer }) => {
     const { transport, url } = await bed([answer]);
     await expect(transport.send({ ...ask, timeoutMs: 50 }, never)).rejects.toThrow(
@@ -93,6 +119,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   test.each([
     { name: 'no answer', answer: hang },
     { name: 'an answer without end', answer: cut },
+    { name: 'an answer of no length', answer: endless },
   ])('$name: an abort ends it with its reason', async ({ answer }) => {
     const { transport } = await bed([answer]);
     const controller = new AbortController();
@@ -142,9 +169,6 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   });
 
   test('an answer that breaks off in the middle is an error of the connection', async () => {
-    const half: Answer = (response) => {
-      response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
-    };
     const { transport, url } = await bed([half]);
     await expect(transport.send(ask, never)).rejects.toThrow(`cannot reach the API server ${url}`);
   });

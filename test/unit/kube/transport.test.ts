@@ -148,6 +148,12 @@ describe('a refusal', () => {
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
   });
 
+  test.each(methods)('of a %s may be that it is to be asked elsewhere', async (method) => {
+    const { server, transport } = await bed([refuse(302, '', { location: '/login' })]);
+    await expect(transport.send({ ...get, method }, never)).rejects.toMatchObject({ status: 302 });
+    expect(server.seen).toHaveLength(1);
+  });
+
   test('for want of a server says so in one line', async () => {
     const { server, transport, url } = await bed([ok()]);
     await server.stop();
@@ -177,10 +183,10 @@ describe('credentials that the server does not accept', () => {
     (accepted ? ok() : refuse(401, statusJson('Unauthorized', 'Unauthorized')))(response, request);
   };
 
-  test('are read again, once, and the request repeated', async () => {
+  test.each(methods)('of a %s are read again, once, and the request repeated', async (method) => {
     const auth = new Rotating();
     const { server, transport } = await bed([onlyTwo], auth);
-    await transport.send({ ...get, method: 'DELETE' }, never);
+    await transport.send({ ...get, method }, never);
     expect(server.seen.map((r) => r.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2']);
   });
 
