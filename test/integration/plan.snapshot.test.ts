@@ -114,7 +114,10 @@ describe('a missing file is not known, and everything stays', () => {
     use('terminated-over-threshold');
     const told = await planned([`--snapshot=${scene.path('snapshot')}`]);
     expect({ ...told, notes: [] }).toMatchObject({ decisions: [], summary: [], totals: [], policies: [] });
-    expect(told.notes).toEqual(['No policies are known: nothing would be removed.']);
+    expect(told.notes).toEqual([
+      'No policies are known: nothing would be removed.',
+      `Snapshot ${scene.path('snapshot')} has no policies.json.`,
+    ]);
   });
 });
 
