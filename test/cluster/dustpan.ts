@@ -145,9 +145,10 @@ function handleOf(process: PartProcess, urls: Urls): Dustpan {
 
 const read = ['get', 'list', 'watch'];
 
-/** A user for `startCluster` with no more rights than the controller needs. */
+/** A user for `startCluster` with no more rights than the controller needs. The API server queues its requests with those of other service accounts, as it does in a cluster. */
 export const dustpanUser: User = {
   name: 'dustpan',
+  groups: ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'],
   rules: [
     { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
     { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
