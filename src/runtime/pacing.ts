@@ -19,10 +19,10 @@ export interface Round {
 export const initialPace: Pace = { window: 16, bestPerSecond: 0, baseLatencyMs: Infinity };
 
 /**
- * The more are in flight, the more etcd writes at once: twice as many as a plain client's 64 cost etcd a sixth less each, half as many the API
- * server a fifth more (docs/benchmarks.md). Less than half of the 200 changes that an API server without priority and fairness takes at a time.
+ * What a plain client needs to get the most of an API server and etcd that share two cores (docs/benchmarks.md): with half as many, etcd has fewer
+ * to write at once and the server spends a fifth more on each. A server that takes 100 ms for an answer gets 640 a second at most.
  */
-const maxWindow = 96;
+const maxWindow = 64;
 /** Rising latency alone, which on a busy machine may mean anything, cuts no deeper: so few requests are no queue. A 429 does. */
 const minUnasked = 8;
 /** Below this the latency counts as flat: the server has room. */

@@ -22,7 +22,7 @@ test('grows to what the server can do at once, and not far beyond', () => {
 });
 
 test('a server without limits gets the largest window and no more', () => {
-  expect(settle(server(1e9, 5), 50).window).toBe(96);
+  expect(settle(server(1e9, 5), 50).window).toBe(64);
 });
 
 test('a 429 halves the window at once', () => {
