@@ -1,5 +1,5 @@
 import { agentUser } from '../cluster/agent.ts';
-import { startCluster, type Cluster, type User } from '../cluster/cluster.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { dustpanUser } from '../cluster/dustpan.ts';
 import { etcdEntry, type StoredObject } from '../cluster/etcd-objects.ts';
 import { etcdClient, type EtcdClient } from '../cluster/etcd.ts';
@@ -15,15 +15,12 @@ export interface AgentsBed {
   readonly nodes: readonly ReportingNode[];
 }
 
-/** Of a service account's group, so that the API server's fair queueing puts all agents where it puts those of a chart: in one flow. */
-const agentsUser: User = { ...agentUser, groups: ['system:serviceaccounts'] };
-
 /** Starts both and writes the nodes past the API server. */
 export async function startAgentsBed(agents: number): Promise<AgentsBed> {
   const cluster = await startCluster({
     parts: ['etcd', 'api'],
     crds: true,
-    users: [dustpanUser, agentsUser],
+    users: [dustpanUser, agentUser],
     api: { audit: false },
   });
   const etcd = etcdClient(cluster.etcdUrl);

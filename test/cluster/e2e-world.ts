@@ -8,6 +8,10 @@ import type { Rule } from './resources.ts';
 /** Where the chart is installed. */
 export const namespace = 'dustpan-system';
 
+/** As the API server knows a component of the release. */
+export const account = (component: string): string =>
+  `system:serviceaccount:${namespace}:dustpan-${component}`;
+
 /** Beyond all that an uninstall takes on a busy machine, and within the grace of a pod. */
 export const renewMs = 25_000;
 
@@ -190,3 +194,16 @@ export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
   const names = found.flatMap((text) => text.trim().split('\n')).filter((name) => name !== '');
   return [...new Set(names)].filter((name) => !everyNamespaceHas.includes(name)).sort();
 }
+
+/** What a user has asked the API server to delete so far, in order of names. */
+export async function deletedBy(cluster: Cluster, user: string): Promise<readonly string[]> {
+  const deletions = await cluster.audit({ user, verb: 'delete' });
+  return deletions.map(({ objectRef }) => `${objectRef?.resource}/${objectRef?.name}`).toSorted();
+}
+
+/** The lines of a table, each without the spaces that align it. */
+export const rows = (table: string): readonly string[] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));

@@ -8,8 +8,10 @@ import { condition, imageTags, kubectl, patience, reportUnit, waitUntil } from '
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import {
+  account,
   apply,
   batch,
+  deletedBy,
   dustpanPods,
   grantsOf,
   greedy,
@@ -21,6 +23,7 @@ import {
   policyOfRelease,
   quickPolicy,
   renewMs,
+  rows,
   scraped,
   secretive,
   releaseValues,
@@ -76,13 +79,6 @@ const isGone = (pod: string) => async (): Promise<boolean> =>
 
 const events = (reason: string): Promise<string> =>
   see('get', 'events', '-A', `--field-selector=reason=${reason}`);
-
-/** The lines of a table, each without the spaces that align it. */
-const rows = (table: string): readonly string[] =>
-  table
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));
 
 describe('installed, with policies that only tell,', () => {
   beforeAll(async () => {
@@ -189,11 +185,16 @@ describe('with a policy that enforces, and no restart,', () => {
   });
 
   test('nothing else was touched, and nothing was started anew', async () => {
+    const deleted = await deletedBy(cluster, account('controller'));
+    // The evicted pod has failed for the moment until its kubelet removes it; a pass within it is first.
+    const evicted = deleted.includes('pods/greedy') ? ['pods/greedy'] : [];
+    const ofJob = Array.from({ length: 4 }, () => expect.stringMatching(/^pods\/batch-/));
+    expect(deleted).toEqual([...ofJob, 'pods/done', ...evicted, 'pods/lost']);
     await expect
       .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), patience)
       .toEqual([
         'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | AGE',
-        expect.stringMatching(/^quick \| Enforce \| 100 \| True \| False \| 1 \| 1 \| 0 \| 6 \| \w+ \| \w+$/),
+        expect.stringContaining(`quick | Enforce | 100 | True | False | 1 | 1 | 0 | ${deleted.length} | `),
       ]);
     expect(await webPod()).toBe(web);
     expect(await dustpanPods(cluster)).toEqual(before);
@@ -256,7 +257,6 @@ describe('upgraded', () => {
 describe('uninstalled', () => {
   let grants: Readonly<Record<'controller' | 'agent', readonly Grant[]>>;
   let accesses: Readonly<Record<'controller' | 'agent', readonly Access[]>>;
-  const account = (component: string): string => `system:serviceaccount:${namespace}:dustpan-${component}`;
 
   beforeAll(async () => {
     grants = { controller: await grantsOf(cluster, 'controller'), agent: await grantsOf(cluster, 'agent') };

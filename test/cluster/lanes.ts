@@ -14,26 +14,57 @@ export interface Job {
 const lanes = 2;
 
 /**
- * Runs the jobs, the longest lists first, two at a time; what each prints is shown when it has ended, so that nothing is mixed.
+ * Runs the jobs, the longest lists first, two at a time; what each prints is shown when it has ended, so that nothing is mixed,
+ * and once more at the end if it failed, where it is not far up in a long log.
  * The first failure is the result; after the end of one by a signal none begins.
  */
 export async function inLanes(jobs: readonly Job[], say: (line: string) => void): Promise<number> {
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
-  const left = jobs.values();
-  const codes: number[] = [];
+  const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
+  try {
+    const ended = await allOf(jobs, dir, say);
+    const failed = ended.filter(({ code }) => code !== 0 && !isEnding(code));
+    for (const { job, output } of failed) {
+      say(`test bed: ${job.name} failed, and this is what it printed:`);
+      await show(output);
+    }
+    if (failed.length > 0)
+      say(`test bed: ${failed.length} failed: ${failed.map(({ job }) => job.name).join(', ')}`);
+    return (ended.find(({ code }) => isEnding(code)) ?? failed[0])?.code ?? 0;
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** A job that has ended, with its exit code and the file of what it printed. */
+interface Ended {
+  readonly job: Job;
+  readonly code: number;
+  readonly output: string;
+}
+
+async function allOf(
+  jobs: readonly Job[],
+  dir: string,
+  say: (line: string) => void,
+): Promise<readonly Ended[]> {
+  const left = jobs.entries();
+  const ended: Ended[] = [];
   const startedAt = performance.now();
   const lane = async (): Promise<void> => {
-    for (const job of left) {
-      if (codes.some(isEnding)) return;
+    for (const [i, job] of left) {
+      if (ended.some(({ code }) => isEnding(code))) return;
       say(`test bed: ${job.name} begins`);
-      codes.push(await shownAtItsEnd(job));
+      const output = join(dir, `${i}`);
+      ended.push({ job, output, code: await printingTo(output, job) });
+      await show(output);
       const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-      say(`test bed: ${codes.length} of ${jobs.length} done, ${minutes} min`);
+      say(`test bed: ${ended.length} of ${jobs.length} done, ${minutes} min`);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  return codes.find(isEnding) ?? codes.find((code) => code !== 0) ?? 0;
+  return ended;
 }
 
 /** 129, 130 and 143 stand for HUP, INT and TERM: someone wants no more of it. */
@@ -41,17 +72,17 @@ export function isEnding(code: number): boolean {
   return [129, 130, 143].includes(code);
 }
 
-async function shownAtItsEnd({ run }: Job): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
-  const file = join(dir, 'output');
+async function printingTo(file: string, { run }: Job): Promise<number> {
   const output = openSync(file, 'w');
   try {
     return await run(output);
   } finally {
     closeSync(output);
-    const shown = createReadStream(file);
-    shown.pipe(process.stdout, { end: false });
-    await finished(shown);
-    rmSync(dir, { recursive: true });
   }
+}
+
+async function show(file: string): Promise<void> {
+  const shown = createReadStream(file);
+  shown.pipe(process.stdout, { end: false });
+  await finished(shown);
 }
