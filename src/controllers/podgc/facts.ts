@@ -108,16 +108,16 @@ export interface Group {
 }
 
 /** Every phase but Pending, Running and Unknown, the empty one too (upstream.md 1.3). */
-export const isTerminated = (pod: PodFacts): boolean =>
-  pod.phase !== 'Running' && pod.phase !== 'Pending' && pod.phase !== 'Unknown';
+export const isTerminated = ({ phase }: PodFacts): boolean =>
+  phase !== 'Running' && phase !== 'Pending' && phase !== 'Unknown';
 
 export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== undefined;
 
 /** A finished pod that was already deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
+  pod.finalizers.length > 0 && // first, as hardly any has one
   isTerminating(pod) &&
   pod.deletionGracePeriodSeconds === 0 &&
-  pod.finalizers.length > 0 &&
   (pod.phase === 'Succeeded' || pod.phase === 'Failed');
 
 /** The pods that one rule, or one step of it, would delete, in the order they go. */

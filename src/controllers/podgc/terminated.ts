@@ -111,8 +111,10 @@ function keepReason(hold: PodKeepReason | undefined, expiresAtMs: number): KeptV
 
 /** Why this pod cannot go by this rule, however old it is. */
 function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKeepReason | undefined {
-  if (isFinalizerHeld(pod)) return 'FinalizerHeld';
-  if (pod.finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
+  if (pod.finalizers.length > 0) {
+    if (isFinalizerHeld(pod)) return 'FinalizerHeld';
+    if (pod.finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
+  }
   if (!rule.protectUnfinishedJobs || pod.controller?.kind !== 'Job') return undefined;
   // A Job that was not observed, or not yet, may still be running: keep.
   return facts.jobsFinished?.get(pod.controller.uid) === true ? undefined : 'JobUnfinished';

@@ -2,6 +2,9 @@ import { test } from 'vitest';
 import { finalizerHeld, labelled, node, pod, policy, terminatedRule, terminating } from '../../builders.ts';
 import { checkRow, type Row, aged, gone, outOfServiceNode, terminated } from './podgc.world.ts';
 
+/** One object for many pods, as the cache has it. */
+const shared = { app: 'x' };
+
 const rows: readonly Row[] = [
   {
     name: 'one decision a pod, by the first rule; rules in order',
@@ -74,6 +77,45 @@ const rows: readonly Row[] = [
     policies: [terminated({ threshold: 1 })],
     goes: [],
     stays: ['pod KeepMarked', 'ns KeepMarked', 'node KeepMarked', 'other UnderThreshold'],
+  },
+  {
+    name: 'pods that share their labels are told apart by namespace and by node, in whatever order they come',
+    world: {
+      pods: [
+        aged('a', 9, { labels: shared }),
+        aged('kept-ns/b', 9, { labels: shared }),
+        aged('c', 8, { labels: shared }),
+        aged('new-ns/d', 9, { labels: shared }),
+        aged('e', 9, { labels: shared, nodeName: 'node-kept' }),
+        aged('kept-ns/f', 9, { labels: shared }),
+        aged('g', 9, { labels: { 'gc.dustpan.dev/keep': 'true' } }),
+        aged('h', 7, { labels: shared }),
+        aged('kube-system/i', 9, { labels: shared }),
+      ],
+      namespaces: new Map([
+        ['default', {}],
+        ['kube-system', {}],
+        ['kept-ns', { 'gc.dustpan.dev/keep': 'true' }],
+      ]),
+      nodes: [node('node-1'), node('node-kept', { labels: { 'gc.dustpan.dev/keep': 'true' } })],
+    },
+    policies: [
+      policy({
+        pods: {
+          excludeNamespaces: new Set(['kube-system']),
+          terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
+        },
+      }),
+    ],
+    goes: ['a Expired', 'c Expired', 'h Expired'],
+    stays: [
+      'b KeepMarked',
+      'd NamespaceUnknown',
+      'e KeepMarked',
+      'f KeepMarked',
+      'g KeepMarked',
+      'i NoPolicy',
+    ],
   },
   {
     name: 'no policy, or none that speaks of pods: nothing goes',
