@@ -33,7 +33,7 @@ const [loadBefore = 0] = loadavg();
 const pods = Number(options.pods);
 /** Of 5 000 it is chance whether the API server's own collector, one run of which is worth 6 000 deletes, comes while they go. */
 const due = Number(options.due ?? Math.floor(pods / 5));
-/** As the budget has it; 32 delete as many. */
+/** As the budget has it. */
 const rawInFlight = 64;
 const runtime: NodeRuntime = { args: words(options['node-args']), env: pairs(options.env) };
 

@@ -137,7 +137,7 @@ function parseLog(text: string): readonly AgentLine[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as AgentLine);
 }
 
-/** A user for `startCluster` with no more rights than the agent needs. The API server's fair queueing puts all agents where it puts those of a chart: in one flow. */
+/** A user for `startCluster` with no more rights than the agent needs. In the groups of a service account, so that the API server's fair queueing puts all agents into one flow, as it does those of a chart. */
 export const agentUser: User = {
   name: 'dustpan-agent',
   groups: ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'],

@@ -195,10 +195,11 @@ export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
   return [...new Set(names)].filter((name) => !everyNamespaceHas.includes(name)).sort();
 }
 
-/** What a user has asked the API server to delete so far, in order of names. */
+/** What the API server has deleted for a user so far, by name. */
 export async function deletedBy(cluster: Cluster, user: string): Promise<readonly string[]> {
-  const deletions = await cluster.audit({ user, verb: 'delete' });
-  return deletions.map(({ objectRef }) => `${objectRef?.resource}/${objectRef?.name}`).toSorted();
+  const asked = await cluster.audit({ user, verb: 'delete' });
+  const deleted = asked.filter(({ responseStatus }) => responseStatus?.code === 200);
+  return deleted.map(({ objectRef }) => `${objectRef?.resource}/${objectRef?.name}`).toSorted();
 }
 
 /** The lines of a table, each without the spaces that align it. */

@@ -186,14 +186,14 @@ describe('with a policy that enforces, and no restart,', () => {
 
   test('nothing else was touched, and nothing was started anew', async () => {
     const deleted = await deletedBy(cluster, account('controller'));
-    // The evicted pod has failed for the moment until its kubelet removes it; a pass within it is first.
+    // Until its kubelet removes it the evicted pod is a failed one: a pass in that moment deletes it first.
     const due = /^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost$/;
     expect(deleted.join(' ')).toMatch(due);
     await expect
       .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), patience)
       .toEqual([
         'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | AGE',
-        expect.stringContaining(`quick | Enforce | 100 | True | False | 1 | 1 | 0 | ${deleted.length} | `),
+        expect.stringContaining(`Enforce | 100 | True | False | 1 | 1 | 0 | ${deleted.length} | AsPlanned |`),
       ]);
     expect(await webPod()).toBe(web);
     expect(await dustpanPods(cluster)).toEqual(before);

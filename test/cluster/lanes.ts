@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -15,52 +15,59 @@ const lanes = 2;
 
 /**
  * Runs the jobs, the longest lists first, two at a time; what each prints is shown when it has ended, so that nothing is mixed,
- * and once more at the end if it failed, where it is not far up in a long log.
- * The first failure is the result; after the end of one by a signal none begins.
+ * and once more at the end if it failed, as the first time is far up in a long log.
+ * The first failure is the result; after the end of one by a signal none begins, and nothing is shown twice.
  */
-export async function inLanes(jobs: readonly Job[], say: (line: string) => void): Promise<number> {
+export async function inLanes(jobs: readonly Job[], { say, show }: Shown): Promise<number> {
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
   try {
-    const ended = await allOf(jobs, dir, say);
-    const failed = ended.filter(({ code }) => code !== 0 && !isEnding(code));
-    for (const { job, output } of failed) {
-      say(`test bed: ${job.name} failed, and this is what it printed:`);
+    const ended = await allOf(jobs, dir, { say, show });
+    const ending = ended.find(({ code }) => isEnding(code));
+    if (ending !== undefined) return ending.code;
+    const failed = ended.filter(({ code }) => code !== 0);
+    for (const { name, output } of failed) {
+      say(`test bed: ${name} failed, and this is what it printed:`);
       await show(output);
     }
     if (failed.length > 0)
-      say(`test bed: ${failed.length} failed: ${failed.map(({ job }) => job.name).join(', ')}`);
-    return (ended.find(({ code }) => isEnding(code)) ?? failed[0])?.code ?? 0;
+      say(`test bed: ${failed.length} failed: ${failed.map(({ name }) => name).join(', ')}`);
+    return failed[0]?.code ?? 0;
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
+/** Where lines go, and files of what was printed. */
+interface Shown {
+  readonly say: (line: string) => void;
+  readonly show: (file: string) => Promise<void>;
+}
+
 /** A job that has ended, with its exit code and the file of what it printed. */
 interface Ended {
-  readonly job: Job;
+  readonly name: string;
   readonly code: number;
   readonly output: string;
 }
 
-async function allOf(
-  jobs: readonly Job[],
-  dir: string,
-  say: (line: string) => void,
-): Promise<readonly Ended[]> {
+async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): Promise<readonly Ended[]> {
   const left = jobs.entries();
   const ended: Ended[] = [];
   const startedAt = performance.now();
+  let shown = Promise.resolve();
   const lane = async (): Promise<void> => {
-    for (const [i, job] of left) {
+    for (const [i, { name, run }] of left) {
       if (ended.some(({ code }) => isEnding(code))) return;
-      say(`test bed: ${job.name} begins`);
+      say(`test bed: ${name} begins`);
       const output = join(dir, `${i}`);
-      ended.push({ job, output, code: await printingTo(output, job) });
-      await show(output);
+      const done = ended.push({ name, output, code: await printingTo(output, run) });
+      // One after the other, or two that end together are mixed.
+      shown = shown.then(() => show(output));
+      await shown;
       const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-      say(`test bed: ${ended.length} of ${jobs.length} done, ${minutes} min`);
+      say(`test bed: ${done} of ${jobs.length} done, ${minutes} min`);
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
@@ -72,16 +79,21 @@ export function isEnding(code: number): boolean {
   return [129, 130, 143].includes(code);
 }
 
-async function printingTo(file: string, { run }: Job): Promise<number> {
+/** What it throws is told where the rest of it is, and is a failure: the other jobs go on. */
+async function printingTo(file: string, run: Job['run']): Promise<number> {
   const output = openSync(file, 'w');
   try {
     return await run(output);
+  } catch (err) {
+    writeSync(output, `test bed: ${err instanceof Error ? (err.stack ?? err.message) : String(err)}\n`);
+    return 1;
   } finally {
     closeSync(output);
   }
 }
 
-async function show(file: string): Promise<void> {
+/** Copies a file to standard output. */
+export async function toStdout(file: string): Promise<void> {
   const shown = createReadStream(file);
   shown.pipe(process.stdout, { end: false });
   await finished(shown);

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { bedFiles, type BedFiles } from './bed-files.ts';
 import { binaries, type Found } from './binaries.ts';
 import { jail, type JailOptions } from './jail.ts';
-import { inLanes, isEnding, type Job } from './lanes.ts';
+import { inLanes, isEnding, toStdout, type Job } from './lanes.ts';
 import type { Part } from './parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './requirements.ts';
@@ -65,10 +65,8 @@ async function main(command: readonly string[]): Promise<number> {
   const able = beds.filter((_, i) => refused[i] === undefined);
   // Found or built before the jails begin, or two would wait for the same build.
   await binaries([...new Set(able.flatMap(({ parts }) => parts))], say);
-  const code = await inLanes(
-    able.map((bed) => jobOf(bed, command)),
-    say,
-  );
+  const jobs = able.map((bed) => jobOf(bed, command));
+  const code = await inLanes(jobs, { say, show: toStdout });
   return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 

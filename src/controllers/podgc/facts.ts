@@ -115,7 +115,7 @@ export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== un
 
 /** A finished pod that was already deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
-  pod.finalizers.length > 0 && // first, as hardly any has one
+  pod.finalizers.length > 0 &&
   isTerminating(pod) &&
   pod.deletionGracePeriodSeconds === 0 &&
   (pod.phase === 'Succeeded' || pod.phase === 'Failed');

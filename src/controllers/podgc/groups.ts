@@ -2,6 +2,7 @@ import { isKeepMarked, podMatcher } from '../../api/matching.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
+import { repeated } from '../../runtime/repeated.ts';
 import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
 
 interface Grouped {
@@ -19,87 +20,37 @@ interface Outside {
 
 /** Sorts every pod to the policy that governs it; what no rule may touch is decided here. */
 export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
-  const sorter = new PodSorter(facts, policies);
+  const governorOf = podMatcher(policies, facts.namespaces);
+  const shieldOf = shields(facts);
+  const speaking = policies.filter((policy) => isPolicy(policy)).filter(({ pods }) => pods !== undefined);
+  const groups = new Map(speaking.map((policy) => [policy, emptyGroup(policy)]));
+  const groupOf = repeated((governor: Governor) => (isPolicy(governor) ? groups.get(governor) : undefined));
+  const outside = new OutsidePods();
   facts.pods.forEach((pod) => {
-    sorter.add(pod);
-  });
-  return { groups: [...sorter.groups.values()], outside: sorter.outside };
-}
-
-/** Where pods with the same namespace and labels belong, whatever their node is: under a policy, or outside. */
-type Place =
-  | { readonly group: GrowingGroup; readonly outside: undefined }
-  | { readonly group: undefined; readonly outside: PodFacts[] };
-
-/** What was found out last in a namespace: of the labels that count most of its pods have the same, and only the first is asked all. */
-interface Found {
-  readonly namespace: string;
-  readonly labels: PodFacts['labels'];
-  readonly place: Place;
-}
-
-class PodSorter {
-  readonly groups: ReadonlyMap<Governor, GrowingGroup>;
-  /** Few kinds, perhaps with most of the pods of the cluster. */
-  readonly outside: { reason: PodKeepReason; policy: Policy | undefined; pods: PodFacts[] }[] = [];
-  readonly #governorOf: (pod: PodFacts) => Governor;
-  readonly #namespaces: PodGcFacts['namespaces'];
-  readonly #markedNodes: ReadonlySet<string>;
-  readonly #byNamespace = new Map<string, Found>();
-  #last: Found | undefined;
-
-  constructor({ namespaces, nodes }: PodGcFacts, policies: Given['policies']) {
-    const speaking = policies.filter((policy) => isPolicy(policy)).filter(({ pods }) => pods !== undefined);
-    this.groups = new Map(speaking.map((policy) => [policy, emptyGroup(policy)]));
-    this.#governorOf = podMatcher(policies, namespaces);
-    this.#namespaces = namespaces;
-    this.#markedNodes = namesOf(nodes ?? new Map<string, NodeFacts>(), isKeepMarked);
-  }
-
-  add(pod: PodFacts): void {
-    const { group, outside } = this.#placeOf(pod);
-    if (group === undefined) outside.push(pod);
-    else if (this.#isOnMarkedNode(pod)) this.#outside('KeepMarked', group.policy).push(pod);
-    else addTo(group, pod);
-  }
-
-  #isOnMarkedNode({ nodeName }: PodFacts): boolean {
-    return this.#markedNodes.size > 0 && nodeName !== undefined && this.#markedNodes.has(nodeName);
-  }
-
-  #placeOf(pod: PodFacts): Place {
-    const { namespace, labels } = pod;
-    let found = this.#last?.namespace === namespace ? this.#last : this.#byNamespace.get(namespace);
-    if (found?.labels !== labels) {
-      found = { namespace, labels, place: this.#findPlace(pod) };
-      this.#byNamespace.set(namespace, found);
+    const governor = governorOf(pod);
+    const mine = groupOf(governor);
+    if (mine === undefined) {
+      outside.add(pod, ungoverned(governor), undefined);
+      return;
     }
-    this.#last = found;
-    return found.place;
-  }
+    const reason = shieldOf(pod);
+    if (reason === undefined) add(pod, mine);
+    else outside.add(pod, reason, mine.policy);
+  });
+  return { groups: [...groups.values()], outside: outside.all };
+}
 
-  #findPlace(pod: PodFacts): Place {
-    const governor = this.#governorOf(pod);
-    const group = this.groups.get(governor);
-    if (group === undefined) return { group, outside: this.#outside(ungoverned(governor), undefined) };
-    const reason = this.#shield(pod);
-    if (reason === undefined) return { group, outside: undefined };
-    return { group: undefined, outside: this.#outside(reason, group.policy) };
-  }
+/** Few kinds, perhaps with most of the pods of the cluster. */
+class OutsidePods {
+  readonly all: { reason: PodKeepReason; policy: Policy | undefined; pods: PodFacts[] }[] = [];
 
-  /** Why no rule may touch a governed pod: the keep label on it or its namespace; or its namespace, and so that label, is not known yet. */
-  #shield(pod: PodFacts): PodKeepReason | undefined {
-    const labels = this.#namespaces.get(pod.namespace);
-    if (labels === undefined) return 'NamespaceUnknown';
-    return isKeepMarked({ labels }) || isKeepMarked(pod) ? 'KeepMarked' : undefined;
-  }
-
-  #outside(reason: PodKeepReason, policy: Policy | undefined): PodFacts[] {
-    const known = this.outside.find((kind) => kind.reason === reason && kind.policy === policy);
-    if (known !== undefined) return known.pods;
-    const pods: PodFacts[] = [];
-    this.outside.push({ reason, policy, pods });
-    return pods;
+  add(pod: PodFacts, reason: PodKeepReason, policy: Policy | undefined): void {
+    for (const kind of this.all) {
+      if (kind.reason !== reason || kind.policy !== policy) continue;
+      kind.pods.push(pod);
+      return;
+    }
+    this.all.push({ reason, policy, pods: [pod] });
   }
 }
 
@@ -117,7 +68,7 @@ const emptyGroup = (policy: Policy): GrowingGroup => ({
   terminating: [],
 });
 
-function addTo({ pods, terminated, terminating }: GrowingGroup, pod: PodFacts): void {
+function add(pod: PodFacts, { pods, terminated, terminating }: GrowingGroup): void {
   pods.push(pod);
   if (isTerminated(pod)) terminated.push(pod);
   if (isTerminating(pod)) terminating.push(pod);
@@ -133,6 +84,21 @@ function ungoverned(governor: Governor): PodKeepReason {
 const isPolicy = (governor: Governor): governor is Policy =>
   governor !== undefined && governor !== 'unknown' && !isInvalid(governor);
 const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
+
+/** Why no rule may touch a governed pod: the keep label on it, its namespace or its node; or its namespace, and so that label, is not known yet. */
+function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKeepReason | undefined {
+  const markedNodes = namesOf(nodes ?? new Map<string, NodeFacts>(), isKeepMarked);
+  const ofNamespace = repeated((name: string): PodKeepReason | undefined => {
+    const labels = namespaces.get(name);
+    if (labels === undefined) return 'NamespaceUnknown';
+    return isKeepMarked({ labels }) ? 'KeepMarked' : undefined;
+  });
+  return (pod) => {
+    const { namespace, nodeName = '' } = pod;
+    const isMarked = isKeepMarked(pod) || markedNodes.has(nodeName);
+    return ofNamespace(namespace) ?? (isMarked ? 'KeepMarked' : undefined);
+  };
+}
 
 const namesOf = <T>(objects: ReadonlyMap<string, T>, isOne: (object: T) => boolean): ReadonlySet<string> =>
   new Set([...objects].flatMap(([name, object]) => (isOne(object) ? [name] : [])));

@@ -38,14 +38,9 @@ function sortedKeys(pods: readonly PodFacts[], mayGo: MayGo): Float64Array {
 
 /** The pods of the first `count` keys, and all that tie with the last of them by age. None is left out, so that each stands where its key does. */
 function podsAt(keys: Float64Array, pods: readonly PodFacts[], count: number): PodFacts[] {
-  const first: PodFacts[] = [];
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i] ?? never;
-    if (key === never || (i >= count && !isTie(keys[i - 1], key))) break;
-    const pod = pods[key % positions];
-    if (pod !== undefined) first.push(pod);
-  }
-  return first;
+  const end = keys.findIndex((key, i) => key === never || (i >= count && !isTie(keys[i - 1], key)));
+  const first = end < 0 ? keys : keys.subarray(0, end);
+  return Array.from(first, (key) => pods[key % positions]).filter((pod) => pod !== undefined);
 }
 
 /** Evicted first, then the oldest. */

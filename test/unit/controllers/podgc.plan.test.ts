@@ -79,7 +79,7 @@ const rows: readonly Row[] = [
     stays: ['pod KeepMarked', 'ns KeepMarked', 'node KeepMarked', 'other UnderThreshold'],
   },
   {
-    name: 'pods that share their labels are told apart by namespace and by node, in whatever order they come',
+    name: 'pods that share their labels are told apart by namespace and by node, and from those with others, when they alternate',
     world: {
       pods: [
         aged('a', 9, { labels: shared }),

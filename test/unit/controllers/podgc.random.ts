@@ -9,12 +9,20 @@ const keep = { 'gc.dustpan.dev/keep': 'true' };
 const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
 export const jobTracking = 'batch.kubernetes.io/job-tracking';
 
+/** One object for all pods that have the same, as the cache hands them out. */
+const sharedLabels = {
+  a: { app: 'a' },
+  b: { app: 'b' },
+  aMarked: { app: 'a', ...keep },
+  bMarked: { app: 'b', ...keep },
+} as const;
+
 const somePod = fc
   .record({
     namespace: fc.constantFrom('default', 'default', 'shop', 'marked', 'unknown'),
     nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
     phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
-    app: fc.constantFrom('a', 'b'),
+    app: fc.constantFrom('a' as const, 'b' as const),
     isMarked: rarely(9),
     deletion: fc.constantFrom(undefined, undefined, 0, 30),
     finalizers: fc.constantFrom([], [], [], ['example.com/hold'], [jobTracking]),
@@ -30,7 +38,7 @@ const somePod = fc
   })
   .map(({ app, isMarked, deletion, age, ...over }) => ({
     ...over,
-    labels: { app, ...(isMarked ? keep : {}) },
+    labels: sharedLabels[isMarked ? (`${app}Marked` as const) : app],
     ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
     createdAtMs: minutesAgo(60 + age),
     finishedAtMs: minutesAgo(age),
