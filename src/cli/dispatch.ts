@@ -28,9 +28,8 @@ export function complain(err: unknown, argv: readonly string[], { stderr, env }:
   const usage = err instanceof UsageError;
   const lines = usage ? err.problems : [errorLine(err)];
   for (const line of lines) stderr(`dustpan: ${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);
-  const { problems, value } = parseFlags([logFlags.verbosity], argv, env);
-  const wantsStack =
-    !problems.some((problem) => problem.startsWith('--v:')) && value(logFlags.verbosity) >= 5;
+  const { isReadable, value } = parseFlags([logFlags.verbosity], argv, env);
+  const wantsStack = isReadable(logFlags.verbosity) && value(logFlags.verbosity) >= 5;
   if (wantsStack && err instanceof Error && !usage) stderr(`${err.stack ?? ''}\n`);
   return usage ? exitCode.usage : exitCode.failure;
 }

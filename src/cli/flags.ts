@@ -6,7 +6,7 @@ export type FlagTable = readonly Flag<unknown>[];
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A command line taken apart. Before `value` is asked, `problems` must be empty. */
+/** A command line taken apart. Before `value` is asked, `problems` must be empty, or the flag be readable. */
 export interface CommandLine {
   /** `--help` was given. */
   readonly help: boolean;
@@ -15,6 +15,8 @@ export interface CommandLine {
   /** One sentence each. */
   readonly problems: readonly string[];
   readonly value: <T>(flag: Flag<T>) => T;
+  /** Whether `value` may be asked in spite of problems: this flag has none. */
+  readonly isReadable: (flag: Flag<unknown>) => boolean;
   /** Whether it stands on the command line itself, which wins over the environment. */
   readonly isGiven: (flag: Flag<unknown>) => boolean;
 }
@@ -33,6 +35,7 @@ export function parseFlags(table: FlagTable, argv: readonly string[], env: Varia
     args: words.args,
     problems: [...words.problems, ...parsed],
     isGiven: ({ name }) => words.given.has(name),
+    isReadable: (flag) => problemOf(flag, given(flag)) === undefined,
     value: (flag) => {
       const result = flag.parse(given(flag)?.text ?? flag.default);
       if ('problem' in result) throw new Error(`--${flag.name}: ${result.problem}`);

@@ -179,7 +179,7 @@ async function pause(agent: Program, startMs: number, complaint: string): Promis
 function nodeLines({ due, kept, disk, imageCount, imageBytes }: NodeLook, hasDisk: boolean): string[] {
   const images = `${imageCount} images, ${mebibytes(imageBytes)}`;
   const percent = `${disk.usedPercent} %`.padStart(5);
-  const disks = `disk ${percent} ${bar(disk.usedPercent)} limit 85 %, goal 75 %`;
+  const disks = `disk ${percent} ${bar(disk.usedPercent)} limit 80 %, goal 75 %`;
   const first = hasDisk ? `${disks}   ${images}` : images;
   return [`  ${first}`, ...sideBySide(due.values(), kept.values())];
 }

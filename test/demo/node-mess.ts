@@ -38,7 +38,7 @@ export const nodePolicy = (
     mode,
     nodes: {
       imageGC: {
-        ...{ highThresholdPercent: hasDisk ? 85 : 100, lowThresholdPercent: 75 },
+        ...{ highThresholdPercent: hasDisk ? 80 : 100, lowThresholdPercent: 75 },
         ...{ minimumAge: '10m', maximumAge: '240h', keep: [`${registry}/base/*`] },
       },
       containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 2 } },

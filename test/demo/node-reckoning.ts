@@ -27,7 +27,12 @@ export function reckon(stage: Stage, { cri, mess: { things }, hasDisk }: Scene, 
   screen.say(bold('what of the node went, what stayed, and why'));
   for (const line of table([['', 'made', '', '', ''], ...fatesOf(things, findings)])) screen.say(line);
   screen.say();
-  screen.explain(nodeMeaning, new Set([...findings.went.values(), ...findings.stays.values()]));
+  // DryRun showed it, where there is a disk to be freed.
+  const shownBefore = hasDisk ? ['TargetMet'] : [];
+  screen.explain(
+    nodeMeaning,
+    new Set([...findings.went.values(), ...findings.stays.values(), ...shownBefore]),
+  );
   screen.say();
   const problems = problemsOf(things, findings);
   for (const problem of problems) screen.say(red(problem));

@@ -19,7 +19,7 @@ export async function shellAct(stage: Stage): Promise<number> {
   stage.started(startController(stage));
   const scene = process.platform === 'linux' ? await setScene(stage) : undefined;
   if (scene) stage.started(startAgent(stage, scene));
-  await counted(stage);
+  await counted(stage, scene !== undefined);
   introduce(stage);
   // The runtime is simulated in this very process: it must go on answering.
   const child = spawn(process.env['SHELL'] ?? 'sh', { stdio: 'inherit', env: environment(stage, scene) });
@@ -27,13 +27,18 @@ export async function shellAct(stage: Stage): Promise<number> {
   return 0;
 }
 
-/** Until `status` has something to show; who waits for a shell gets it in any case. */
-async function counted({ transport, signal }: Stage): Promise<void> {
-  const path = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies/default';
+/** Until `status` has something to show of pods and, with an agent, of its node; who waits for a shell gets it in any case. */
+async function counted({ transport, signal }: Stage, hasAgent: boolean): Promise<void> {
+  const get = async (what: string): Promise<unknown> => {
+    const path = `/apis/gc.dustpan.dev/v1alpha1/${what}`;
+    const { body } = await transport.send({ method: 'GET', path }, signal);
+    return JSON.parse(body.toString());
+  };
   const until = Date.now() + patienceMs;
   while (Date.now() < until) {
-    const { body } = await transport.send({ method: 'GET', path }, signal);
-    if ((JSON.parse(body.toString()) as GCPolicy).status?.pods !== undefined) return;
+    const policy = (await get('gcpolicies/default')) as GCPolicy;
+    const { items } = (await get('nodegcreports')) as { readonly items: readonly unknown[] };
+    if (policy.status?.pods !== undefined && (items.length > 0 || !hasAgent)) return;
     await sleep(200);
   }
 }

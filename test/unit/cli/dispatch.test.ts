@@ -37,6 +37,7 @@ const ask: Command = {
   operands: ['pod|image', 'NAME'],
   flags: [],
   run: ({ args }, { stdout }) => {
+    if (args.includes('fails')) return Promise.reject(new Error('it fails'));
     stdout(`${args.join(' ')}\n`);
     return Promise.resolve(0);
   },
@@ -154,8 +155,15 @@ describe('a stack', () => {
     expect(err.includes('\n    at ')).toBe(stack);
   });
 
-  test('is not lost to a bad verbosity', async () => {
-    expect((await ran(['fail', '--v=x'])).err).toBe('dustpan: fail: --v: "x" is not a whole number\n');
+  test.each([
+    { argv: ['fail', '--v=x'], env: {}, line: 'fail: --v: "x" is not a whole number' },
+    { argv: ['fail', '-v=x'], env: {}, line: 'fail: -v: "x" is not a whole number' },
+    { argv: ['fail', '-v'], env: {}, line: 'fail: -v needs a value: -v=N' },
+    { argv: ['fail'], env: { DUSTPAN_V: 'x' }, line: 'fail: DUSTPAN_V: "x" is not a whole number' },
+    { argv: ['no'], env: { DUSTPAN_V: '11' }, line: 'unknown command "no", see dustpan --help' },
+    { argv: ['ask', 'pod', 'fails'], env: { DUSTPAN_V: 'x' }, line: 'it fails' },
+  ])('is not asked for by a bad verbosity: $argv, $env', async ({ argv, env, line }) => {
+    expect((await ran(argv, { env })).err).toBe(`dustpan: ${line}\n`);
   });
 });
 
