@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryFlags } from '../../src/cli/agent-command.ts';
 import type { AuditEvent } from './audit.ts';
-import type { Cluster, User } from './cluster.ts';
+import { serviceAccountGroups, type Cluster, type User } from './cluster.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
@@ -137,10 +137,10 @@ function parseLog(text: string): readonly AgentLine[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as AgentLine);
 }
 
-/** A user for `startCluster` with no more rights than the agent needs. In the groups of a service account, so that the API server's fair queueing puts all agents into one flow, as it does those of a chart. */
+/** A user for `startCluster` with no more rights than the agent needs. */
 export const agentUser: User = {
   name: 'dustpan-agent',
-  groups: ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'],
+  groups: serviceAccountGroups,
   rules: [
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [''], resources: ['nodes'], verbs: ['list', 'watch'] },

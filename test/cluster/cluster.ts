@@ -27,6 +27,9 @@ export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' |
 
 type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
 
+/** Of a service account of the release: the API server queues its requests with those of others, and of one component in one flow, as in a cluster. */
+export const serviceAccountGroups = ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'];
+
 export interface User {
   /** Also names the token and the kubeconfig, so it has no slash. */
   readonly name: string;

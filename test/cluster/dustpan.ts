@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cluster, User } from './cluster.ts';
+import { serviceAccountGroups, type Cluster, type User } from './cluster.ts';
 import { PartProcess } from './part-process.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
@@ -145,10 +145,10 @@ function handleOf(process: PartProcess, urls: Urls): Dustpan {
 
 const read = ['get', 'list', 'watch'];
 
-/** A user for `startCluster` with no more rights than the controller needs. The API server queues its requests with those of other service accounts, as it does in a cluster. */
+/** A user for `startCluster` with no more rights than the controller needs. */
 export const dustpanUser: User = {
   name: 'dustpan',
-  groups: ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'],
+  groups: serviceAccountGroups,
   rules: [
     { apiGroups: [''], resources: ['pods'], verbs: [...read, 'delete'] },
     { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },

@@ -2,6 +2,7 @@ import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { inspect } from 'node:util';
 
 /** What runs in one jail. */
 export interface Job {
@@ -85,7 +86,7 @@ async function printingTo(file: string, run: Job['run']): Promise<number> {
   try {
     return await run(output);
   } catch (err) {
-    writeSync(output, `test bed: ${err instanceof Error ? (err.stack ?? err.message) : String(err)}\n`);
+    writeSync(output, `test bed: ${inspect(err)}\n`);
     return 1;
   } finally {
     closeSync(output);

@@ -5,7 +5,15 @@ import type { NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
 import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
 import { layOutImages } from '../sandbox/node/image-disk.ts';
 import { mountMemory } from '../sandbox/node/own-mounts.ts';
-import { boundPods, diskMiB, NodeMess, nodeName, nodePolicy, type PodUids } from './node-mess.ts';
+import {
+  boundPods,
+  diskMiB,
+  diskPercent,
+  NodeMess,
+  nodeName,
+  nodePolicy,
+  type PodUids,
+} from './node-mess.ts';
 import { reckon } from './node-reckoning.ts';
 import { idOf, isPresent, mebibytes, type Scene } from './node-scene.ts';
 import { NodeView, type NodeLook } from './node-view.ts';
@@ -179,7 +187,7 @@ async function pause(agent: Program, startMs: number, complaint: string): Promis
 function nodeLines({ due, kept, disk, imageCount, imageBytes }: NodeLook, hasDisk: boolean): string[] {
   const images = `${imageCount} images, ${mebibytes(imageBytes)}`;
   const percent = `${disk.usedPercent} %`.padStart(5);
-  const disks = `disk ${percent} ${bar(disk.usedPercent)} limit 80 %, goal 75 %`;
+  const disks = `disk ${percent} ${bar(disk.usedPercent)} limit ${diskPercent.limit} %, goal ${diskPercent.goal} %`;
   const first = hasDisk ? `${disks}   ${images}` : images;
   return [`  ${first}`, ...sideBySide(due.values(), kept.values())];
 }

@@ -26,6 +26,9 @@ export const boundPods = [
   { name: 'api-1', phase: 'Pending', image: image.api },
 ] as const;
 
+/** How full the disk may be, below the kubelet's own limit, and how full it is to be afterwards. */
+export const diskPercent = { limit: 80, goal: 75 };
+
 /** What the demo applies first, and then again with mode Enforce. Without a disk of its own the node is cleaned by age alone. */
 export const nodePolicy = (
   mode: 'DryRun' | 'Enforce',
@@ -38,7 +41,7 @@ export const nodePolicy = (
     mode,
     nodes: {
       imageGC: {
-        ...{ highThresholdPercent: hasDisk ? 80 : 100, lowThresholdPercent: 75 },
+        ...{ highThresholdPercent: hasDisk ? diskPercent.limit : 100, lowThresholdPercent: diskPercent.goal },
         ...{ minimumAge: '10m', maximumAge: '240h', keep: [`${registry}/base/*`] },
       },
       containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 2 } },
