@@ -90,8 +90,7 @@ const usedOnly = {
 const { metafile: facts } = await build({
   plugins: [frameOnly, kubeconfigOnly, usedOnly],
   metafile: true,
-  // The thread that walks volumes for the agent is a program of its own.
-  entryPoints: { main: 'src/cli/main.ts', 'storage-worker': 'src/node/storage-worker.ts' },
+  entryPoints: { main: 'src/cli/main.ts' },
   outdir: 'dist',
   bundle: true,
   splitting: true,

@@ -640,14 +640,6 @@ export const gcPolicyCrd: object = {
                                 "default": ""
                               }
                             }
-                          },
-                          "usageSource": {
-                            "type": "string",
-                            "enum": [
-                              "Kubelet",
-                              "Filesystem"
-                            ],
-                            "default": "Kubelet"
                           }
                         }
                       }

@@ -373,10 +373,6 @@ export interface GCPolicySpecNodesLocalStorageEviction {
    */
   gracePeriodSeconds?: number;
   defaultLimits?: GCPolicySpecNodesLocalStorageEvictionDefaultLimits;
-  /**
-   * Where usage is read. Kubelet asks the summary API of the kubelet; Filesystem measures the directories on the node.
-   */
-  usageSource?: 'Kubelet' | 'Filesystem';
 }
 /**
  * Limits for pods that declare none.

@@ -83,8 +83,6 @@ export interface StorageUsage {
   readonly dedicatedImageFs: boolean;
   /** By the UID that the kubelet has; a pod that is missing is not measured (yet). */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
-  /** What is there but cannot be measured, and why, in one line; its figures are left out. */
-  readonly problem?: string | undefined;
 }
 
 /** What a pod uses; the kubelet knows a static pod by the hash that its mirror carries. undefined = it is not measured (yet). */

@@ -77,7 +77,6 @@ function parseLocalStorage(fields: Fields): LocalStoragePolicy {
     respectPodDisruptionBudgets: fields.boolean('respectPodDisruptionBudgets', true),
     gracePeriodSeconds: graceOf(fields.integer('gracePeriodSeconds', -1, gracePeriod)),
     defaultLimits: fields.always('defaultLimits', parseDefaultLimits),
-    usageSource: fields.oneOf('usageSource', ['Kubelet', 'Filesystem'], 'Kubelet'),
   };
 }
 

@@ -93,7 +93,6 @@ export interface LocalStoragePolicy {
   readonly gracePeriodSeconds: number | undefined;
   /** For pods that declare none; undefined = none. */
   readonly defaultLimits: DefaultLimits;
-  readonly usageSource: 'Kubelet' | 'Filesystem';
 }
 
 export interface DefaultLimits {

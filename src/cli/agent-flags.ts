@@ -66,7 +66,7 @@ export const agentFlags = {
     placeholder: 'URL',
     default: '',
     check: notHttps,
-    help: 'Where the kubelet of this node listens, for usageSource Kubelet. Not set: https://$HOST_IP:10250, and 127.0.0.1 without HOST_IP.',
+    help: 'Where the kubelet of this node listens, for localStorageEviction. Not set: https://$HOST_IP:10250, and 127.0.0.1 without HOST_IP.',
   }),
   kubeletCertificateAuthority: stringFlag({
     name: 'kubelet-certificate-authority',

@@ -1,14 +1,10 @@
 import type { Registry } from 'prom-client';
-import { LocalStorageManager, type UsageSource } from '../agent/localstorage/manager.ts';
+import { LocalStorageManager } from '../agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../agent/localstorage/metrics.ts';
 import type { StorageInventory } from '../api/local-storage.ts';
 import type { NodePassReport } from '../api/node-pass.ts';
-import type { LocalStoragePolicy } from '../api/policy.ts';
-import type { ContainerRuntime } from '../cri/runtime.ts';
 import type { Recorder } from '../kube/recorder.ts';
-import type { StatFs } from '../node/filesystem.ts';
 import { KubeletUsage } from '../node/kubelet-source.ts';
-import { FileUsage } from '../node/storage-source.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AgentCaches } from './agent-caches.ts';
@@ -16,41 +12,25 @@ import type { AgentConfig } from './agent-config.ts';
 import type { Connected } from './connect.ts';
 
 export interface LocalStorageUnitDeps {
-  readonly config: Pick<AgentConfig, 'nodeName' | 'directories' | 'kubelet' | 'isStorageToldByPod'>;
+  readonly config: Pick<AgentConfig, 'nodeName' | 'kubelet' | 'isStorageToldByPod'>;
   readonly cluster: Pick<Connected, 'connection'>;
   readonly registry: Registry;
   readonly log: Logger;
-  readonly runtime: ContainerRuntime;
-  readonly statFs: StatFs;
   readonly caches: Pick<AgentCaches, 'governance' | 'pods'>;
   readonly recorder: Recorder;
   readonly onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
 
-/** The unit localstorage; it opens no connection and starts no thread before a policy asks for it. */
+/** The unit localstorage; it opens no connection before a policy asks for it. */
 export function localStorage(deps: LocalStorageUnitDeps): LocalStorageManager {
-  const { config, registry, caches, recorder, onPass } = deps;
+  const { config, cluster, registry, caches, recorder, onPass } = deps;
   const log = deps.log.named('localstorage');
   return new LocalStorageManager({
     ...{ governance: caches.governance, pods: caches.pods, recorder, clock, log, onPass },
-    sources: sourcesOf(deps, log),
+    source: new KubeletUsage({
+      ...{ ...config.kubelet, nodeName: config.nodeName, cluster: cluster.connection, clock },
+    }),
     metrics: localStorageMetrics(registry),
     podMetrics: config.isStorageToldByPod ? podStorageMetrics(registry) : undefined,
   });
-}
-
-function sourcesOf(
-  { config, cluster, runtime, statFs, caches }: LocalStorageUnitDeps,
-  log: Logger,
-): Readonly<Record<LocalStoragePolicy['usageSource'], UsageSource>> {
-  const { kubeletRoot, podLogs } = config.directories;
-  return {
-    Kubelet: new KubeletUsage({
-      ...{ ...config.kubelet, nodeName: config.nodeName, cluster: cluster.connection, clock },
-    }),
-    Filesystem: new FileUsage({
-      ...{ runtime, statFs, pods: caches.pods, clock, log },
-      roots: { kubelet: kubeletRoot, podLogs },
-    }),
-  };
 }

@@ -36,7 +36,7 @@ import { toldRuntime } from './runtime-calls.ts';
 import { version } from './version.ts';
 
 interface AgentUnitsDeps {
-  readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs'>;
+  readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs' | 'directories'>;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
   readonly log: Logger;

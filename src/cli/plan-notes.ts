@@ -1,4 +1,3 @@
-import { governNode } from '../api/node-governance.ts';
 import { hasStorageRule } from '../api/matching.ts';
 import { isInvalid } from '../api/policy.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
@@ -9,7 +8,7 @@ export function notesOn(world: World): readonly string[] {
   return [
     ...policyNotes(world),
     ...clusterNotes(world),
-    ...world.parts.flatMap((part) => [...partNotes(part, spoken), ...sourceNotes(part, world)]),
+    ...world.parts.flatMap((part) => partNotes(part, spoken)),
     ...reportNotes(world),
     ...world.notes,
   ];
@@ -68,17 +67,6 @@ function partNotes(part: NodePart, { images, containers, localStorage }: Spoken)
   return isForgetful
     ? [...unknown, `Node ${name}: when its images were used is not known: all count as new.`]
     : unknown;
-}
-
-/** Walking files is for an agent, which has the rights and the time. */
-function sourceNotes({ name }: NodePart, { policies, nodes }: World): readonly string[] {
-  const node = [...(nodes?.values() ?? [])].find((one) => one.name === name);
-  const governance = governNode(policies, node);
-  if (governance.kind === 'keep' || governance.nodes.localStorageEviction?.usageSource !== 'Filesystem')
-    return [];
-  return [
-    `Node ${name}: its agent measures files (usageSource: Filesystem); a plan has the kubelet's figures alone, which may differ.`,
-  ];
 }
 
 interface Spoken {

@@ -54,7 +54,8 @@ const maxToldChars = 200;
 
 /** A kubelet that does not count local storage has no summary at all (Kubernetes 1.36); shortly after its start it says the same. */
 const noFileSystems = 'failed to get rootFs info';
-const isolationOff = '; if it has localStorageCapacityIsolation: false, use usageSource: Filesystem';
+const isolationOff =
+  '; with localStorageCapacityIsolation: false the kubelet measures no local storage, and dustpan evicts no pod of this node';
 
 /** An answer with a status of 400 or more. */
 export function refusal(status: number, path: string, answer: string): KubeletError {

@@ -11,7 +11,6 @@ const benches: readonly (readonly [script: string, ...args: string[]])[] = [
   ['bench:podgc', '--pods', '100000'],
   ['bench:agent', '--minutes', '6'],
   ['bench:plan'],
-  ['bench:storage'],
   ['bench:agents'],
   ['bench:curve'],
   ['bench:churn'],

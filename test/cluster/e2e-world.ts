@@ -1,7 +1,7 @@
 import type { Cluster } from './cluster.ts';
 import { kubectl } from './agent-world.ts';
 import { busyboxImage } from './image.ts';
-import { overrunPod, write, type Overrun } from './local-storage-pods.ts';
+import { write, type Overrun } from './local-storage-pods.ts';
 import type { Grant } from './rbac-usage.ts';
 import type { Rule } from './resources.ts';
 
@@ -104,20 +104,6 @@ export const greedy: Overrun = {
     script: `${write('/cache/x', 12)}; while [ ! -e /go/on ]; do sleep 0.2; done; ${write('/cache/y', 7)}`,
   },
 };
-
-/** Of a user of its own, who lets nobody else read what it writes: 6 of 8 MiB. */
-export const secretive: Overrun = {
-  emptyDirs: { data: '8Mi' },
-  main: { script: `mkdir -m 0700 /data/mine; ${write('/data/mine/x', 6)}` },
-};
-
-/** As a person of that user would run it: nothing of the pod is root's. */
-export function podOfUser(nodeName: string, name: string, pod: Overrun): object {
-  return overrunPod(nodeName, name, {
-    ...pod,
-    spec: { securityContext: { runAsUser: 65532, runAsGroup: 65532, runAsNonRoot: true } },
-  });
-}
 
 /** Applies objects, as a person would with a file. */
 export async function apply(cluster: Cluster, ...items: readonly object[]): Promise<string> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../scripts/image/dustpan-image.ts';
-import { condition, imageTags, kubectl, patience, reportUnit, waitUntil } from './agent-world.ts';
+import { condition, imageTags, kubectl, patience, waitUntil } from './agent-world.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import {
@@ -19,13 +19,11 @@ import {
   lost,
   namespace,
   oneOfTwoMissing,
-  podOfUser,
   policyOfRelease,
   quickPolicy,
   renewMs,
   rows,
   scraped,
-  secretive,
   releaseValues,
   workloads,
 } from './e2e-world.ts';
@@ -36,8 +34,7 @@ import { repositoryRoot } from './repository.ts';
 
 /** One life of a release on a real node, in the order of its tests: installed, followed, upgraded, uninstalled. */
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-e2e-'));
-const kubelet = { usageSource: 'Kubelet', warnAtPercent: [50], evictAtPercent: 90 };
-const files = { ...kubelet, usageSource: 'Filesystem' };
+const storage = { warnAtPercent: [50], evictAtPercent: 90 };
 const unused = { ...busyboxImage, ref: 'bed.test/unused:1', fill: { bytes: 4e6, kind: 'random' } } as const;
 const kept = { ...busyboxImage, ref: 'bed.test/kept:1', fill: { bytes: 1e6, kind: 'random' } } as const;
 let cluster: Cluster;
@@ -126,7 +123,7 @@ describe('with a policy that enforces, and no restart,', () => {
   beforeAll(async () => {
     before = await dustpanPods(cluster);
     web = await webPod();
-    await apply(cluster, quickPolicy(kubelet), batch, lost);
+    await apply(cluster, quickPolicy(storage), batch, lost);
   });
 
   test('finished pods are collected, but for the newest of each owner', async () => {
@@ -169,7 +166,7 @@ describe('with a policy that enforces, and no restart,', () => {
   });
 
   test('a node that cannot be freed says so to who describes it', async () => {
-    await apply(cluster, quickPolicy(kubelet, { highThresholdPercent: 1, lowThresholdPercent: 0 }));
+    await apply(cluster, quickPolicy(storage, { highThresholdPercent: 1, lowThresholdPercent: 0 }));
     await expect
       .poll(() => see('describe', 'node', cluster.node.name), patience)
       .toMatch(/Warning +FreeDiskSpaceFailed .*dustpan/);
@@ -180,7 +177,7 @@ describe('with a policy that enforces, and no restart,', () => {
     await expect
       .poll(() => see('get', 'gcpolicy', 'quick'), patience)
       .toMatch(/quick +Enforce +100 +True +True/);
-    await apply(cluster, quickPolicy(kubelet));
+    await apply(cluster, quickPolicy(storage));
     await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
   });
 
@@ -217,40 +214,20 @@ describe('upgraded', () => {
     expect(await dustpanPods(cluster)).toEqual(before);
   });
 
-  test('without the right to read all files, local storage by files is unknown, and said to be', async () => {
-    await apply(cluster, quickPolicy(files), podOfUser(cluster.node.name, 'secretive', secretive));
-    await see('wait', '--for=condition=Ready', 'pod/secretive', '--timeout=300s');
-    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True Undecided');
-    const unit = await reportUnit(cluster, 'localstorage');
-    expect(unit?.message).toMatch(
-      /^volume\/data of pod default\/secretive cannot be measured: it may not be read/,
-    );
-    const unknown = 'dustpan_local_storage_kept_pods{reason="UsageUnknown"}';
-    expect(await scraped(cluster, 'agent', unknown)).toBe(1);
-    expect(await see('get', 'nodegcreport', cluster.node.name, '-o=jsonpath={.status.storageWarnings}')).toBe(
-      '[]',
-    );
-  });
-
-  test('to another chart with that right, it keeps CRDs and policies, and measures', async () => {
+  test('to another chart, it keeps CRDs and policies', async () => {
     const chart = join(dir, 'chart');
     cpSync(chartDirectory, chart, { recursive: true });
     const file = join(chart, 'Chart.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*$/m, 'version: 0.9.9'));
     const before = await see(...kept);
     const annotations = { 'example.com/by': 'e2e' };
-    await upgrade(chart, ...sets({ 'agent.localStorage.filesystem': true, 'crds.annotations': annotations }));
+    await upgrade(chart, ...sets({ 'crds.annotations': annotations }));
     expect(await helm('list', '--namespace', namespace)).toContain('dustpan-0.9.9');
     expect(await see(...kept)).toBe(before);
     expect(await see('get', 'crds', '-o=jsonpath={.items[*].metadata.annotations.example\\.com/by}')).toBe(
       'e2e e2e',
     );
     await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
-    const warnings = '-o=jsonpath={.status.storageWarnings[*].observedBytes}';
-    const observed = async (): Promise<number> =>
-      Number(await see('get', 'nodegcreport', cluster.node.name, warnings));
-    await expect.poll(observed, patience).toBeGreaterThan(6 * 1024 ** 2 - 1);
-    expect(await observed()).toBeLessThan(6.5 * 1024 ** 2);
   });
 });
 

@@ -57,12 +57,13 @@ describe('patching a module', () => {
   });
 });
 
-test('a kubelet-quick differs from a kubelet in three periods', () => {
-  const periods = quickPatches.map(({ from }) => from.trim());
-  expect(periods).toEqual([
+test('a kubelet-quick differs from a kubelet in three periods and in when it evicts', () => {
+  const places = quickPatches.map(({ from }) => from.trim());
+  expect(places).toEqual([
     'ContainerGCPeriod = time.Minute',
     'ImageGCPeriod = 5 * time.Minute',
     '}, 5*time.Minute, wait.NeverStop)',
+    'if m.localStorageCapacityIsolation {',
   ]);
   const [pinned, quick] = [cacheFolder('kubernetes', {}), cacheFolder('kubelet-quick', {})];
   expect(pinned.replace(/^.*-/, '')).not.toBe(quick.replace(/^.*-/, ''));

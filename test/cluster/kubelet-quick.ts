@@ -17,7 +17,10 @@ export const quickPeriods = { containerGcMs: 1_000, imageGcMs: 5_000, imageDetec
 
 const duration = (ms: number): string => `${ms} * time.Millisecond`;
 
-/** All that makes a kubelet-quick of a kubelet: three periods that no flag sets. */
+/**
+ * The differences between a kubelet and a kubelet-quick: three periods that no flag sets; and without eviction thresholds it evicts no pod
+ * over a limit of local storage either, but goes on measuring: so that dustpan alone acts on what it measures.
+ */
 export const quickPatches: readonly Patch[] = [
   {
     file: 'pkg/kubelet/kubelet.go',
@@ -33,6 +36,11 @@ export const quickPatches: readonly Patch[] = [
     file: 'pkg/kubelet/images/image_gc_manager.go',
     from: '\t}, 5*time.Minute, wait.NeverStop)\n',
     to: `\t}, ${quickPeriods.imageDetectionMs}*time.Millisecond, wait.NeverStop)\n`,
+  },
+  {
+    file: 'pkg/kubelet/eviction/eviction_manager.go',
+    from: '\tif m.localStorageCapacityIsolation {\n',
+    to: '\tif m.localStorageCapacityIsolation && len(m.config.Thresholds) > 0 {\n',
   },
 ];
 

@@ -37,11 +37,11 @@ afterEach(async () => {
   await cluster.stop();
 });
 
-async function start(localStorageCapacityIsolation: boolean, rule: object): Promise<void> {
+async function start(program: 'kubelet' | 'kubelet-quick', rule: object): Promise<void> {
   cluster = await startQuietNode({
     images: [{ archive }],
     users: [dustpanUser],
-    kubelet: { config: { localStorageCapacityIsolation, volumeStatsAggPeriod: '2s' } },
+    kubelet: { program, config: { volumeStatsAggPeriod: '2s' } },
   });
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: rule });
   agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
@@ -68,7 +68,7 @@ const inTwoSteps = (first: string, then: string): string =>
 const goOn = (pod: string): Promise<string> =>
   kubectl(cluster, ['exec', pod, '-c', 'main', '--', 'touch', '/go/on']);
 
-describe('a kubelet that counts no local storage, so that only dustpan acts', () => {
+describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
   const warned: Readonly<Record<string, Overrun>> = {
     volume: {
       emptyDirs: { a: '10Mi', go: '' },
@@ -93,7 +93,7 @@ describe('a kubelet that counts no local storage, so that only dustpan acts', ()
   };
 
   test('pods are warned, and evicted once they are over; a budget holds one, a critical one stays', async () => {
-    await start(false, { usageSource: 'Filesystem', warnAtPercent: [80] });
+    await start('kubelet-quick', { warnAtPercent: [80] });
     // Before its pod, which is over from the first moment on.
     await kubectl(cluster, ['create', 'pdb', 'all', '--selector=app=guarded', '--min-available=1']);
     const over = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 9) } };
@@ -144,7 +144,7 @@ describe('a kubelet that counts no local storage, so that only dustpan acts', ()
 
 test('ahead of a kubelet that evicts: the pod has its grace, and its preStop hook runs to its end', async () => {
   mkdirSync('/var/lib/told', { recursive: true });
-  await start(true, { usageSource: 'Kubelet', warnAtPercent: [50], evictAtPercent: 90 });
+  await start('kubelet', { warnAtPercent: [50], evictAtPercent: 90 });
   const hook = {
     exec: { command: ['sh', '-c', 'echo begun >/told/hook; sleep 4; echo ended >>/told/hook'] },
   };

@@ -7,7 +7,7 @@ import { systemClock as clock } from '../../src/runtime/clock.ts';
 import { startQuietNode } from './agent-world.ts';
 import { kubeletTokens } from './kubelet-tokens.ts';
 
-test('a kubelet that does not count local storage has no summary: it is said what to do then', async () => {
+test('a kubelet that does not measure local storage has no summary, and the error says what follows', async () => {
   await using cluster = await startQuietNode({
     kubelet: { config: { localStorageCapacityIsolation: false } },
   });
@@ -22,7 +22,7 @@ test('a kubelet that does not count local storage has no summary: it is said wha
     trust: { isInsecure: false, caFile: undefined, ownFile: '' },
   });
   await expect(kubelet.usage(new AbortController().signal)).rejects.toThrow(
-    /with 500: .*failed to get rootFs info.*use usageSource: Filesystem$/,
+    /with 500: .*failed to get rootFs info.*dustpan evicts no pod of this node$/,
   );
   kubelet.close();
 });

@@ -138,14 +138,15 @@ describe('says in one line', () => {
       message: /^the kubelet answers \/stats\/summary with 500: Internal Error: no cadvisor$/,
     },
     {
-      name: 'that it does not count local storage, and what does then',
+      name: 'that it does not measure local storage, and what follows',
       fault: {
         kind: 'status',
         status: 500,
         text: 'Internal Error: failed to get rootFs stats: failed to get rootFs info: cannot find it',
       } as const,
       failure: 'unavailable',
-      message: /cannot find it; if it has localStorageCapacityIsolation: false, use usageSource: Filesystem$/,
+      message:
+        /cannot find it; with localStorageCapacityIsolation: false .*dustpan evicts no pod of this node$/,
     },
     {
       name: 'that it sends us elsewhere: never followed',

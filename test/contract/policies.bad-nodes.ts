@@ -86,9 +86,4 @@ export const badForNodes: readonly BadRow[] = [
     eviction({ gracePeriodSeconds: -2 }),
     'spec.nodes.localStorageEviction.gracePeriodSeconds',
   ],
-  [
-    'an unknown source of usage',
-    eviction({ usageSource: 'Guess' }),
-    'spec.nodes.localStorageEviction.usageSource',
-  ],
 ];

@@ -24,7 +24,6 @@ const evictionDefaults = {
   evictAtPercent: 100,
   respectPodDisruptionBudgets: true,
   gracePeriodSeconds: -1,
-  usageSource: 'Kubelet',
 };
 
 const everyPodField = {

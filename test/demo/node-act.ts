@@ -41,7 +41,8 @@ export async function nodeAct(stage: Stage): Promise<boolean> {
 export async function setScene(stage: Stage): Promise<Scene> {
   const uids = await bindPods(stage);
   const path = (name: string): string => join(stage.directory, name);
-  for (const name of ['pods', 'containers', 'state', 'kubelet', 'images']) mkdirSync(path(name));
+  for (const name of ['pods', 'containers', 'state', 'kubelet', 'images'])
+    mkdirSync(path(name), { recursive: true });
   const unmount = mountMemory(path('images'), diskMiB);
   if (unmount) stage.atEnd(unmount);
   const hasDisk = unmount !== undefined;
@@ -87,7 +88,9 @@ async function bindPods({ send }: Stage): Promise<PodUids> {
 
 function introduce({ screen }: Stage, { hasDisk }: Scene): void {
   screen.say(`${bold('a node')}: ${nodeName} after some weeks, and how its agent cleans it`);
-  screen.say(dim('  simulated  the container runtime (CRI on a unix socket) and what ran in it'));
+  screen.say(
+    dim('  simulated  the container runtime (CRI on a unix socket) and what ran in it; the kubelet'),
+  );
   screen.say(dim('  real       the agent, as built; the log files and links; the clock'));
   const disk = hasDisk
     ? [`  real       the disk of the images: ${diskMiB} MiB of memory (tmpfs), a file an image`]
@@ -100,7 +103,7 @@ function introduce({ screen }: Stage, { hasDisk }: Scene): void {
 }
 
 /** The agent, as a user starts it, but with a pass each second. */
-export function startAgent({ kubeconfig, directory }: Stage, { cri, path }: Scene): Program {
+export function startAgent({ kubeconfig, kubelet, directory }: Stage, { cri, path }: Scene): Program {
   return new Program(
     [
       ...['agent', `--node-name=${nodeName}`, `--kubeconfig=${kubeconfig}`, `--cri-socket=${cri.socket}`],
@@ -108,6 +111,7 @@ export function startAgent({ kubeconfig, directory }: Stage, { cri, path }: Scen
       ...[`--pod-logs-dir=${path('pods')}`, `--container-logs-dir=${path('containers')}`],
       ...['--container-gc-period=1s', '--image-gc-period=1s', '--local-storage-period=1s', '--v=4'],
       ...['--metrics-bind-address=0', '--health-probe-bind-address=0'],
+      ...(kubelet === undefined ? [] : [`--kubelet-endpoint=${kubelet.endpoint}`]),
     ],
     join(directory, 'agent.log'),
   );

@@ -56,7 +56,7 @@ function introduce({ screen, takesKubectl }: Stage): void {
     screen.say(dim(`  ${line}`));
 }
 
-function environment({ kubeconfig, directory }: Stage, scene: Scene | undefined): NodeJS.ProcessEnv {
+function environment({ kubeconfig, kubelet, directory }: Stage, scene: Scene | undefined): NodeJS.ProcessEnv {
   const bin = join(directory, 'bin');
   mkdirSync(bin);
   for (const name of commandNames) symlinkSync(join(process.cwd(), 'dist/main.js'), join(bin, name));
@@ -71,5 +71,6 @@ function environment({ kubeconfig, directory }: Stage, scene: Scene | undefined)
     DUSTPAN_POD_LOGS_DIR: scene.path('pods'),
     DUSTPAN_CONTAINER_LOGS_DIR: scene.path('containers'),
     DUSTPAN_KUBELET_ROOT_DIR: scene.path('kubelet'),
+    ...(kubelet && { DUSTPAN_KUBELET_ENDPOINT: kubelet.endpoint }),
   };
 }

@@ -4,6 +4,7 @@ import { createTransport } from '../../src/kube/http-transport.ts';
 import type { KubeTransport } from '../../src/kube/transport.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { ContractServer } from '../contract/server.ts';
+import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { sender } from './fill.ts';
 import type { Program } from './program.ts';
 import type { Screen } from './screen.ts';
@@ -20,6 +21,8 @@ export interface Stage {
   readonly kubeconfig: string;
   /** kubectl sends a token only over TLS. */
   readonly takesKubectl: boolean;
+  /** The kubelet of the node; undefined where it cannot run: not on Linux, or without openssl for its certificate. */
+  readonly kubelet: KubeletSandbox | undefined;
   /** Its own, removed at the end. */
   readonly directory: string;
   /** Every program must be known here: it is stopped at the end. */
@@ -28,7 +31,7 @@ export interface Stage {
   readonly atEnd: (act: () => void) => void;
 }
 
-type Given = Pick<Stage, 'screen' | 'directory' | 'started' | 'atEnd'>;
+type Given = Pick<Stage, 'screen' | 'kubelet' | 'directory' | 'started' | 'atEnd'>;
 
 /** A stage with this server for a cluster. */
 export function stageOn(server: ContractServer, given: Given): Stage {

@@ -1,8 +1,7 @@
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../src/api/fields.ts';
 import { wrapped } from '../../src/cli/text-table.ts';
+import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { nodeName } from './node-mess.ts';
 import { bar, bold, dim, green } from './screen.ts';
 import { patienceMs, type Stage } from './stage.ts';
@@ -11,7 +10,7 @@ const limitKiB = 4 * 1024;
 const stepKiB = 256;
 const width = 76;
 
-/** What writes into its emptyDir, how much in the end, and what becomes of it. */
+/** Pods whose emptyDir fills up, by how much in the end, and whether each is evicted. */
 const writers = [
   { name: 'cache-1', labels: {}, kib: 4608, isEvicted: true },
   { name: 'cache-kept', labels: { 'gc.dustpan.dev/keep': 'true' }, kib: 4608, isEvicted: false },
@@ -20,7 +19,7 @@ const writers = [
 
 interface Cache {
   readonly name: string;
-  readonly file: string;
+  readonly uid: string;
   readonly kib: number;
   readonly isEvicted: boolean;
   writtenKiB: number;
@@ -31,25 +30,31 @@ const policyPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies/nodes';
 
 /** A volume that fills up on the node that was cleaned: its pod is warned about, then evicted; resolves once all is as it should be. */
 export async function storageAct(stage: Stage): Promise<boolean> {
-  const { screen, send } = stage;
-  if (process.platform !== 'linux') return true;
+  const { screen, send, kubelet } = stage;
   screen.say();
+  if (kubelet === undefined) {
+    screen.say(
+      dim('local storage is left out: its simulated kubelet needs Linux, and openssl for a certificate'),
+    );
+    return true;
+  }
   screen.say(`${bold('local storage')}: pods of ${nodeName} write into volumes that may hold 4 MiB each`);
-  const rule = { localStorageEviction: { usageSource: 'Filesystem' } };
+  const rule = { localStorageEviction: {} };
   screen.say(dim('  kubectl patch gcpolicy nodes --type merge -p'));
   screen.say(dim(`    '${JSON.stringify({ spec: { nodes: rule } })}'`));
   const caches = await Promise.all(writers.map((writer) => bind(stage, writer)));
   await send('PATCH', policyPath, { spec: { nodes: rule } });
   const warned = caches.filter(({ isEvicted }) => isEvicted).map(({ name }) => name);
 
-  await fillUp(stage, caches, limitKiB * 0.9);
+  const node = { screen, kubelet, caches };
+  await fillUp(node, limitKiB * 0.9);
   const seen = new Look(stage, caches);
   await seen.until('a warning', async () => {
     const told = await notes(stage, 'LocalStorageHigh');
     return warned.every((name) => told.has(name));
   });
   await tell(stage, 'LocalStorageHigh');
-  await fillUp(stage, caches, Infinity);
+  await fillUp(node, Infinity);
   await seen.until('the eviction and its Event', async () => {
     const told = await notes(stage, 'Evicted');
     return told.has('cache-1') && !(await podNames(stage)).includes('cache-1');
@@ -58,9 +63,9 @@ export async function storageAct(stage: Stage): Promise<boolean> {
   return reckon(stage, caches);
 }
 
-/** The pod, bound to the node, and its volume as a kubelet would have made it. */
+/** Creates the pod, bound to the node. */
 async function bind(
-  { send, directory }: Stage,
+  { send }: Stage,
   { name, labels, kib, isEvicted }: (typeof writers)[number],
 ): Promise<Cache> {
   const pod = await send('POST', podsPath, {
@@ -74,22 +79,27 @@ async function bind(
   });
   await send('PATCH', `${podsPath}/${name}/status`, { status: { phase: 'Running' } });
   const { uid } = pod['metadata'] as { uid: string };
-  const volume = join(directory, 'kubelet/pods', uid, 'volumes/kubernetes.io~empty-dir/tmp');
-  mkdirSync(volume, { recursive: true });
-  return { name, file: join(volume, 'data'), kib, isEvicted, writtenKiB: 0 };
+  return { name, uid, kib, isEvicted, writtenKiB: 0 };
 }
 
-/** Step by step, so that a person sees it grow. */
-async function fillUp({ screen }: Stage, caches: readonly Cache[], upToKiB: number): Promise<void> {
+interface Node extends Pick<Stage, 'screen'> {
+  readonly kubelet: KubeletSandbox;
+  readonly caches: readonly Cache[];
+}
+
+/** Raises what the kubelet reports step by step, so that a person sees it grow. */
+async function fillUp({ screen, kubelet, caches }: Node, upToKiB: number): Promise<void> {
   let isWriting = true;
   while (isWriting) {
     isWriting = false;
     for (const cache of caches) {
       if (cache.writtenKiB + stepKiB > Math.min(cache.kib, upToKiB)) continue;
-      appendFileSync(cache.file, Buffer.alloc(stepKiB * 1024, 1));
       cache.writtenKiB += stepKiB;
       isWriting = true;
     }
+    kubelet.pods = caches.map(({ uid, name, writtenKiB }) => ({
+      ...{ uid, namespace: 'web', name, volumes: { tmp: writtenKiB * 1024 } },
+    }));
     screen.frame(lines(caches));
     await sleep(250);
   }

@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StartServer } from '../contract/server.ts';
+import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { nodeAct } from './node-act.ts';
+import { nodeName } from './node-mess.ts';
 import { podAct } from './pod-act.ts';
 import type { Program } from './program.ts';
 import { bold, green, red, Screen } from './screen.ts';
@@ -21,12 +24,14 @@ export async function story(where: string, start: StartServer, acts: Acts): Prom
   screen.say(`${bold('dustpan demo')}: a day's mess on ${where}, and how it is cleaned`);
   const server = await start();
   const directory = mkdtempSync(join(tmpdir(), 'dustpan-demo-'));
+  const kubelet = await startKubelet(directory, server.token);
   const programs: Program[] = [];
   const ends: (() => void)[] = [];
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => (ending ??= tidyUp());
   const tidyUp = async (): Promise<void> => {
     await Promise.all(programs.map((program) => program.stop()));
+    await kubelet?.stop();
     await server.stop();
     for (const act of ends.toReversed()) act();
     rmSync(directory, { recursive: true, force: true });
@@ -35,6 +40,7 @@ export async function story(where: string, start: StartServer, acts: Acts): Prom
     process.on(signal, () => void end().finally(() => process.exit(interrupted)));
   const stage = stageOn(server, {
     screen,
+    kubelet,
     directory,
     started: (program) => {
       programs.push(program);
@@ -53,6 +59,18 @@ export async function story(where: string, start: StartServer, acts: Acts): Prom
     await end();
   }
 }
+
+/** A simulated kubelet with its certificate where the agent looks for it; undefined where there is none. */
+async function startKubelet(directory: string, token: string): Promise<KubeletSandbox | undefined> {
+  if (process.platform !== 'linux' || !hasOpenssl()) return undefined;
+  const kubelet = await startKubeletSandbox({ nodeName, token });
+  const pki = join(directory, 'kubelet/pki');
+  mkdirSync(pki, { recursive: true });
+  writeFileSync(join(pki, 'kubelet.crt'), kubelet.certificate.chain);
+  return kubelet;
+}
+
+const hasOpenssl = (): boolean => spawnSync('openssl', ['version'], { stdio: 'ignore' }).status === 0;
 
 /** Cleans the pods, then the node, then lets a volume fill up: 0 when exactly what should go went. */
 export async function cleaning(stage: Stage): Promise<number> {

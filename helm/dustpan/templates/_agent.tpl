@@ -30,11 +30,6 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 
 {{- define "dustpan.agent.securityContext" -}}
 {{- $context := deepCopy (default dict .Values.agent.securityContext) -}}
-{{- if .Values.agent.localStorage.filesystem -}}
-{{- $capabilities := default dict $context.capabilities -}}
-{{- $added := append (default list $capabilities.add) "DAC_READ_SEARCH" | uniq -}}
-{{- $context = set $context "capabilities" (set $capabilities "add" $added) -}}
-{{- end -}}
 {{- with .Values.agent.seLinuxOptions -}}
 {{- $context = set $context "seLinuxOptions" . -}}
 {{- end -}}

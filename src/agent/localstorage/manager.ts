@@ -1,7 +1,6 @@
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
 import { isNodeUnknown, type NodeGovernance } from '../../api/node-governance.ts';
 import type { NodePassReport } from '../../api/node-pass.ts';
-import type { LocalStoragePolicy } from '../../api/policy.ts';
 import type { Recorder } from '../../kube/recorder.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
@@ -20,19 +19,19 @@ import {
 } from './metrics.ts';
 import { planLocalStorage, staleAfterMs } from './plan.ts';
 
-/** Tells how much the pods of this node use. */
+/** Reports how much local storage the pods of this node use: the kubelet. */
 export interface UsageSource {
   /** Rejects when it cannot be read. */
   usage(signal: AbortSignal): Promise<StorageUsage>;
-  /** Gives up threads and connections; a later look makes new ones. */
-  close(): void | Promise<void>;
+  /** Closes the connection; a later `usage` opens a new one. */
+  close(): void;
 }
 
 export interface LocalStorageDeps {
   readonly governance: () => NodeGovernance;
   /** The pods bound to the node; undefined while they are not known for sure. */
   readonly pods: () => readonly StoragePod[] | undefined;
-  readonly sources: Readonly<Record<LocalStoragePolicy['usageSource'], UsageSource>>;
+  readonly source: UsageSource;
   readonly recorder: Recorder;
   readonly clock: Pick<Clock, 'now'>;
   readonly metrics: LocalStorageMetrics;
@@ -51,7 +50,6 @@ export class LocalStorageManager {
   readonly #deps: LocalStorageDeps;
   #history: StorageHistory = new Map();
   #usage: StorageUsage | undefined;
-  #source: UsageSource | undefined;
   /** What was to be evicted in the last pass, by UID, signal and mode. */
   #requested: ReadonlySet<string> = new Set();
   /** What the last pass told; a node that never had the rule is told nothing about. */
@@ -66,7 +64,7 @@ export class LocalStorageManager {
     const governance = this.#deps.governance();
     const rule = ruleOf(governance);
     if (rule === undefined) {
-      await this.#standDown(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
+      this.#standDown(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
       return;
     }
     this.#state = 'working';
@@ -74,21 +72,21 @@ export class LocalStorageManager {
       this.#tellNothing('the pods of the node are not known');
       return;
     }
-    const error = await this.#look(rule, signal);
+    const error = await this.#look(signal);
     this.#decide(rule, error);
     if (error !== undefined) throw error;
   }
 
   /** Without a rule nothing is read or kept; that is told once. */
-  async #standDown(undecided: string | undefined): Promise<void> {
+  #standDown(undecided: string | undefined): void {
     const state = undecided === undefined ? 'off' : 'unknown';
     if (state === 'off') {
       this.#history = new Map();
       this.#usage = undefined;
       this.#requested = new Set();
-      await this.#use(undefined);
     }
     if (this.#state === 'off' || this.#state === state) return;
+    if (state === 'off') this.#deps.source.close();
     this.#state = state;
     this.#tellNothing(undecided);
   }
@@ -100,24 +98,15 @@ export class LocalStorageManager {
   }
 
   /** Takes over what was read; what could not be read it returns. */
-  async #look({ storage }: StorageRule, signal: AbortSignal): Promise<Error | undefined> {
-    const source = this.#deps.sources[storage.usageSource];
+  async #look(signal: AbortSignal): Promise<Error | undefined> {
     try {
-      await this.#use(source);
-      this.#usage = await source.usage(signal);
+      this.#usage = await this.#deps.source.usage(signal);
       return undefined;
     } catch (cause) {
       signal.throwIfAborted();
       this.#deps.metrics.errors.inc();
       return new Error('reading what pods use', { cause });
     }
-  }
-
-  /** A source that is asked no more is closed. */
-  async #use(source: UsageSource | undefined): Promise<void> {
-    const before = this.#source;
-    this.#source = source;
-    if (before !== source) await before?.close();
   }
 
   #decide(rule: StorageRule, error: Error | undefined): void {
@@ -195,10 +184,8 @@ export class LocalStorageManager {
 
 type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 
-function outcomeOf({ plan, usage }: Decided, error: Error | undefined): Outcome {
+function outcomeOf({ plan }: Decided, error: Error | undefined): Outcome {
   if (error !== undefined) return { result: 'Failed', message: errorLine(error) };
-  // Of some pods nobody knows whether they exceed their limits.
-  if (usage?.problem !== undefined) return { result: 'Unknown', message: usage.problem };
   return { result: plan.evictions.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
 }
 

@@ -2,11 +2,7 @@ import { Registry } from 'prom-client';
 import type { StorageInventory, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import type { NodePassReport } from '../../../src/api/node-pass.ts';
-import {
-  LocalStorageManager,
-  type LocalStorageDeps,
-  type UsageSource,
-} from '../../../src/agent/localstorage/manager.ts';
+import { LocalStorageManager, type LocalStorageDeps } from '../../../src/agent/localstorage/manager.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../../src/agent/localstorage/metrics.ts';
 import type { EventSpec } from '../../../src/kube/recorder.ts';
 import { FakeClock } from '../../fakes/clock.ts';
@@ -39,9 +35,8 @@ export class Node {
   ];
   used: Readonly<Record<string, Used>> = {};
   isDown = false;
-  problem: string | undefined;
-  reads: string[] = [];
-  closed: string[] = [];
+  reads = 0;
+  closed = 0;
   inventory: StorageInventory | undefined;
   readonly podMetrics = podStorageMetrics(this.registry);
   readonly manager: LocalStorageManager;
@@ -50,7 +45,12 @@ export class Node {
     this.manager = new LocalStorageManager({
       governance: () => this.governance,
       pods: () => this.pods,
-      sources: { Kubelet: this.#source('Kubelet'), Filesystem: this.#source('Filesystem') },
+      source: {
+        usage: () => this.#read(),
+        close: () => {
+          this.closed += 1;
+        },
+      },
       recorder: { record: (event) => this.events.push(event) },
       clock: this.clock,
       metrics: localStorageMetrics(this.registry),
@@ -63,21 +63,12 @@ export class Node {
     });
   }
 
-  #source(name: string): UsageSource {
-    return {
-      usage: () => this.#read(name),
-      close: () => {
-        this.closed.push(name);
-      },
-    };
-  }
-
-  #read(source: string): Promise<StorageUsage> {
-    this.reads.push(source);
+  #read(): Promise<StorageUsage> {
+    this.reads += 1;
     if (this.isDown) return Promise.reject(new Error('connect ECONNREFUSED'));
     const atMs = this.clock.now().getTime();
     const measured = Object.entries(this.used).map(([name, used]) => [name, { atMs, ...used }] as const);
-    return Promise.resolve(usage(Object.fromEntries(measured), { atMs, problem: this.problem }));
+    return Promise.resolve(usage(Object.fromEntries(measured), { atMs }));
   }
 
   /** One pass, ten seconds after the last. */

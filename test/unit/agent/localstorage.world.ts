@@ -102,7 +102,7 @@ export const storagePolicy = (
   } = {},
 ): LocalStoragePolicy => ({
   ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
-  ...{ gracePeriodSeconds: undefined, usageSource: 'Kubelet' },
+  ...{ gracePeriodSeconds: undefined },
   ...over,
   defaultLimits: { ...noDefaults, ...over.defaultLimits },
 });

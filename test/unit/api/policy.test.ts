@@ -90,7 +90,6 @@ describe('defaults', () => {
         respectPodDisruptionBudgets: true,
         gracePeriodSeconds: undefined,
         defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
-        usageSource: 'Kubelet',
       },
     });
   });

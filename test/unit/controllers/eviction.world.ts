@@ -20,7 +20,6 @@ export const evictPolicy = (
     ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
     gracePeriodSeconds: undefined,
     defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
-    usageSource: 'Kubelet',
     ...over,
   };
   return policy({

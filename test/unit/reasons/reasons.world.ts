@@ -24,10 +24,6 @@ export interface Scene {
   readonly assumeElapsed?: boolean;
 }
 
-/** What the plan of the scene says should be known before it is believed. */
-export const notedOn = (scene: Scene): readonly string[] =>
-  planWorld(worldOf(scene), { now, kept: true, assumeElapsed: false }).notes;
-
 /** What a plan decides, what stays included. */
 export function decided(scene: Scene, unit: Unit): readonly Decision[] {
   const { assumeElapsed = false } = scene;

@@ -16,7 +16,7 @@ import {
   usage,
   type Used,
 } from '../agent/localstorage.world.ts';
-import { decided, invalidPolicy, keepMark, nodesBy, notedOn, type Scene } from './reasons.world.ts';
+import { decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
 
 const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>
   nodesBy({ localStorageEviction: storagePolicy({ warnAtPercent: [], ...over }) });
@@ -135,14 +135,6 @@ describe('as a pass at the moment of the look', () => {
   ])('$name', ({ scene, goes }) => {
     expect(reasonsOf(scene)).toEqual([goes ? 'Evict emptydirfs.limit' : 'Keep UsageUnknown']);
   });
-});
-
-test('a plan says where it has its figures from when the agent has others', () => {
-  const ofFiles = /^Node node-1: its agent measures files \(usageSource: Filesystem\)/;
-  expect(notedOn({ ...by({ usageSource: 'Filesystem' }), ...over })).toContainEqual(
-    expect.stringMatching(ofFiles),
-  );
-  expect(notedOn({ ...by(), ...over })).not.toContainEqual(expect.stringMatching(ofFiles));
 });
 
 test('the most excessive goes first', () => {
