@@ -57,7 +57,7 @@ describe('patching a module', () => {
   });
 });
 
-test('a kubelet-quick differs from a kubelet in three periods and in when it evicts', () => {
+test('a kubelet-quick differs from a kubelet in three periods and a switch', () => {
   const places = quickPatches.map(({ from }) => from.trim());
   expect(places).toEqual([
     'ContainerGCPeriod = time.Minute',

@@ -17,10 +17,10 @@ export const quickPeriods = { containerGcMs: 1_000, imageGcMs: 5_000, imageDetec
 
 const duration = (ms: number): string => `${ms} * time.Millisecond`;
 
-/**
- * The differences between a kubelet and a kubelet-quick: three periods that no flag sets; and without eviction thresholds it evicts no pod
- * over a limit of local storage either, but goes on measuring: so that dustpan alone acts on what it measures.
- */
+/** Kubelet configuration with which a kubelet-quick measures local storage and evicts no pod for it: dustpan alone acts on what it measures. */
+export const onlyMeasures = { evictionPressureTransitionPeriod: '24h' } as const;
+
+/** The differences between a kubelet and a kubelet-quick: three periods that no flag sets, and the switch `onlyMeasures`. */
 export const quickPatches: readonly Patch[] = [
   {
     file: 'pkg/kubelet/kubelet.go',
@@ -40,7 +40,7 @@ export const quickPatches: readonly Patch[] = [
   {
     file: 'pkg/kubelet/eviction/eviction_manager.go',
     from: '\tif m.localStorageCapacityIsolation {\n',
-    to: '\tif m.localStorageCapacityIsolation && len(m.config.Thresholds) > 0 {\n',
+    to: '\tif m.localStorageCapacityIsolation && m.config.PressureTransitionPeriod < 24*time.Hour {\n',
   },
 ];
 

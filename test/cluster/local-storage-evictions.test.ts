@@ -14,6 +14,7 @@ import {
 import type { Cluster } from './cluster.ts';
 import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
 import { busyboxImage } from './image.ts';
+import { onlyMeasures } from './kubelet-quick.ts';
 import {
   createOverruns,
   podEvents,
@@ -38,10 +39,11 @@ afterEach(async () => {
 });
 
 async function start(program: 'kubelet' | 'kubelet-quick', rule: object): Promise<void> {
+  const config = { volumeStatsAggPeriod: '2s', ...(program === 'kubelet-quick' && onlyMeasures) };
   cluster = await startQuietNode({
     images: [{ archive }],
     users: [dustpanUser],
-    kubelet: { program, config: { volumeStatsAggPeriod: '2s' } },
+    kubelet: { program, config },
   });
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: rule });
   agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });

@@ -8,6 +8,7 @@ import { archiveOf, applyPolicy } from './agent-world.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import { dustpanUser, startDustpan } from './dustpan.ts';
 import { busyboxImage } from './image.ts';
+import { onlyMeasures } from './kubelet-quick.ts';
 import {
   createOverruns,
   last,
@@ -88,7 +89,7 @@ beforeAll(async () => {
   ({ archive } = await archiveOf([busyboxImage]));
 });
 
-async function startNode(program: 'kubelet' | 'kubelet-quick'): Promise<Cluster> {
+async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
   mkdirSync(manifests, { recursive: true });
   const cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
@@ -102,6 +103,7 @@ async function startNode(program: 'kubelet' | 'kubelet-quick'): Promise<Cluster>
       config: {
         ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, evictionHard: {} },
         ...{ volumeStatsAggPeriod: '2s', staticPodPath: manifests },
+        ...config,
       },
     },
   });
@@ -145,9 +147,9 @@ async function byKubelet(): Promise<Readonly<Record<string, string>>> {
   return await evicted(cluster, ({ length }) => length >= fewest);
 }
 
-/** The kubelet of this node measures and evicts no pod: it has no eviction thresholds. */
+/** The kubelet of this node measures and evicts no pod. */
 async function byDustpan(theirs: readonly string[]): Promise<Readonly<Record<string, string>>> {
-  await using cluster = await startNode('kubelet-quick');
+  await using cluster = await startNode('kubelet-quick', onlyMeasures);
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: {} });
   // The first report is spread over a period of containers.
   const periods = ['--local-storage-period=2s', '--container-gc-period=5s'];

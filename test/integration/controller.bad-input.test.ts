@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { builtForFile, RunningController, until } from './built.ts';
@@ -59,13 +60,24 @@ test.each([
 test('credentials that nobody knows: exit 1, one line', async () => {
   const other = await startSandbox();
   const [server] = [(sandbox = await startSandbox())];
-  const { writeFileSync, readFileSync } = await import('node:fs');
   const file = `${other.kubeconfigFile}.wrong`;
   writeFileSync(file, readFileSync(other.kubeconfigFile, 'utf8').replaceAll(other.url, server.url));
   controller = new RunningController(built, file);
   expect(await controller.ended()).toBe(1);
   oneLine(controller.stderr, /does not accept the credentials/);
   await other.stop();
+});
+
+test('an API server that is not reachable at start: exit 1, one line', async () => {
+  const server = (sandbox = await startSandbox());
+  const file = `${server.kubeconfigFile}.away`;
+  writeFileSync(
+    file,
+    readFileSync(server.kubeconfigFile, 'utf8').replaceAll(server.url, 'http://127.0.0.1:1'),
+  );
+  controller = new RunningController(built, file);
+  expect(await controller.ended()).toBe(1);
+  oneLine(controller.stderr, /127\.0\.0\.1:1/);
 });
 
 test('may not delete pods: one error a pass, Degraded, no pod deleted, the process lives', async () => {
