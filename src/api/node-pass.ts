@@ -72,6 +72,9 @@ export interface NodePod {
   readonly name: string;
   readonly namespace: string;
   readonly phase: string;
+  /** Its phase is Failed with reason Evicted: the kubelet has evicted it and keeps nothing of it. */
+  readonly evicted: boolean;
+  /** The end of its grace period; undefined = nobody has deleted it. */
   readonly deletionAtMs: number | undefined;
   /** Annotation kubernetes.io/config.hash or kubernetes.io/config.mirror of a mirror pod: the UID its containers carry. */
   readonly configHash: string | undefined;

@@ -72,6 +72,7 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     namespace: intern.string(meta.namespace),
     resourceVersion: meta.resourceVersion,
     phase: intern.string(status?.phase ?? ''),
+    evicted: status?.phase === 'Failed' && status.reason === 'Evicted',
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
     configHash: configHashOf(meta.annotations),
     configSource: meta.annotations[annotation.source],
@@ -99,6 +100,7 @@ function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: 
 function messageFromJson(json: unknown): Message {
   const pod = asObject(json);
   const meta = asObject(pod['metadata']);
+  const status = asObject(pod['status']);
   return {
     metadata: {
       name: asText(meta['name']),
@@ -110,7 +112,7 @@ function messageFromJson(json: unknown): Message {
       annotations: textsOf(meta['annotations']),
     },
     spec: specFromJson(asObject(pod['spec'])),
-    status: { phase: asText(asObject(pod['status'])['phase']) },
+    status: { phase: asText(status['phase']), reason: asText(status['reason']) },
   };
 }
 

@@ -87,7 +87,8 @@ function checkItem(item: Field, kind: string): void {
 function checkPod(item: Field): void {
   item.at('metadata').at('namespace').name();
   item.maybeAt('spec').maybeAt('nodeName').text('');
-  item.maybeAt('status').maybeAt('phase').text('');
+  const status = item.maybeAt('status');
+  for (const field of ['phase', 'reason']) status.maybeAt(field).text('');
 }
 
 function converted<T>(item: Field, fromJson: (json: unknown) => T): T {

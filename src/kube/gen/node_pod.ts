@@ -100,6 +100,7 @@ export interface NodePodImageVolume {
 
 export interface NodePodStatus {
   phase: string;
+  reason: string;
 }
 
 function createBaseNodePod(): NodePod {
@@ -1344,13 +1345,16 @@ export const NodePodImageVolume: MessageFns<NodePodImageVolume> = {
 };
 
 function createBaseNodePodStatus(): NodePodStatus {
-  return { phase: "" };
+  return { phase: "", reason: "" };
 }
 
 export const NodePodStatus: MessageFns<NodePodStatus> = {
   encode(message: NodePodStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.phase !== "") {
       writer.uint32(10).string(message.phase);
+    }
+    if (message.reason !== "") {
+      writer.uint32(34).string(message.reason);
     }
     return writer;
   },
@@ -1376,6 +1380,14 @@ export const NodePodStatus: MessageFns<NodePodStatus> = {
             message.phase = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1394,6 +1406,7 @@ export const NodePodStatus: MessageFns<NodePodStatus> = {
   fromPartial(object: DeepPartial<NodePodStatus>): NodePodStatus {
     const message = createBaseNodePodStatus();
     message.phase = object.phase ?? "";
+    message.reason = object.reason ?? "";
     return message;
   },
 };

@@ -24,6 +24,7 @@ export const nodePod = (name: string, images: readonly string[], over: Partial<N
   name,
   namespace: 'default',
   phase: 'Pending',
+  evicted: false,
   deletionAtMs: undefined,
   configHash: undefined,
   keepMarked: false,

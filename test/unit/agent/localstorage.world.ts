@@ -53,7 +53,7 @@ export const storagePod = (
   storage: Partial<PodStorageSpec> = {},
   over: Partial<StoragePod> = {},
 ): StoragePod => ({
-  ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running' },
+  ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running', evicted: false },
   ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, images: [] },
   ...{ priority: 0, keepMarked: false, storage: spec(storage) },
   ...over,

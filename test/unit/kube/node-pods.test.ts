@@ -46,7 +46,7 @@ const json = {
       { name: 'model', image: { reference: 'model:1' } },
     ],
   },
-  status: { phase: 'Running' },
+  status: { phase: 'Failed', message: 'The node was low on resource', reason: 'Evicted' },
 };
 
 const facts = {
@@ -54,7 +54,8 @@ const facts = {
   name: 'web',
   namespace: 'shop',
   resourceVersion: '7',
-  phase: 'Running',
+  phase: 'Failed',
+  evicted: true,
   deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
   configHash: 'h1',
   configSource: 'file',
@@ -127,7 +128,7 @@ function protobuf(): Buffer {
   return Buffer.concat([
     field(1, Buffer.concat(meta)),
     field(2, Buffer.concat(spec)),
-    field(3, field(1, 'Running')),
+    field(3, Buffer.concat([field(1, 'Failed'), field(3, 'The node was low'), field(4, 'Evicted')])),
   ]);
 }
 
@@ -151,13 +152,22 @@ describe('a pod of the node', () => {
     const expected = {
       ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
       ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, priority: undefined },
-      keepMarked: false,
+      ...{ keepMarked: false, evicted: false },
       storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
     };
     expect(codec.fromJson(bare)).toEqual(expected);
     expect(codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial(bare)).finish()))).toEqual(
       expected,
     );
+  });
+
+  test.each([
+    { phase: 'Failed', reason: 'Evicted', evicted: true },
+    { phase: 'Failed', reason: 'DeadlineExceeded', evicted: false },
+    { phase: 'Failed', reason: undefined, evicted: false },
+    { phase: 'Running', reason: 'Evicted', evicted: false },
+  ])('$phase with reason $reason: evicted $evicted', ({ phase, reason, evicted }) => {
+    expect(codec.fromJson({ metadata, status: { phase, reason } }).evicted).toBe(evicted);
   });
 
   test('is not made anew in the same state', () => {
