@@ -2,6 +2,7 @@ import type { ContainerGcObject, ContainerGcPlan, Decision } from '../agent/cont
 import { unitOf, units } from '../agent/containergc/limits.ts';
 import { podOf } from '../agent/containergc/naming.ts';
 import { createdMs } from '../agent/containergc/order.ts';
+import type { PodEnd } from '../agent/containergc/pods.ts';
 import { KEEP_LABEL } from '../api/matching.ts';
 import type { ContainerGcPolicy, InvalidPolicy } from '../api/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../api/reasons.ts';
@@ -17,6 +18,8 @@ export interface ContainerContext {
   /** Set when one that cannot be followed may govern the node. */
   readonly invalid: InvalidPolicy | undefined;
   readonly dead: DeadContainers;
+  /** Why pods are over that the API still has, by UID. */
+  readonly ends: ReadonlyMap<string, PodEnd | undefined>;
 }
 
 /** The dead containers that the limits look at. */
@@ -58,20 +61,20 @@ const told =
   () => ({ detail, field });
 
 const removed: Readonly<Record<ContainerRemoveReason, Telling>> = {
-  PodGone: ({ object }) => ({
-    detail: `It is not running, and ${podText(object)} is gone.`,
+  PodGone: ({ object }, { ends }) => ({
+    detail: `It is not running, and ${podText(object)} ${endText(object, ends)}.`,
     field: 'nodes.containerGC',
   }),
   DeadContainer: deadContainer,
-  Sandbox: ({ object, ...one }) => ({
+  Sandbox: ({ object, ...one }, { ends }) => ({
     detail:
       'because' in one && one.because === 'superseded'
         ? `It is not ready and without containers, and ${podText(object)} has a newer one.`
-        : `It is not ready and without containers, and ${podText(object)} is gone.`,
+        : `It is not ready and without containers, and ${podText(object)} ${endText(object, ends)}.`,
     field: 'nodes.containerGC.sandboxes=true',
   }),
-  OrphanedLogs: ({ object }) => ({
-    detail: `It holds logs of ${podText(object).replace(/^its/, 'a')}, which is gone, and no container of it is left.`,
+  OrphanedLogs: ({ object }, { ends }) => ({
+    detail: `It holds logs of ${podText(object).replace(/^its/, 'a')}, which ${endText(object, ends)}, and no container of it is left.`,
     field: 'nodes.containerGC.logs.orphanedDirectories=true',
   }),
   BrokenLink: told('It leads to a log that does not exist.', 'nodes.containerGC.logs.brokenLinks=true'),
@@ -90,15 +93,19 @@ const kept: Readonly<Record<ContainerKeepReason, Telling>> = {
     plainly(`The runtime cannot tell its state, and ${podText(object)} is not known to be gone.`),
   TooYoung: tooYoung,
   NewestAttempt: ({ object }, { policy }) => ({
-    detail: `It is the newest dead attempt of ${containerText(object)}, whose log somebody may want to read.`,
+    detail: `It is the newest dead attempt of ${containerText(object)}: somebody may want to read its log, and without it the kubelet may run the container of an unfinished pod again.`,
     field: perContainerField(policy),
   }),
   NewestSandbox: ({ object }) =>
     plainly(`It is the newest sandbox of ${podText(object)}, which still exists.`),
   UnderLimit: underLimit,
   InUse: ({ object }) => plainly(inUse[object.kind](object)),
-  Quarantined: ({ object }) =>
-    plainly(`It looks as if ${podText(object)} is gone, but that was seen only once, here just now.`),
+  Quarantined: ({ object }, { ends }) =>
+    plainly(
+      endOf(object, ends) === undefined
+        ? `It looks as if ${podText(object)} is gone, but that was seen only once, here just now.`
+        : `It looks as if nothing runs of ${podText(object)}, which ${endText(object, ends)}, but that was seen only once, here just now.`,
+    ),
   PodsUnknown: told('The pods of the node are not known, and so none is gone.'),
   ContainersUnknown: told('The containers or the sandboxes of the node are not known.'),
   ClockUnsure: told('The clock has jumped: ages cannot be told.'),
@@ -216,6 +223,23 @@ function rotatedField(policy: ContainerGcPolicy | undefined): string | null {
     ...(maxBytesPerPod === undefined ? [] : [`${path}maxBytesPerPod=${maxBytesPerPod}`]),
   ];
   return fields.length === 0 ? null : fields.join(', ');
+}
+
+type Ends = ContainerContext['ends'];
+
+const endOf = (object: ContainerGcObject, ends: Ends): PodEnd | undefined =>
+  ends.get(podOf({ object })?.uid ?? '');
+
+/** What has become of a pod of which everything goes. */
+function endText(object: ContainerGcObject, ends: Ends): string {
+  switch (endOf(object, ends)) {
+    case 'Evicted':
+      return 'was evicted';
+    case 'Deleted':
+      return 'was deleted longer than its grace period ago';
+    case undefined:
+      return 'is gone';
+  }
 }
 
 /** `pod web/api`, or `its pod` where that is not known. */

@@ -8,7 +8,7 @@ import {
   type Decision as UnitDecision,
 } from '../agent/containergc/facts.ts';
 import { planContainerGc } from '../agent/containergc/plan.ts';
-import { observeGone, podRefOf } from '../agent/containergc/pods.ts';
+import { endOf, observeGone, podRefOf } from '../agent/containergc/pods.ts';
 import { keepAllContainers } from '../agent/containergc/ungoverned.ts';
 import type { NodePart } from '../snapshot/world.ts';
 import { containerTold, deadContainers, type ContainerContext } from './plan-containergc-detail.ts';
@@ -25,12 +25,13 @@ import {
 
 /** What the agent's container GC would do on a node in its first pass, by its own plan. */
 export function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
-  const facts = factsOf(part);
+  const facts = factsOf(part, options.now);
   const rule = ruleOf(governance);
   const plan = planOf(facts, rule, options);
   const { policy } = governance;
   const context: ContainerContext = {
     ...{ node: part.name, policy: rule.containerGC, dead: deadContainers(plan) },
+    ends: new Map(part.pods?.map((pod) => [pod.uid, endOf(pod, options.now)])),
     invalid: policy !== undefined && isInvalid(policy) ? policy : undefined,
   };
   const counts = new Counts();
@@ -66,9 +67,9 @@ function ruleOf(governance: NodeGovernance): Rule {
   return containerGC === undefined ? { containerGC, reason: 'RuleOff' } : { containerGC };
 }
 
-function factsOf({ containers, sandboxes, pods, logs }: NodePart): ContainerGcFacts {
+function factsOf({ containers, sandboxes, pods, logs }: NodePart, now: Date): ContainerGcFacts {
   const seen = { containers, sandboxes, pods, logs };
-  return { ...seen, sightings: observeGone(new Map(), seen) };
+  return { ...seen, sightings: observeGone(new Map(), seen, now) };
 }
 
 function planOf(facts: ContainerGcFacts, rule: Rule, { now, assumeElapsed }: PlanOptions): ContainerGcPlan {

@@ -2,6 +2,7 @@ import { containerKeepReasons, containerRemoveReasons } from '../../src/api/reas
 import type { MutantGroup } from './group.ts';
 
 const containers = 'src/agent/containergc/containers.ts';
+const executor = 'src/agent/containergc/executor.ts';
 const directories = 'src/agent/containergc/log-directories.ts';
 const limits = 'src/agent/containergc/limits.ts';
 const links = 'src/agent/containergc/log-links.ts';
@@ -18,8 +19,25 @@ export const containerGcMutants: MutantGroup = {
   tests: ['test/unit/agent/containergc.'],
   mutants: [
     ['PodGone: two passes', pods, 'const twoPasses = 2;', 'const twoPasses = 1;'],
-    ['PodGone: not in the API', pods, '!this.#uids.has(uid) && ', ''],
-    ['PodGone: not alive', pods, '!this.#alive.has(uid) && ', ''],
+    ['PodGone: not in the API', pods, '!this.#uids.has(uid) || ', 'true || '],
+    ['PodGone: in the API, but over', pods, ' || this.#over.has(uid)', ''],
+    ['PodGone: evicted', pods, "if (evicted === true) return 'Evicted';", ''],
+    ['PodGone: its deletion over', pods, 'deletionAtMs < now.getTime()', 'false'],
+    [
+      'PodGone: not while it is being deleted',
+      pods,
+      'deletionAtMs < now.getTime()',
+      'deletionAtMs < Infinity',
+    ],
+    ['PodGone: over for cache and API server', pods, '.filter((uid) => !others.has(uid))', ''],
+    ['PodGone: not alive', pods, 'isOver && !this.#alive.has(uid) && ', 'isOver && '],
+    [
+      'PodGone: of a listed pod the list decides',
+      executor,
+      "isListed ? this.#judge(removal, view, live) : 'InUse'",
+      'this.#judge(removal, view, live)',
+    ],
+    ['PodGone: by the clock of the API server', executor, ' - live.clockSkewMs', ''],
     ['PodGone: alive by a container', pods, "state === 'Running'", 'false'],
     ['PodGone: alive by a sandbox', pods, "state === 'Ready'", 'false'],
     ['DeadContainer: so many of each', limits, 'unit.slice(0, maxPerPodContainer)', 'unit'],
@@ -137,6 +155,7 @@ export const containerGcMutants: MutantGroup = {
     ['StaticPod: by its UID', pods, ' || (hashForm.test(uid) && !this.#fromApi.has(uid))', ''],
     ['StaticPod: listed again', pods, "if (this.isStatic(uid)) return holdOf('Static');", ''],
     ['KeepMarked', pods, "stands === 'Marked' ? 'KeepMarked' : undefined", 'undefined'],
+    ['KeepMarked: never over', pods, 'if (keepMarked === true) return undefined;', ''],
     ['KeepMarked: listed again', pods, "this.isMarked(uid) ? holdOf('Marked') : undefined", 'undefined'],
     ['UnknownState', containers, "container.state === 'Unknown' && stands !== 'Gone'", 'false'],
     ['UnknownState: listed again', recheck, "if (container.state === 'Unknown') return 'UnknownState';", ''],
@@ -152,8 +171,38 @@ export const containerGcMutants: MutantGroup = {
     [
       'NewestAttempt: listed again',
       recheck,
-      "because === 'superseded' && isNewestOf(container, rivals) ? 'NewestAttempt' : 'due'",
+      "because === 'superseded' && isNewestDead ? 'NewestAttempt' : 'due'",
       "'due'",
+    ],
+    [
+      'NewestAttempt: of an unfinished pod',
+      containers,
+      'over.has(container) && !isNeeded(container)',
+      'over.has(container)',
+    ],
+    [
+      'NewestAttempt: no protection once finished',
+      containers,
+      " && standing(podRefOf(container).uid) !== 'Finished'",
+      '',
+    ],
+    [
+      'NewestAttempt: the newest of all, running ones too',
+      containers,
+      'newest.has(container) && standing',
+      'standing',
+    ],
+    [
+      'NewestAttempt: not finished while alive',
+      pods,
+      'this.#finished.has(uid) && !this.#alive.has(uid)',
+      'this.#finished.has(uid)',
+    ],
+    [
+      'NewestAttempt: of an unfinished pod, listed again',
+      recheck,
+      "if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';",
+      '',
     ],
     [
       'NewestAttempt: is told',
@@ -193,7 +242,7 @@ export const containerGcMutants: MutantGroup = {
       "if (mayStillWrite(link.path, containers)) return keep(object, 'InUse');",
       '',
     ],
-    ['InUse: a pod that is back', recheck, "gone ? 'due' : 'InUse'", "'due'"],
+    ['InUse: a pod that is back', recheck, "gone ? 'due' : (look.hold(uid) ?? 'InUse')", "'due'"],
     ['InUse: the container of another pod', recheck, "if (podUidOf(container) !== uid) return 'InUse';", ''],
     ['Quarantined', containers, "=== 'Quarantined')\n      return", "=== 'Static')\n      return"],
     [

@@ -38,7 +38,7 @@ export function planContainers(
   }
   return [
     ...gone.map((container) => remove(objectOf(container), 'PodGone', { because: 'podGone' })),
-    ...planDead(dead, standing, given),
+    ...planDead(dead, isNeeded(containers, standing), standing, given),
     ...kept,
   ];
 }
@@ -86,8 +86,18 @@ function minimumAge({ state }: RuntimeContainer, stands: Standing, { policy }: G
   return isStarting ? Math.max(policy.minimumAgeMs, startingMs) : policy.minimumAgeMs;
 }
 
+type IsNeeded = (container: RuntimeContainer) => boolean;
+
+/** Whether it is the newest attempt in a pod that has not finished: without any attempt the kubelet runs even a completed container again. */
+function isNeeded(containers: readonly RuntimeContainer[], standing: StandingOf): IsNeeded {
+  const newest = new Set(units(containers).map(([first]) => first));
+  return (container) => newest.has(container) && standing(podRefOf(container).uid) !== 'Finished';
+}
+
+/** The limits count every dead container, as upstream's do; they never take one that is needed. */
 function planDead(
   dead: readonly RuntimeContainer[],
+  isNeeded: IsNeeded,
   standing: StandingOf,
   given: Given,
 ): readonly Decision<ContainerObject>[] {
@@ -95,7 +105,7 @@ function planDead(
   const newest = new Set(units(dead).map(([first]) => first));
   return dead.map((container) => {
     const object = objectOf(container);
-    if (over.has(container)) {
+    if (over.has(container) && !isNeeded(container)) {
       const because = newest.has(container) ? 'limit' : 'superseded';
       return remove(object, 'DeadContainer', { because });
     }

@@ -46,7 +46,7 @@ export interface ExecutorDeps {
   readonly log: Logger;
   /** Why nothing new may begin (another policy, mode DryRun, a clock that jumped); undefined = go on. Asked right before each act. */
   readonly halted: () => string | undefined;
-  /** A pod that the cache misses is there. */
+  /** A pod that the cache misses, or holds for over, is there. */
   readonly onPodFound: (uid: string) => void;
   /** Called as removals go on: a long pass is not a dead one. */
   readonly onProgress: () => void;
@@ -112,18 +112,33 @@ export class ContainerGcExecutor {
     throw new Error(`looking whether something is in use takes longer than ${liveMs / 1000} s`);
   }
 
-  /** What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again. */
+  /**
+   * What waits longest comes first, so that everything else is known right before the act; if that took long, the API server is asked again.
+   * A pod that exists may be over: the list that was just read decides, and one that it misses is not.
+   */
   async #recheckOnce(removal: Removal, signal: AbortSignal): Promise<Recheck | 'halted'> {
     if ((await this.#live.ask(signal)) === undefined) return 'halted';
     const pod = removal.because === 'podGone' ? podOf(removal) : undefined;
     const answer = pod === undefined ? 'gone' : await this.#podGone(pod, signal);
     if (answer === 'unknown') return 'PodsUnknown';
-    if (answer === 'exists') return 'InUse';
     const view = await this.#freshView(removal.object.kind, signal);
     const live = await this.#live.ask(signal);
     if (live === undefined) return 'halted';
-    const pods = podsOfBoth(this.#deps.pods(), live.pods);
-    return recheck(removal, { ...view, pods, clockUnsure: this.#isClockUnsure(removal, live) });
+    if (pod === undefined || answer === 'gone') return this.#judge(removal, view, live);
+    const isListed = live.pods.some(({ uid }) => uid === pod.uid);
+    const verdict = isListed ? this.#judge(removal, view, live) : 'InUse';
+    if (verdict === 'InUse') this.#deps.onPodFound(pod.uid);
+    return verdict;
+  }
+
+  #judge(removal: Removal, view: Listed, live: NodeConfirmation): Recheck {
+    const { clock } = this.#deps;
+    return recheck(removal, {
+      ...view,
+      pods: podsOfBoth(this.#deps.pods(), live.pods),
+      now: new Date(clock.now().getTime() - live.clockSkewMs),
+      clockUnsure: this.#isClockUnsure(removal, live),
+    });
   }
 
   #isClockUnsure({ object }: Removal, live: NodeConfirmation): boolean {
@@ -141,11 +156,8 @@ export class ContainerGcExecutor {
   }
 
   async #askApi(pod: PodRef, signal: AbortSignal): Promise<PodAnswer> {
-    const { podGone, onPodFound } = this.#deps;
     try {
-      const answer = await podGone(pod, signal);
-      if (answer === 'exists') onPodFound(pod.uid);
-      return answer;
+      return await this.#deps.podGone(pod, signal);
     } catch (err) {
       signal.throwIfAborted();
       this.#deps.log.warn({ pod, err }, 'reading pod failed');
@@ -266,7 +278,7 @@ interface View {
   used: number;
 }
 
-type Listed = Omit<LiveView, 'pods'>;
+type Listed = Pick<LiveView, 'containers' | 'sandboxes'>;
 type Done = { readonly freedBytes: number } | 'absent' | ContainerKeepReason;
 
 const freed = async (bytes: Promise<number>): Promise<Done> => ({ freedBytes: await bytes });

@@ -20,7 +20,8 @@ export interface ContainerGcFacts {
   readonly jumps?: readonly Jump[];
 }
 
-type KnownPod = Pick<NodePod, 'uid' | 'configHash'> & Partial<Pick<NodePod, 'keepMarked'>>;
+export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> &
+  Partial<Pick<NodePod, 'keepMarked' | 'phase' | 'evicted' | 'deletionAtMs'>>;
 
 /** How many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;

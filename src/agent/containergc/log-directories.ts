@@ -64,8 +64,9 @@ export function planLogDirectories(
 
 const keepReasons = (
   podsKnown: boolean,
-): Record<'Exists' | 'Marked' | 'Static' | 'Unknown', ContainerKeepReason> => ({
+): Record<'Exists' | 'Finished' | 'Marked' | 'Static' | 'Unknown', ContainerKeepReason> => ({
   Exists: 'InUse',
+  Finished: 'InUse',
   Marked: 'KeepMarked',
   Static: 'StaticPod',
   Unknown: podsKnown ? 'ContainersUnknown' : 'PodsUnknown',

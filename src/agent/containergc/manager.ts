@@ -85,7 +85,7 @@ export class ContainerGcManager {
       const listed = logs instanceof Error ? undefined : logs;
       // The pods come last: one that is created meanwhile is then known before its containers are.
       const seen = { containers, sandboxes, logs: listed, pods: pods() };
-      this.#sightings = observeGone(this.#sightings, seen);
+      this.#sightings = observeGone(this.#sightings, seen, this.#deps.clock.now());
       const facts = { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps };
       return { facts, error: logs instanceof Error ? logs : undefined };
     } catch (cause) {

@@ -1,13 +1,14 @@
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { LogListing } from '../../node/logs.ts';
-import type { ContainerGcFacts, Given, PodRef, Sightings } from './facts.ts';
+import type { ContainerGcFacts, Given, KnownPod, PodRef, Sightings } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
 /**
- * How a pod stands: Exists is in the API or still alive; Marked carries the keep label there; Static is the kubelet's own business; Gone is
- * absent for two passes, Quarantined for one; Unknown cannot be told.
+ * How a pod stands: Exists is in the API or still alive; Finished is in the API, Succeeded or Failed, and not alive; Marked carries the keep
+ * label there; Static is the kubelet's own business; Gone is absent, or over and not alive, for two passes, Quarantined for one; Unknown
+ * cannot be told.
  */
-export type Standing = 'Exists' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+export type Standing = 'Exists' | 'Finished' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
 
 /** Why nothing goes of a pod that stands so, whatever the limits say; undefined = they decide. */
 export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined {
@@ -34,6 +35,19 @@ const twoPasses = 2;
 
 type Observed = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
 
+/** Why a pod is over while the API still has it: the kubelet keeps nothing of an evicted pod, and nothing of a deleted one that has ended. */
+export type PodEnd = 'Evicted' | 'Deleted';
+
+/** undefined = it is not over; a pod with the keep label never is. */
+export function endOf(
+  { keepMarked, evicted, deletionAtMs = Infinity }: KnownPod,
+  now: Date,
+): PodEnd | undefined {
+  if (keepMarked === true) return undefined;
+  if (evicted === true) return 'Evicted';
+  return deletionAtMs < now.getTime() ? 'Deleted' : undefined;
+}
+
 /** Answers for one observation how each pod UID stands, sightings apart. */
 export class PodLook {
   readonly #known: boolean;
@@ -41,12 +55,16 @@ export class PodLook {
   readonly #marked: ReadonlySet<string>;
   readonly #static: ReadonlySet<string>;
   readonly #fromApi: ReadonlySet<string>;
+  readonly #over: ReadonlySet<string>;
+  readonly #finished: ReadonlySet<string>;
   readonly #alive: ReadonlySet<string>;
 
-  constructor({ containers, sandboxes, pods }: Observed) {
+  constructor({ containers, sandboxes, pods }: Observed, now: Date) {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
     this.#uids = new Set(pods?.map(({ uid }) => uid));
     this.#marked = new Set(pods?.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
+    this.#over = uidsWhere(pods ?? [], (pod) => endOf(pod, now) !== undefined);
+    this.#finished = uidsWhere(pods ?? [], ({ phase }) => phase === 'Succeeded' || phase === 'Failed');
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
     this.#static = new Set([
@@ -74,11 +92,26 @@ export class PodLook {
     return this.isMarked(uid) ? holdOf('Marked') : undefined;
   }
 
+  /** Whether the kubelet never starts a container of it again; a phase that something alive contradicts proves nothing. */
+  isFinished(uid: string): boolean {
+    return this.#finished.has(uid) && !this.#alive.has(uid);
+  }
+
   /** undefined = it cannot be told. */
   looksGone(uid: string): boolean | undefined {
     if (!this.#known) return undefined;
-    return !this.#uids.has(uid) && !this.#alive.has(uid) && !this.isStatic(uid);
+    const isOver = !this.#uids.has(uid) || this.#over.has(uid);
+    return isOver && !this.#alive.has(uid) && !this.isStatic(uid);
   }
+}
+
+/** The UIDs of which every entry is so: the cache and a live list may each hold the same pod. */
+function uidsWhere<T extends { readonly uid: string }>(
+  pods: readonly T[],
+  is: (pod: T) => boolean,
+): ReadonlySet<string> {
+  const others = new Set(pods.filter((pod) => !is(pod)).map(({ uid }) => uid));
+  return new Set(pods.map(({ uid }) => uid).filter((uid) => !others.has(uid)));
 }
 
 const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
@@ -88,8 +121,12 @@ const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefine
   new Set(pairs.flatMap(([uid]) => uid ?? []));
 
 /** Counts this observation; a pod that is back, or that cannot be told, starts anew. */
-export function observeGone(previous: Sightings, facts: Omit<ContainerGcFacts, 'sightings'>): Sightings {
-  const look = new PodLook(facts);
+export function observeGone(
+  previous: Sightings,
+  facts: Omit<ContainerGcFacts, 'sightings'>,
+  now: Date,
+): Sightings {
+  const look = new PodLook(facts, now);
   const gone = [...mentioned(facts)].filter((uid) => look.looksGone(uid) === true);
   return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
 }
@@ -106,13 +143,13 @@ const logged = ({ roots, directories, entries }: LogListing): readonly string[] 
 
 /** How each pod stands, by its UID. */
 export function standings(facts: ContainerGcFacts, given: Given): (uid: string) => Standing {
-  const look = new PodLook(facts);
+  const look = new PodLook(facts, given.now);
   return (uid) => {
     if (look.isStatic(uid)) return 'Static';
     if (look.isMarked(uid)) return 'Marked';
     const gone = look.looksGone(uid);
     if (gone === undefined) return 'Unknown';
-    if (!gone) return 'Exists';
+    if (!gone) return look.isFinished(uid) ? 'Finished' : 'Exists';
     const seen = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
     return seen >= twoPasses ? 'Gone' : 'Quarantined';
   };

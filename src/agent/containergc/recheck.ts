@@ -11,6 +11,8 @@ export interface LiveView {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
   readonly pods: ContainerGcFacts['pods'];
+  /** By the API server's clock. */
+  readonly now: Date;
   /** A minimum age asks for a clock that is right, and it is not. */
   readonly clockUnsure?: boolean;
 }
@@ -44,10 +46,15 @@ function recheckContainer(planned: RuntimeContainer, because: Removal['because']
   if (podUidOf(container) !== uid) return 'InUse';
   if (because === 'podGone') return recheckGone(uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  const hold = new PodLook(view).hold(uid);
-  if (hold !== undefined) return hold;
-  const rivals = view.containers.filter((one) => unitOf(one) === unitOf(container) && isDead(one));
-  return because === 'superseded' && isNewestOf(container, rivals) ? 'NewestAttempt' : 'due';
+  return lookAt(view).hold(uid) ?? recheckAttempt(container, because, view);
+}
+
+function recheckAttempt(container: RuntimeContainer, because: Removal['because'], view: LiveView): Recheck {
+  const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));
+  const isFinished = lookAt(view).isFinished(podRefOf(container).uid);
+  if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
+  const isNewestDead = isNewestOf(container, attempts.filter(isDead));
+  return because === 'superseded' && isNewestDead ? 'NewestAttempt' : 'due';
 }
 
 function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], view: LiveView): Recheck {
@@ -57,7 +64,7 @@ function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], vi
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (because === 'podGone') return recheckGone(uid, view);
-  const hold = new PodLook(view).hold(uid);
+  const hold = lookAt(view).hold(uid);
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
@@ -71,10 +78,13 @@ function recheckDirectory({ pod }: LogDirectoryObject, view: LiveView): Recheck 
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {
-  const gone = new PodLook(view).looksGone(uid);
+  const look = lookAt(view);
+  const gone = look.looksGone(uid);
   if (gone === undefined) return 'PodsUnknown';
-  return gone ? 'due' : 'InUse';
+  return gone ? 'due' : (look.hold(uid) ?? 'InUse');
 }
+
+const lookAt = (view: LiveView): PodLook => new PodLook(view, view.now);
 
 const isDead = ({ state }: RuntimeContainer): boolean => state === 'Exited' || state === 'Created';
 

@@ -7,6 +7,7 @@ import {
   checkRow,
   dead,
   down,
+  finishedPod,
   staticSource,
   type Row,
 } from './containergc.world.ts';
@@ -14,6 +15,10 @@ import {
 const pods = [apiPod('pod')];
 const ready = [sandbox('pod')];
 const here = { pods, sandboxes: ready };
+const finished = { pods: [finishedPod('pod')], sandboxes: [down('pod', 60)] };
+const threeByTwo = ['a', 'b', 'c'].flatMap((name, i) =>
+  attempts(2, { name, createdAtNs: agoNs(50 - i) }, name),
+);
 const fiveByTwo = Array.from({ length: 5 }, (_, i) => attempts(2, { name: `u${i}` }, `u${i}-`)).flat();
 
 test.each<Row>([
@@ -37,10 +42,46 @@ test.each<Row>([
     stays: ['c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'a limit of zero leaves none',
-    world: { ...here, containers: attempts(2) },
+    name: 'a limit of zero leaves none of a pod that has finished',
+    world: { ...finished, containers: attempts(2) },
     policy: { maxPerPodContainer: 0 },
     goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+    stays: ['pod-sandbox NewestSandbox'],
+  },
+  {
+    name: 'a limit of zero leaves the newest attempt of a pod that has not finished',
+    world: { ...here, containers: [...attempts(2), dead('init', 70, { name: 'init' })] },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 NewestAttempt', 'init NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a dead attempt beside a later one that runs is not the newest: a limit of zero leaves none',
+    world: { ...here, containers: [...attempts(2), container('live', { createdAtNs: agoNs(1) })] },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+    stays: ['live Running', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a pod whose phase says finished while something of it is alive has not finished',
+    world: { ...finished, sandboxes: ready, containers: attempts(2) },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 NewestAttempt', 'pod-sandbox Running'],
+  },
+  {
+    name: 'a pod that cache and API server tell differently has not finished',
+    world: { ...finished, pods: [...finished.pods, apiPod('pod')], containers: attempts(1) },
+    policy: { maxPerPodContainer: 0 },
+    goes: [],
+    stays: ['c0 NewestAttempt', 'pod-sandbox InUse'],
+  },
+  {
+    name: 'pods not known, or one seen gone once: not finished',
+    world: { pods: undefined, containers: attempts(2) },
+    policy: { maxPerPodContainer: 0 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 NewestAttempt'],
   },
   {
     name: 'without limits all stay',
@@ -93,12 +134,12 @@ test.each<Row>([
   {
     name: 'made exactly the minimum age ago is old enough, a nanosecond later is not',
     world: {
-      ...here,
+      ...finished,
       containers: [dead('exact', 10), dead('later', 10, { createdAtNs: agoNs(10) + 1n, name: 'b' })],
     },
     policy: { minimumAgeMs: 600_000, maxPerPodContainer: 0 },
     goes: ['exact DeadContainer'],
-    stays: ['later TooYoung 12:00:00', 'pod-sandbox Running'],
+    stays: ['later TooYoung 12:00:00', 'pod-sandbox InUse'],
   },
   {
     name: 'made in the future, as a clock that went back tells, is too young',
@@ -110,7 +151,7 @@ test.each<Row>([
   {
     name: 'one that was made and never started is dead, but not in its first two minutes',
     world: {
-      ...here,
+      ...finished,
       containers: [
         dead('stuck', 5, { state: 'Created' }),
         dead('starting', 1, { state: 'Created', name: 'b' }),
@@ -118,7 +159,7 @@ test.each<Row>([
     },
     policy: { maxPerPodContainer: 0 },
     goes: ['stuck DeadContainer'],
-    stays: ['pod-sandbox Running', 'starting TooYoung 12:01:00'],
+    stays: ['pod-sandbox InUse', 'starting TooYoung 12:01:00'],
   },
   {
     name: 'one in unknown state of a pod that exists stays and counts for no limit',
@@ -172,15 +213,17 @@ test.each<Row>([
   },
   {
     name: 'a limit below the number of units: one a unit, then the oldest of all',
-    world: {
-      ...here,
-      containers: ['a', 'b', 'c'].flatMap((name, i) =>
-        attempts(2, { name, createdAtNs: agoNs(50 - i) }, name),
-      ),
-    },
+    world: { ...finished, containers: threeByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 2 },
     goes: ['a0', 'a1', 'b0', 'c0'].map((id) => `${id} DeadContainer`),
-    stays: ['b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox Running'],
+    stays: ['b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox InUse'],
+  },
+  {
+    name: 'the newest attempts of a pod that has not finished stay beyond the limit, and cost no other its place',
+    world: { ...here, containers: threeByTwo },
+    policy: { maxPerPodContainer: undefined, maxContainers: 2 },
+    goes: ['a0', 'b0', 'c0'].map((id) => `${id} DeadContainer`),
+    stays: ['a1 NewestAttempt', 'b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
     name: 'as many as the limit all stay',
@@ -195,10 +238,17 @@ test.each<Row>([
     goes: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].map((id) => `${id} DeadContainer`),
   },
   {
-    name: 'a total limit of zero leaves none',
-    world: { ...here, containers: attempts(2) },
+    name: 'a total limit of zero leaves none of a pod that has finished',
+    world: { ...finished, containers: attempts(2) },
     policy: { maxContainers: 0 },
     goes: ['c0 DeadContainer', 'c1 DeadContainer'],
+  },
+  {
+    name: 'a total limit of zero leaves the newest attempt of a pod that has not finished',
+    world: { ...here, containers: attempts(2) },
+    policy: { maxContainers: 0 },
+    goes: ['c0 DeadContainer'],
+    stays: ['c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
     name: 'containers of gone pods are gone before anything is counted',

@@ -44,9 +44,9 @@ test('everything of the gone pod goes, in order; the crash-looping one keeps its
 });
 
 test('gone means seen so for two passes in a row', () => {
-  const once = observeGone(new Map(), facts);
+  const once = observeGone(new Map(), facts, now);
   expect([...once]).toEqual([['uid-gone', 1]]);
-  const twice = observeGone(once, facts);
+  const twice = observeGone(once, facts, now);
   expect(twice.get('uid-gone')).toBe(2);
   const planned = (sightings: typeof once) =>
     goes(planContainerGc({ ...facts, sightings }, { policy: rule(), now })).filter((it) =>
@@ -62,6 +62,6 @@ test.each([
   { name: 'the sandboxes were not known', change: { sandboxes: undefined } },
   { name: 'a container of it ran', change: { containers: [container('gone-1', { pod: 'gone' })] } },
 ])('a pass in which $name starts the count anew', ({ change }) => {
-  const between = observeGone(observeGone(new Map(), facts), { ...facts, ...change });
-  expect(observeGone(between, facts).get('uid-gone')).toBe(1);
+  const between = observeGone(observeGone(new Map(), facts, now), { ...facts, ...change }, now);
+  expect(observeGone(between, facts, now).get('uid-gone')).toBe(1);
 });

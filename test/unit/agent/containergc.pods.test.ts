@@ -6,13 +6,17 @@ import {
   attempts,
   checkRow,
   dead,
+  deletedPod,
   down,
+  evictedPod,
+  finishedPod,
   log,
   logsRule,
   type Row,
 } from './containergc.world.ts';
 
 const pods = [apiPod('pod')];
+const goneLogs = { logs: [log('default_gone_uid-gone/main/0.log')] };
 const gone = { containers: [dead('g', 60, { pod: 'gone' })], sandboxes: [down('gone', 60)] };
 
 test.each<Row>([
@@ -61,15 +65,77 @@ test.each<Row>([
     stays: ['c0 ContainersUnknown', 'c1 ContainersUnknown', 'c2 ContainersUnknown'],
   },
   {
-    name: 'finished or evicted, but still in the API: it exists',
-    world: { ...gone, pods: [apiPod('gone')] },
+    name: 'finished, but still in the API: it exists',
+    world: { ...gone, pods: [finishedPod('gone', { phase: 'Failed' })] },
     goes: [],
     stays: ['g NewestAttempt', 'gone-sandbox InUse'],
   },
   {
+    name: 'evicted, still in the API: everything goes, logs too',
+    world: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 2 } },
+    given: { assumeGone: false },
+    goes: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
+  },
+  {
+    name: 'evicted, seen so once: it waits for the next pass',
+    world: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 1 } },
+    given: { assumeGone: false },
+    goes: [],
+    stays: [
+      'g Quarantined 12:01:00',
+      'gone-sandbox InUse',
+      'pods/default_gone_uid-gone Quarantined 12:01:00',
+    ],
+  },
+  {
+    name: 'evicted, and its sandbox is ready: it exists',
+    world: { containers: gone.containers, pods: [evictedPod('gone')], sandboxes: [sandbox('gone')] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox Running'],
+  },
+  {
+    name: 'evicted, and a container runs: it exists',
+    world: {
+      ...gone,
+      pods: [evictedPod('gone')],
+      containers: [...gone.containers, container('live', { pod: 'gone', name: 'side' })],
+    },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
+  },
+  {
+    name: 'evicted with the keep label: it loses nothing',
+    world: { ...gone, ...goneLogs, pods: [evictedPod('gone', { keepMarked: true })] },
+    goes: [],
+    stays: ['g KeepMarked', 'gone-sandbox KeepMarked', 'pods/default_gone_uid-gone KeepMarked'],
+  },
+  {
+    name: 'evicted and static: left to the kubelet',
+    world: { ...gone, pods: [evictedPod('mirror', { configHash: 'uid-gone' })] },
+    goes: [],
+    stays: ['g StaticPod', 'gone-sandbox StaticPod'],
+  },
+  {
+    name: 'deleted, its grace period over, and held by a finalizer: everything goes',
+    world: { ...gone, ...goneLogs, pods: [deletedPod('gone', 1)] },
+    goes: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
+  },
+  {
+    name: 'deleted, its grace period not over: it exists',
+    world: { ...gone, ...goneLogs, pods: [deletedPod('gone', 0)] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox InUse', 'pods/default_gone_uid-gone InUse'],
+  },
+  {
+    name: 'deleted long ago, and its sandbox is ready: it exists',
+    world: { containers: gone.containers, pods: [deletedPod('gone', 60)], sandboxes: [sandbox('gone')] },
+    goes: [],
+    stays: ['g NewestAttempt', 'gone-sandbox Running'],
+  },
+  {
     name: 'a pod that carries the keep label loses nothing, whatever the limits, and counts for none',
     world: {
-      pods: [{ ...apiPod('pod'), keepMarked: true }, apiPod('other')],
+      pods: [{ ...apiPod('pod'), keepMarked: true }, finishedPod('other')],
       containers: [...attempts(2), dead('lost', 60, { state: 'Unknown' }), dead('o', 90, { pod: 'other' })],
       sandboxes: [down('pod', 60), down('pod', 30, { id: 'newest' })],
       logs: [log('default_pod_uid-pod/main/0.log.20260101-000001')],

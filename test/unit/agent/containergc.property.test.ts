@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
-import type { ContainerGcFacts, ContainerGcPlan } from '../../../src/agent/containergc/facts.ts';
+import type {
+  ContainerGcFacts,
+  ContainerGcObject,
+  ContainerGcPlan,
+  KnownPod,
+} from '../../../src/agent/containergc/facts.ts';
+import { overLimits } from '../../../src/agent/containergc/limits.ts';
+import { byNewest } from '../../../src/agent/containergc/order.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../builders.ts';
@@ -77,12 +84,50 @@ const logs = fc
     ),
   );
 
-const facts: fc.Arbitrary<ContainerGcFacts> = fc.record({ containers, sandboxes, logs }).map((world) =>
-  factsOf({
-    ...world,
-    pods: [...['a', 'b', 'c'].map((name) => apiPod(name)), apiPod('mirror', 'uid-static')],
-  }),
-);
+const phases: Partial<KnownPod>[] = [
+  ...['Pending', 'Running', 'Succeeded', 'Failed'].map((phase) => ({ phase })),
+  { phase: 'Failed', evicted: true },
+  {},
+];
+const pods = fc
+  .tuple(
+    ...['a', 'b', 'c'].map((name) =>
+      fc.tuple(fc.constant(name), fc.constantFrom(...phases), fc.constantFrom(undefined, 1, -1)),
+    ),
+  )
+  .map((list) => [
+    ...list.map(([name, phase, minutes]): KnownPod => ({
+      ...{ ...apiPod(name), ...phase },
+      deletionAtMs: minutes === undefined ? undefined : minutesAgo(minutes),
+    })),
+    apiPod('mirror', 'uid-static'),
+  ]);
+
+const facts: fc.Arbitrary<ContainerGcFacts> = fc
+  .record({ containers, sandboxes, logs, pods })
+  .map((world) => factsOf(world));
+
+const uidOf = ({ labels }: RuntimeContainer): string => labels['io.kubernetes.pod.uid'] ?? '';
+
+const isAlive = (seen: ContainerGcFacts, uid: string): boolean =>
+  (seen.containers ?? []).some((one) => uidOf(one) === uid && one.state === 'Running') ||
+  (seen.sandboxes ?? []).some(({ podUid, state }) => podUid === uid && state === 'Ready');
+
+/** Absent, evicted, or deleted a while ago; and nothing of it is alive. */
+function isGone(seen: ContainerGcFacts, uid: string): boolean {
+  if (isAlive(seen, uid)) return false;
+  const known = seen.pods?.find((pod) => pod.uid === uid);
+  return known === undefined || known.evicted === true || (known.deletionAtMs ?? Infinity) < now.getTime();
+}
+
+/** The newest attempt of all, in a pod that may still run it again. */
+function isNeeded(seen: ContainerGcFacts, one: RuntimeContainer): boolean {
+  const uid = uidOf(one);
+  const phase = seen.pods?.find((pod) => pod.uid === uid)?.phase;
+  const isFinished = (phase === 'Succeeded' || phase === 'Failed') && !isAlive(seen, uid);
+  const attempts = (seen.containers ?? []).filter((other) => uidOf(other) === uid && other.name === one.name);
+  return !isFinished && attempts.every((other) => other === one || byNewest(one, other) < 0);
+}
 
 const policies: fc.Arbitrary<ContainerGcPolicy> = fc
   .record({
@@ -101,6 +146,15 @@ const planned = (seen: ContainerGcFacts, policy: ContainerGcPolicy): ContainerGc
 
 const removedContainers = ({ removals }: ContainerGcPlan): RuntimeContainer[] =>
   removals.flatMap(({ object }) => (object.kind === 'container' ? [object.container] : []));
+/** The dead containers that the limits look at. */
+const limitedContainers = (
+  decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[],
+): RuntimeContainer[] =>
+  decisions.flatMap(({ object, reason }) =>
+    object.kind === 'container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
+      ? [object.container]
+      : [],
+  );
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
   removals.flatMap(({ object }) => (object.kind === 'sandbox' ? [object.sandbox] : []));
 
@@ -127,8 +181,9 @@ test('a running container, one that is not the kubelet’s and one of a static p
     fc.property(facts, policies, (seen, policy) => {
       for (const { state, labels } of removedContainers(planned(seen, policy))) {
         expect(state).not.toBe('Running');
-        expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(labels['io.kubernetes.pod.uid']);
-        if (labels['io.kubernetes.pod.uid'] !== 'uid-gone') expect(state).not.toBe('Unknown');
+        const uid = labels['io.kubernetes.pod.uid'] ?? '';
+        expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(uid);
+        if (!isGone(seen, uid)) expect(state).not.toBe('Unknown');
       }
     }),
     worlds,
@@ -150,7 +205,7 @@ test(
           const newer = seen.sandboxes?.some(
             (one) => one.podUid === podUid && one.createdAtNs >= createdAtNs && one.id !== id,
           );
-          expect(newer === true || podUid === 'uid-gone').toBe(true);
+          expect(newer === true || isGone(seen, podUid)).toBe(true);
         }
       }),
       worlds,
@@ -169,9 +224,7 @@ test(
           maxPerPodContainer: policy.maxPerPodContainer === 0 ? 1 : policy.maxPerPodContainer,
         };
         const plan = planned(seen, { ...limits, maxContainers: undefined });
-        for (const one of removedContainers(plan).filter(
-          ({ labels }) => labels['io.kubernetes.pod.uid'] !== 'uid-gone',
-        )) {
+        for (const one of removedContainers(plan).filter((container) => !isGone(seen, uidOf(container)))) {
           const newer = plan.kept.some(
             ({ object, reason }) =>
               object.kind === 'container' &&
@@ -188,15 +241,35 @@ test(
   },
 );
 
-test('a total limit is kept, whatever is there', property, () => {
+test('whatever the limits, the newest attempt of a pod that has not finished stays', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const { removals } = planned(seen, policy);
+      for (const { object, reason } of removals)
+        if (object.kind === 'container' && reason === 'DeadContainer')
+          expect(isNeeded(seen, object.container)).toBe(false);
+    }),
+    worlds,
+  );
+});
+
+test('a total limit is kept, but for the newest attempts of pods that have not finished', property, () => {
   fc.assert(
     fc.property(facts, policies, fc.integer({ min: 0, max: 6 }), (seen, policy, maxContainers) => {
-      const { kept } = planned(seen, { ...policy, maxContainers });
-      expect(
-        kept
-          .filter(({ reason }) => reason === 'NewestAttempt' || reason === 'UnderLimit')
-          .filter(({ object }) => object.kind === 'container').length,
-      ).toBeLessThanOrEqual(maxContainers);
+      const limited = limitedContainers(planned(seen, { ...policy, maxContainers }).kept);
+      expect(limited.filter((one) => !isNeeded(seen, one)).length).toBeLessThanOrEqual(maxContainers);
+    }),
+    worlds,
+  );
+});
+
+test('the newest attempts that stay cost no other container its place', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const { removals, kept } = planned(seen, policy);
+      const dead = limitedContainers([...removals, ...kept]);
+      const over = [...overLimits(dead, policy)].filter((one) => !isNeeded(seen, one));
+      expect(new Set(limitedContainers(removals))).toEqual(new Set(over));
     }),
     worlds,
   );

@@ -6,15 +6,28 @@ import { PodLook, standings } from '../../../src/agent/containergc/pods.ts';
 import { recheck, type LiveView } from '../../../src/agent/containergc/recheck.ts';
 import { inventoryOf } from '../../../src/agent/containergc/report.ts';
 import { keepAllContainers } from '../../../src/agent/containergc/ungoverned.ts';
-import { now } from '../../builders.ts';
+import { minutesAgo, now } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { apiPod, dead, down, factsOf, log, nameOf, rule, staticSource } from './containergc.world.ts';
+import {
+  apiPod,
+  dead,
+  deletedPod,
+  down,
+  evictedPod,
+  factsOf,
+  finishedPod,
+  log,
+  nameOf,
+  rule,
+  staticSource,
+} from './containergc.world.ts';
 
 const marked = { uid: 'uid-pod', configHash: undefined, keepMarked: true };
 const old = dead('old', 60, { attempt: 0 });
 const newer = dead('newer', 50, { attempt: 1 });
 const view = (over: Partial<LiveView> = {}): LiveView => ({
   ...{ containers: [old, newer], sandboxes: [sandbox('pod')], pods: [apiPod('pod')] },
+  now,
   ...over,
 });
 
@@ -49,9 +62,27 @@ describe('a container', () => {
     },
     { name: 'is the newest by now', live: { containers: [old] }, says: 'NewestAttempt' },
     {
-      name: 'is the newest by now, but over a limit',
+      name: 'is the newest by now, and its pod has not finished',
       because: 'limit',
       live: { containers: [old] },
+      says: 'NewestAttempt',
+    },
+    {
+      name: 'is the newest by now, but over a limit, and its pod has finished',
+      because: 'limit',
+      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod')] },
+      says: 'due',
+    },
+    {
+      name: 'is the newest by now, and only the cache says that its pod has finished',
+      because: 'limit',
+      live: { containers: [old], sandboxes: [], pods: [finishedPod('pod'), apiPod('pod')] },
+      says: 'NewestAttempt',
+    },
+    {
+      name: 'is over a limit, and a later attempt runs',
+      because: 'limit',
+      live: { containers: [old, { ...newer, state: 'Running' }] },
       says: 'due',
     },
     {
@@ -63,6 +94,42 @@ describe('a container', () => {
     { name: 'is gone, whatever the clock says', live: { clockUnsure: true, containers: [] }, says: 'absent' },
     { name: 'of a gone pod is due', because: 'podGone', live: { sandboxes: [], pods: [] }, says: 'due' },
     { name: 'of a gone pod that is back', because: 'podGone', says: 'InUse' },
+    {
+      name: 'of an evicted pod is due',
+      because: 'podGone',
+      live: { sandboxes: [], pods: [evictedPod('pod')] },
+      says: 'due',
+    },
+    {
+      name: 'of an evicted pod that runs',
+      because: 'podGone',
+      live: { pods: [evictedPod('pod')] },
+      says: 'InUse',
+    },
+    {
+      name: 'of a pod that only the cache holds for evicted',
+      because: 'podGone',
+      live: { sandboxes: [], pods: [evictedPod('pod'), apiPod('pod')] },
+      says: 'InUse',
+    },
+    {
+      name: 'of an evicted pod that got the keep label',
+      because: 'podGone',
+      live: { sandboxes: [], pods: [evictedPod('pod', { keepMarked: true })] },
+      says: 'KeepMarked',
+    },
+    {
+      name: 'of a pod whose deletion is over',
+      because: 'podGone',
+      live: { sandboxes: [], pods: [deletedPod('pod', 1)] },
+      says: 'due',
+    },
+    {
+      name: 'of a pod that is being deleted, by the clock of the API server',
+      because: 'podGone',
+      live: { sandboxes: [], pods: [deletedPod('pod', 1)], now: new Date(minutesAgo(2)) },
+      says: 'InUse',
+    },
     {
       name: 'of a gone pod that nobody can tell of',
       because: 'podGone',
@@ -172,7 +239,7 @@ describe('logs', () => {
 describe('how pods stand', () => {
   test('a ready sandbox and a running container that are nobody’s keep nobody alive', () => {
     const sandboxes = [sandbox('stray', { labels: {} })];
-    const look = new PodLook({ containers: [container('c', { labels: {} })], sandboxes, pods: [] });
+    const look = new PodLook({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
     expect(look.looksGone('uid-gone')).toBe(true);
     expect(look.looksGone('')).toBe(true);
   });

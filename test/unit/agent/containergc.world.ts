@@ -5,6 +5,7 @@ import type {
   ContainerGcObject,
   ContainerGcPlan,
   Given,
+  KnownPod,
 } from '../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
@@ -50,6 +51,22 @@ export const apiPod = (
 ): { uid: string; configHash: string | undefined } => ({
   uid: `uid-${pod}`,
   configHash,
+});
+
+/** A pod of the API that has finished and is not deleted. */
+export const finishedPod = (pod: string, over: Partial<KnownPod> = {}): KnownPod => ({
+  ...apiPod(pod),
+  phase: 'Succeeded',
+  ...over,
+});
+
+export const evictedPod = (pod: string, over: Partial<KnownPod> = {}): KnownPod =>
+  finishedPod(pod, { phase: 'Failed', evicted: true, ...over });
+
+/** Its grace period ended so many minutes ago. */
+export const deletedPod = (pod: string, minutes: number): KnownPod => ({
+  ...apiPod(pod),
+  deletionAtMs: minutesAgo(minutes),
 });
 
 export const log = (path: string, over: Partial<LogEntry> = {}): LogEntry => ({

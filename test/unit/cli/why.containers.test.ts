@@ -9,7 +9,7 @@ import {
 import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { node } from '../../builders.ts';
+import { minutesAgo, node } from '../../builders.ts';
 import { attempts, dead, down, link, log, logsRule, rule, staticSource } from '../agent/containergc.world.ts';
 import { ask, boundPod, broken, checkAnswer, nodesPolicy, worldOf, type Told } from './why.scene.ts';
 
@@ -33,6 +33,9 @@ const logsOf = (...entries: readonly LogEntry[]): LogListing => ({
   ...{ entries, directories: [], complete: true },
 });
 const pods = [boundPod('pod')];
+const finished = { ...boundPod('pod'), phase: 'Succeeded' };
+const evicted = { ...finished, phase: 'Failed', evicted: true };
+const deleted = { ...boundPod('pod'), deletionAtMs: minutesAgo(1) };
 const uid = '11111111-2222-3333-4444-555555555555';
 const goneLogs = `default_gone_${uid}`;
 const podLogs = 'default_pod_uid-pod';
@@ -44,6 +47,18 @@ const rows: readonly Row[] = [
     part: { containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC',
     why: 'It is not running, and pod default/pod is gone.',
+  },
+  {
+    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
+    part: { pods: [evicted], containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC',
+    why: 'It is not running, and pod default/pod was evicted.',
+  },
+  {
+    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
+    part: { pods: [deleted], containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC',
+    why: 'It is not running, and pod default/pod was deleted longer than its grace period ago.',
   },
   {
     ...{ reason: 'DeadContainer', asked: 'dead0' },
@@ -59,13 +74,16 @@ const rows: readonly Row[] = [
   },
   {
     ...{ reason: 'DeadContainer', asked: 'dead0', rule: { maxPerPodContainer: 0 } },
-    part: { pods, containers: attempts(1, {}, 'dead') },
+    part: { pods: [finished], containers: attempts(1, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=0',
     why: 'It is the only dead attempt of container main of pod default/pod, and none may stay.',
   },
   {
     ...{ reason: 'DeadContainer', asked: 'dead-a', rule: { maxContainers: 1 } },
-    part: { pods, containers: [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })] },
+    part: {
+      pods: [finished],
+      containers: [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })],
+    },
     field: 'nodes.containerGC.maxContainers=1',
     why: 'Of the 2 dead containers on the node one may stay, and it is among the oldest.',
   },
@@ -74,6 +92,12 @@ const rows: readonly Row[] = [
     part: { sandboxes: [down('pod', 60)] },
     field: 'nodes.containerGC.sandboxes=true',
     why: 'It is not ready and without containers, and pod default/pod is gone.',
+  },
+  {
+    ...{ reason: 'Sandbox', asked: 'pod-sandbox', assumeElapsed: true },
+    part: { pods: [evicted], sandboxes: [down('pod', 60)] },
+    field: 'nodes.containerGC.sandboxes=true',
+    why: 'It is not ready and without containers, and pod default/pod was evicted.',
   },
   {
     ...{ reason: 'Sandbox', asked: 'older' },
@@ -86,6 +110,12 @@ const rows: readonly Row[] = [
     part: { logs: logsOf(log(`${goneLogs}/main/0.log`)) },
     field: 'nodes.containerGC.logs.orphanedDirectories=true',
     why: 'It holds logs of pod default/gone, which is gone, and no container of it is left.',
+  },
+  {
+    ...{ reason: 'OrphanedLogs', asked: `/var/log/pods/${goneLogs}`, assumeElapsed: true },
+    part: { pods: [{ ...deleted, uid }], logs: logsOf(log(`${goneLogs}/main/0.log`)) },
+    field: 'nodes.containerGC.logs.orphanedDirectories=true',
+    why: 'It holds logs of pod default/gone, which was deleted longer than its grace period ago, and no container of it is left.',
   },
   {
     ...{ reason: 'BrokenLink', asked: '/var/log/containers/a_b_c-0123456789.log' },
@@ -146,7 +176,13 @@ const rows: readonly Row[] = [
     ...{ reason: 'NewestAttempt', asked: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC.maxPerPodContainer=1',
-    why: 'It is the newest dead attempt of container main of pod default/pod, whose log somebody may want to read.',
+    why: 'It is the newest dead attempt of container main of pod default/pod: somebody may want to read its log, and without it the kubelet may run the container of an unfinished pod again.',
+  },
+  {
+    ...{ reason: 'NewestAttempt', asked: 'dead-1', rule: { maxPerPodContainer: 0 } },
+    part: { pods, containers: [dead('dead-1', 60)] },
+    field: 'nodes.containerGC.maxPerPodContainer=0',
+    why: 'It is the newest dead attempt of container main of pod default/pod: somebody may want to read its log, and without it the kubelet may run the container of an unfinished pod again.',
   },
   {
     ...{ reason: 'NewestSandbox', asked: 'pod-sandbox' },
@@ -190,6 +226,12 @@ const rows: readonly Row[] = [
     part: { containers: [dead('dead-1', 60)] },
     field: null,
     why: 'It looks as if pod default/pod is gone, but that was seen only once, here just now.',
+  },
+  {
+    ...{ reason: 'Quarantined', asked: 'dead-1' },
+    part: { pods: [evicted], containers: [dead('dead-1', 60)] },
+    field: null,
+    why: 'It looks as if nothing runs of pod default/pod, which was evicted, but that was seen only once, here just now.',
   },
   {
     ...{ reason: 'PodsUnknown', asked: `/var/log/pods/${podLogs}` },
