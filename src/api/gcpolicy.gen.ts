@@ -316,11 +316,11 @@ export interface GCPolicySpecNodesContainerGC {
    */
   minimumAge?: string;
   /**
-   * How many dead attempts of each container of a pod are kept. 0 keeps none, -1 means no limit.
+   * How many dead attempts of each container of a pod are kept. 0 keeps none, -1 means no limit. The newest attempt in a pod that has not finished is always kept.
    */
   maxPerPodContainer?: number;
   /**
-   * How many dead containers are kept on a node. 0 keeps none, -1 means no limit.
+   * How many dead containers are kept on a node. 0 keeps none, -1 means no limit. The newest attempts in pods that have not finished are always kept.
    */
   maxContainers?: number;
   /**

@@ -110,20 +110,24 @@ export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> 
 /** Of containergc: containers, sandboxes and logs. */
 export const containerMeanings: ReasonMeanings<ContainerRemoveReason | ContainerKeepReason> = {
   PodGone: {
-    sentence: 'Its pod was absent from the API in two passes and by a live look, and nothing of it runs.',
-    change: `Its pod is in the API or runs. ${nodeMark}`,
+    sentence:
+      'Its pod is absent from the API, was evicted, or was deleted longer than its grace period ago, by two passes and a live read; and nothing of the pod runs.',
+    change: `Its pod is in the API and not over, or something of it runs. ${podMark}`,
   },
   DeadContainer: {
-    sentence: 'There are more dead containers than a limit allows; the oldest go first.',
+    sentence:
+      'There are more dead containers than a limit allows; the oldest go first, but never the newest attempt in a pod that has not finished.',
     change: `A higher limit where it is over one: nodes.containerGC.maxPerPodContainer or maxContainers. ${podMark}`,
   },
   Sandbox: {
-    sentence: 'It is not ready and without containers, and its pod is gone or has a newer one.',
+    sentence:
+      'It is not ready and without containers, and its pod is gone, was evicted, is deleted for good, or has a newer sandbox.',
     change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${podMark}`,
   },
   OrphanedLogs: {
-    sentence: 'It is the log directory of a pod that is gone, and no container of it is left.',
-    change: `Its pod is in the API or runs, or nodes.containerGC.logs.orphanedDirectories is off. ${nodeMark}`,
+    sentence:
+      'It is the log directory of a pod that is gone, was evicted, or is deleted for good, and no container of it is left.',
+    change: `Its pod is in the API and not over, or something of it runs, or nodes.containerGC.logs.orphanedDirectories is off. ${podMark}`,
   },
   BrokenLink: {
     sentence: 'It leads to a log that is gone.',
@@ -155,8 +159,10 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
       'nodes.containerGC.minimumAge since its creation is over; at least two minutes if it was created and not started.',
   },
   NewestAttempt: {
-    sentence: 'It is the latest dead container of its name: its log may be wanted.',
-    change: 'A later attempt ends, its pod is gone, or the limits of the policy leave none.',
+    sentence:
+      'It is the newest dead attempt of its container: its log may be wanted, and while the pod has not finished, the kubelet may run the container again without it.',
+    change:
+      'A later attempt starts or ends, or its pod is gone or over; once the pod has finished, also when the limits of the policy leave none.',
   },
   NewestSandbox: {
     sentence: 'It is the latest sandbox of its pod.',
@@ -171,8 +177,9 @@ export const containerMeanings: ReasonMeanings<ContainerRemoveReason | Container
     change: 'What needs it goes: its pod, the containers of a sandbox or a log directory, the log of a link.',
   },
   Quarantined: {
-    sentence: 'Its pod is absent from the API, but was seen so only once.',
-    change: 'The next pass sees the pod absent too.',
+    sentence:
+      'Its pod is absent from the API, evicted, or deleted for good, but only one pass has seen that.',
+    change: 'The next pass sees the same.',
   },
   ...shared,
   KeepMarked: {

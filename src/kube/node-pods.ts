@@ -72,7 +72,7 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     namespace: intern.string(meta.namespace),
     resourceVersion: meta.resourceVersion,
     phase: intern.string(status?.phase ?? ''),
-    evicted: status?.phase === 'Failed' && status.reason === 'Evicted',
+    evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
     configHash: configHashOf(meta.annotations),
     configSource: meta.annotations[annotation.source],
@@ -82,6 +82,9 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     storage: spec === undefined ? noStorageSpec : specs.read(spec),
   };
 }
+
+const isEvicted = (status: Message['status']): boolean =>
+  status?.phase === 'Failed' && status.reason === 'Evicted';
 
 const configHashOf = (annotations: Readonly<Record<string, string>>): string | undefined =>
   annotations[annotation.hash] ?? annotations[annotation.mirror];

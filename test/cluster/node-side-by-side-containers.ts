@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 import { crictl, runContainer, runSandbox } from './crictl.ts';
@@ -39,11 +39,14 @@ export async function makeRemains(cluster: Cluster, world: ContainerWorld): Prom
     podOn(cluster, { name: 'started', image, script: forever, init: { image, script: 'exit 0' } }),
     podOn(cluster, { name: 'moved', image, script: forever, restartPolicy: 'Always' }),
     podOn(cluster, { name: 'gone-stopped', image, script: forever }),
+    podOn(cluster, { name: 'held', image, script: forever, finalizers: ['dustpan.test/hold'] }),
+    podOn(cluster, { name: 'evicted', image, script: forever, storageLimit: '1Mi' }),
   ]);
   await atRest(cluster, world);
   for (const attempt of [1, 2]) await moveToSandbox(cluster, attempt);
   await cluster.kill('kubelet');
-  await crictl(cluster, 'stopp', await sandboxOf(cluster, 'gone-stopped'));
+  for (const pod of ['gone-stopped', 'held']) await crictl(cluster, 'stopp', await sandboxOf(cluster, pod));
+  await kubectl(cluster, ['delete', 'pod', 'held', '--wait=false']);
   await deletePods(cluster, ['gone-stopped', ...namesOf('gone', world).map(({ name }) => name)]);
   await leaveLogs(cluster);
 }
@@ -61,7 +64,7 @@ const namesOf = (
 
 async function atRest(cluster: Cluster, world: ContainerWorld): Promise<void> {
   const ended = [...namesOf('finishing', world), ...namesOf('gone', world)];
-  const running = ['started/main#0', 'moved/main#0', 'gone-stopped/main#0'];
+  const running = ['started', 'moved', 'gone-stopped', 'held', 'evicted'].map((name) => `${name}/main#0`);
   const looping = namesOf('looping', world).map(({ name, tries }) => `${name}/main#${tries}`);
   await until('pods to come to rest', async () => {
     const phases = await podPhases(cluster);
@@ -88,6 +91,29 @@ export async function deletePods(cluster: Cluster, names: readonly string[]): Pr
   await kubectl(cluster, ['delete', 'pod', ...names, '--force', '--grace-period=0']);
 }
 
+/** Writes so much into the log of the pod `evicted` that a kubelet evicts it, and waits until one has. */
+export async function overfill(cluster: Cluster): Promise<void> {
+  const log = join(podLogs, `default_evicted_${await uidOf(cluster, 'evicted')}`, 'main/0.log');
+  appendFileSync(log, 'x'.repeat(2 * 1024 ** 2));
+  await until('an eviction', async () => (await reasonOf(cluster, 'evicted')) === 'Evicted');
+}
+
+/** Leaves the pod `evicted` as a kubelet does that ends right after the eviction: stopped, and so in the API. */
+export async function evictAndLeave(cluster: Cluster): Promise<readonly string[]> {
+  await crictl(cluster, 'stopp', await sandboxOf(cluster, 'evicted'));
+  const left = (await remainsOf(cluster)).filter((line) => line.includes('evicted'));
+  const status = { phase: 'Failed', reason: 'Evicted', message: 'Container main exceeded its limit. ' };
+  const patch = JSON.stringify({ status });
+  await kubectl(cluster, ['patch', 'pod', 'evicted', '--subresource=status', '-p', patch]);
+  return left;
+}
+
+const reasonOf = (cluster: Cluster, pod: string): Promise<string> =>
+  kubectl(cluster, ['get', 'pod', pod, '-o', 'jsonpath={.status.reason}']);
+
+const uidOf = (cluster: Cluster, pod: string): Promise<string> =>
+  kubectl(cluster, ['get', 'pod', pod, '-o', 'jsonpath={.metadata.uid}']);
+
 const podLogs = '/var/log/pods';
 const containerLogs = '/var/log/containers';
 
@@ -95,7 +121,7 @@ const containerLogs = '/var/log/containers';
 async function leaveLogs(cluster: Cluster): Promise<void> {
   leaveLogDirectory('default_ghost_4a6ed0b6-9b93-4f5c-8d1e-3f1c1d1f5a10');
   symlinkSync('/var/log/pods/away/0.log', join(containerLogs, `away_default_main-${'ab'.repeat(32)}.log`));
-  const uid = await kubectl(cluster, ['get', 'pod', 'looping-0', '-o', 'jsonpath={.metadata.uid}']);
+  const uid = await uidOf(cluster, 'looping-0');
   writeFileSync(join(podLogs, `default_looping-0_${uid}/main/0.log.20260101-000000`), 'rotated\n');
 }
 

@@ -99,15 +99,20 @@ interface PodOptions {
   readonly script: string;
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   readonly init?: { readonly image: string; readonly script: string };
+  /** Held back in the API after its deletion. */
+  readonly finalizers?: readonly string[];
+  /** limits["ephemeral-storage"] of its main container. */
+  readonly storageLimit?: string;
 }
 
 /** A pod bound to the node, on its network, so that it starts as soon as the kubelet sees it. */
 export function podOn(cluster: Cluster, options: PodOptions): object {
-  const { name, image, script, init, restartPolicy = 'Never' } = options;
+  const { name, image, script, init, finalizers, storageLimit, restartPolicy = 'Never' } = options;
+  const resources = storageLimit && { limits: { 'ephemeral-storage': storageLimit } };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'default' },
+    metadata: { name, namespace: 'default', finalizers },
     spec: {
       nodeName: cluster.node.name,
       hostNetwork: true,
@@ -115,7 +120,7 @@ export function podOn(cluster: Cluster, options: PodOptions): object {
       terminationGracePeriodSeconds: 1,
       volumes: [{ name: 'count', emptyDir: {} }],
       ...(init && { initContainers: [containerOf('init', init)] }),
-      containers: [containerOf('main', { image, script })],
+      containers: [{ ...containerOf('main', { image, script }), resources }],
     },
   };
 }

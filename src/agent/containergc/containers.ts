@@ -38,7 +38,7 @@ export function planContainers(
   }
   return [
     ...gone.map((container) => remove(objectOf(container), 'PodGone', { because: 'podGone' })),
-    ...planDead(dead, isNeeded(containers, standing), standing, given),
+    ...planDead(dead, { containers, standing }, given),
     ...kept,
   ];
 }
@@ -86,10 +86,14 @@ function minimumAge({ state }: RuntimeContainer, stands: Standing, { policy }: G
   return isStarting ? Math.max(policy.minimumAgeMs, startingMs) : policy.minimumAgeMs;
 }
 
-type IsNeeded = (container: RuntimeContainer) => boolean;
+interface Place {
+  /** All of them. */
+  readonly containers: readonly RuntimeContainer[];
+  readonly standing: StandingOf;
+}
 
 /** Whether it is the newest attempt in a pod that has not finished: without any attempt the kubelet runs even a completed container again. */
-function isNeeded(containers: readonly RuntimeContainer[], standing: StandingOf): IsNeeded {
+function neededIn({ containers, standing }: Place): (container: RuntimeContainer) => boolean {
   const newest = new Set(units(containers).map(([first]) => first));
   return (container) => newest.has(container) && standing(podRefOf(container).uid) !== 'Finished';
 }
@@ -97,11 +101,11 @@ function isNeeded(containers: readonly RuntimeContainer[], standing: StandingOf)
 /** The limits count every dead container, as upstream's do; they never take one that is needed. */
 function planDead(
   dead: readonly RuntimeContainer[],
-  isNeeded: IsNeeded,
-  standing: StandingOf,
+  { containers, standing }: Place,
   given: Given,
 ): readonly Decision<ContainerObject>[] {
   const over = overLimits(dead, given.policy);
+  const isNeeded = neededIn({ containers, standing });
   const newest = new Set(units(dead).map(([first]) => first));
   return dead.map((container) => {
     const object = objectOf(container);

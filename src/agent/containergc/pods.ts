@@ -61,10 +61,11 @@ export class PodLook {
 
   constructor({ containers, sandboxes, pods }: Observed, now: Date) {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
-    this.#uids = new Set(pods?.map(({ uid }) => uid));
-    this.#marked = new Set(pods?.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
-    this.#over = uidsWhere(pods ?? [], (pod) => endOf(pod, now) !== undefined);
-    this.#finished = uidsWhere(pods ?? [], ({ phase }) => phase === 'Succeeded' || phase === 'Failed');
+    const listed = pods ?? [];
+    this.#uids = new Set(listed.map(({ uid }) => uid));
+    this.#marked = new Set(listed.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
+    this.#over = uidsWhere(listed, (pod) => endOf(pod, now) !== undefined);
+    this.#finished = uidsWhere(listed, ({ phase }) => phase === 'Succeeded' || phase === 'Failed');
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
     this.#static = new Set([

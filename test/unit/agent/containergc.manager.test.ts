@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodePod } from '../../../src/api/node-pass.ts';
-import { minutesAgo } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { nodePod } from './imagegc.bed.ts';
 import { bed, governed, nodePolicy, type Bed } from './containergc.bed.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './containergc.world.ts';
 
@@ -131,51 +127,6 @@ test('a pod that was found after all has to be missed twice again', async () => 
   await made.pass();
   expect(made.runtime.changes).toEqual([]);
   await made.pass();
-  expect(made.left()).toEqual(['live', 'pod-sandbox']);
-});
-
-const listed = (over: Partial<NodePod>): NodePod[] => [nodePod('gone', [], { uid: 'uid-gone', ...over })];
-const evicted = { phase: 'Failed', evicted: true };
-
-test.each([
-  { name: 'evicted', over: evicted },
-  { name: 'deleted longer than its grace period ago', over: { deletionAtMs: minutesAgo(1) } },
-])('a pod that exists but was $name loses everything in the second pass', async ({ over }) => {
-  const made = goneBed();
-  made.world.pods = [apiPod('pod'), ...listed(over)];
-  made.world.live = { pods: listed(over) };
-  made.world.answers.set('uid-gone', 'exists');
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  await made.pass();
-  expect(made.left()).toEqual(['live', 'pod-sandbox']);
-  expect(made.logs.paths).not.toContain(goneLog);
-});
-
-test.each<{ name: string; live: Partial<NodeConfirmation> }>([
-  { name: 'lists it as running', live: { pods: listed({ phase: 'Running' }) } },
-  { name: 'finds it but does not list it', live: { pods: [] } },
-  { name: 'lists it with the keep label', live: { pods: listed({ ...evicted, keepMarked: true }) } },
-])('an evicted pod keeps everything when the API server $name', async ({ live }) => {
-  const made = goneBed();
-  made.world.pods = [apiPod('pod'), ...listed(evicted)];
-  made.world.live = live;
-  made.world.answers.set('uid-gone', 'exists');
-  await twice(made);
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.logs.calls).toEqual([]);
-});
-
-test('whether a deletion is over goes by the clock of the API server', async () => {
-  const made = goneBed();
-  const deleted = listed({ deletionAtMs: minutesAgo(1) });
-  made.world.pods = [apiPod('pod'), ...deleted];
-  made.world.live = { pods: deleted, clockSkewMs: 180_000 };
-  made.world.answers.set('uid-gone', 'exists');
-  await twice(made);
-  expect(made.runtime.changes).toEqual([]);
-  made.world.live = { pods: deleted, clockSkewMs: 30_000 };
-  await twice(made);
   expect(made.left()).toEqual(['live', 'pod-sandbox']);
 });
 

@@ -1,160 +1,24 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
 import type {
   ContainerGcFacts,
   ContainerGcObject,
   ContainerGcPlan,
-  KnownPod,
 } from '../../../src/agent/containergc/facts.ts';
 import { overLimits } from '../../../src/agent/containergc/limits.ts';
-import { byNewest } from '../../../src/agent/containergc/order.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import { minutesAgo, now } from '../../builders.ts';
 import {
-  apiPod,
-  dead,
-  down,
-  factsOf,
-  goes,
-  log,
-  logsRule,
-  nameOf,
-  rule,
-  staticSource,
-} from './containergc.world.ts';
+  facts,
+  isGone,
+  isNeeded,
+  planned,
+  policies,
+  removedContainers,
+  uidOf,
+} from './containergc.random.ts';
+import { goes, nameOf } from './containergc.world.ts';
 import { property, worlds } from '../../property.ts';
 
-const podNames = ['a', 'b', 'c', 'gone', 'static'];
-const podName = fc.constantFrom(...podNames);
-const age = fc.integer({ min: 0, max: 8 });
-const limit = fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined });
-
-const containers = fc
-  .array(
-    fc.record({
-      pod: podName,
-      name: fc.constantFrom('main', 'side'),
-      age,
-      attempt: fc.integer({ min: 0, max: 3 }),
-      state: fc.constantFrom('Created', 'Running', 'Exited', 'Exited', 'Unknown'),
-      sandbox: fc.integer({ min: 0, max: 1 }),
-      labelled: fc.integer({ min: 0, max: 9 }),
-    }),
-    { maxLength: 25 },
-  )
-  .map((list) =>
-    list.map(({ pod, name, age: minutes, attempt, state, sandbox, labelled }, i): RuntimeContainer =>
-      dead(`container-${i}`, minutes, {
-        ...{ pod, name, attempt, state, sandboxId: `${pod}-${sandbox}` },
-        ...(labelled === 0 ? { labels: {} } : {}),
-      }),
-    ),
-  );
-
-const sandboxes = fc
-  .array(fc.record({ pod: podName, slot: fc.integer({ min: 0, max: 3 }), ready: fc.boolean(), age }), {
-    maxLength: 12,
-  })
-  .map((list) =>
-    list.map(({ pod, slot, ready, age: minutes }, i): RuntimeSandbox =>
-      down(pod, minutes, {
-        id: slot < 2 ? `${pod}-${slot}` : `${pod}-${slot}-${i}`,
-        ...(ready ? { state: 'Ready' } : {}),
-        ...(pod === 'static' ? { annotations: staticSource } : {}),
-      }),
-    ),
-  )
-  .map((list) => [...new Map(list.map((one) => [one.id, one])).values()]);
-
-const logs = fc
-  .uniqueArray(
-    fc.tuple(
-      podName,
-      fc.constantFrom('main', 'side'),
-      fc.constantFrom('0.log', '0.log.20260101-000001', '1.log.20260101-000002.gz'),
-      age,
-    ),
-    { selector: ([pod, name, file]) => `${pod}/${name}/${file}`, maxLength: 12 },
-  )
-  .map((list) =>
-    list.map(([pod, name, file, minutes]) =>
-      log(`default_${pod}_uid-${pod}/${name}/${file}`, { mtimeMs: minutesAgo(minutes) }),
-    ),
-  );
-
-const phases: Partial<KnownPod>[] = [
-  ...['Pending', 'Running', 'Succeeded', 'Failed'].map((phase) => ({ phase })),
-  { phase: 'Failed', evicted: true },
-  {},
-];
-const pods = fc
-  .tuple(
-    ...['a', 'b', 'c'].map((name) =>
-      fc.tuple(fc.constant(name), fc.constantFrom(...phases), fc.constantFrom(undefined, 1, -1)),
-    ),
-  )
-  .map((list) => [
-    ...list.map(([name, phase, minutes]): KnownPod => ({
-      ...{ ...apiPod(name), ...phase },
-      deletionAtMs: minutes === undefined ? undefined : minutesAgo(minutes),
-    })),
-    apiPod('mirror', 'uid-static'),
-  ]);
-
-const facts: fc.Arbitrary<ContainerGcFacts> = fc
-  .record({ containers, sandboxes, logs, pods })
-  .map((world) => factsOf(world));
-
-const uidOf = ({ labels }: RuntimeContainer): string => labels['io.kubernetes.pod.uid'] ?? '';
-
-const isAlive = (seen: ContainerGcFacts, uid: string): boolean =>
-  (seen.containers ?? []).some((one) => uidOf(one) === uid && one.state === 'Running') ||
-  (seen.sandboxes ?? []).some(({ podUid, state }) => podUid === uid && state === 'Ready');
-
-/** Absent, evicted, or deleted a while ago; and nothing of it is alive. */
-function isGone(seen: ContainerGcFacts, uid: string): boolean {
-  if (isAlive(seen, uid)) return false;
-  const known = seen.pods?.find((pod) => pod.uid === uid);
-  return known === undefined || known.evicted === true || (known.deletionAtMs ?? Infinity) < now.getTime();
-}
-
-/** The newest attempt of all, in a pod that may still run it again. */
-function isNeeded(seen: ContainerGcFacts, one: RuntimeContainer): boolean {
-  const uid = uidOf(one);
-  const phase = seen.pods?.find((pod) => pod.uid === uid)?.phase;
-  const isFinished = (phase === 'Succeeded' || phase === 'Failed') && !isAlive(seen, uid);
-  const attempts = (seen.containers ?? []).filter((other) => uidOf(other) === uid && other.name === one.name);
-  return !isFinished && attempts.every((other) => other === one || byNewest(one, other) < 0);
-}
-
-const policies: fc.Arbitrary<ContainerGcPolicy> = fc
-  .record({
-    minimumAgeMs: fc.constantFrom(0, 180_000),
-    maxPerPodContainer: limit,
-    maxContainers: limit,
-    maxRotatedPerContainer: limit,
-    maxBytesPerPod: fc.constantFrom(undefined, 100, 250),
-  })
-  .map(({ maxRotatedPerContainer, maxBytesPerPod, ...limits }) =>
-    rule({ ...limits, logs: logsRule({ maxRotatedPerContainer, maxBytesPerPod }) }),
-  );
-
-const planned = (seen: ContainerGcFacts, policy: ContainerGcPolicy): ContainerGcPlan =>
-  planContainerGc(seen, { policy, now, assumeGone: true });
-
-const removedContainers = ({ removals }: ContainerGcPlan): RuntimeContainer[] =>
-  removals.flatMap(({ object }) => (object.kind === 'container' ? [object.container] : []));
-/** The dead containers that the limits look at. */
-const limitedContainers = (
-  decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[],
-): RuntimeContainer[] =>
-  decisions.flatMap(({ object, reason }) =>
-    object.kind === 'container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
-      ? [object.container]
-      : [],
-  );
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
   removals.flatMap(({ object }) => (object.kind === 'sandbox' ? [object.sandbox] : []));
 
@@ -213,6 +77,69 @@ test(
   },
 );
 
+test('the order of the lists does not matter', property, () => {
+  fc.assert(
+    fc.property(facts, policies, fc.integer(), (seen, policy, seed) => {
+      const shuffled = <T>(list: readonly T[] | undefined): T[] =>
+        [...(list ?? [])]
+          .map((item, i) => ({ item, key: Math.sin(seed + i) }))
+          .sort((a, b) => a.key - b.key)
+          .map(({ item }) => item);
+      const other = {
+        ...seen,
+        containers: shuffled(seen.containers),
+        sandboxes: shuffled(seen.sandboxes),
+        logs: seen.logs && { ...seen.logs, entries: shuffled(seen.logs.entries) },
+      };
+      expect(goes(planned(other, policy))).toEqual(goes(planned(seen, policy)));
+    }),
+    worlds,
+  );
+});
+
+test('once a plan is done there is nothing left to do', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      expect(goes(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
+    }),
+    worlds,
+  );
+});
+
+test('every container and every sandbox has one decision', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const { removals, kept } = planned(seen, policy);
+      const told = [...removals, ...kept]
+        .map(({ object }) => object)
+        .filter(({ kind }) => kind === 'container' || kind === 'sandbox');
+      const all = [...(seen.containers ?? []), ...(seen.sandboxes ?? [])];
+      expect(told.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
+    }),
+    worlds,
+  );
+});
+
+test('without the pods nothing is called gone', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, policy) => {
+      const { removals } = planned({ ...seen, pods: undefined }, policy);
+      expect(removals.filter(({ because }) => because === 'podGone')).toEqual([]);
+    }),
+    worlds,
+  );
+});
+
+/** The dead containers that the limits look at. */
+const limitedContainers = (
+  decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[],
+): RuntimeContainer[] =>
+  decisions.flatMap(({ object, reason }) =>
+    object.kind === 'container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
+      ? [object.container]
+      : [],
+  );
+
 test(
   'of every container of an existing pod a newest dead attempt stays, when the limit per container allows one and there is no total',
   property,
@@ -270,59 +197,6 @@ test('the newest attempts that stay cost no other container its place', property
       const dead = limitedContainers([...removals, ...kept]);
       const over = [...overLimits(dead, policy)].filter((one) => !isNeeded(seen, one));
       expect(new Set(limitedContainers(removals))).toEqual(new Set(over));
-    }),
-    worlds,
-  );
-});
-
-test('the order of the lists does not matter', property, () => {
-  fc.assert(
-    fc.property(facts, policies, fc.integer(), (seen, policy, seed) => {
-      const shuffled = <T>(list: readonly T[] | undefined): T[] =>
-        [...(list ?? [])]
-          .map((item, i) => ({ item, key: Math.sin(seed + i) }))
-          .sort((a, b) => a.key - b.key)
-          .map(({ item }) => item);
-      const other = {
-        ...seen,
-        containers: shuffled(seen.containers),
-        sandboxes: shuffled(seen.sandboxes),
-        logs: seen.logs && { ...seen.logs, entries: shuffled(seen.logs.entries) },
-      };
-      expect(goes(planned(other, policy))).toEqual(goes(planned(seen, policy)));
-    }),
-    worlds,
-  );
-});
-
-test('once a plan is done there is nothing left to do', property, () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      expect(goes(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
-    }),
-    worlds,
-  );
-});
-
-test('every container and every sandbox has one decision', property, () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      const { removals, kept } = planned(seen, policy);
-      const told = [...removals, ...kept]
-        .map(({ object }) => object)
-        .filter(({ kind }) => kind === 'container' || kind === 'sandbox');
-      const all = [...(seen.containers ?? []), ...(seen.sandboxes ?? [])];
-      expect(told.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
-    }),
-    worlds,
-  );
-});
-
-test('without the pods nothing is called gone', property, () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      const { removals } = planned({ ...seen, pods: undefined }, policy);
-      expect(removals.filter(({ because }) => because === 'podGone')).toEqual([]);
     }),
     worlds,
   );
