@@ -45,6 +45,7 @@ test('on a node, what its runtime holds is planned, and nothing is touched', asy
   const [main] = ran.containers;
   if (main === undefined) throw new Error('no container');
   cri.runtime.exit(main.id);
+  cri.runtime.addContainer(ran.sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' });
   const plan = await planned([...args(), `--policy=${scene.path('policy.json')}`, '--kept']);
   expect(plan.decisions).toContainEqual(
     expect.objectContaining({

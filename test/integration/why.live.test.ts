@@ -114,12 +114,15 @@ test('on the node, images and containers are explained', async () => {
     'policy.json',
     policy('mine', { mode: 'Enforce', nodes: { imageGC: {}, containerGC: { maxPerPodContainer: 0 } } }),
   );
-  const { containers } = cri.runtime.runPod({
+  const { sandbox, containers } = cri.runtime.runPod({
     name: 'web',
     containers: [{ name: 'main', image: 'registry.example.com/app:v1' }],
   });
   const id = containers[0]?.id ?? '';
   cri.runtime.exit(id);
+  cri.runtime.exit(
+    cri.runtime.addContainer(sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' }).id,
+  );
   const node = [
     `--policy=${scene.path('policy.json')}`,
     '--node-name=node-1',
