@@ -55,12 +55,6 @@ const rows: readonly Row[] = [
     why: 'It is not running, and pod default/pod was evicted.',
   },
   {
-    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
-    part: { pods: [deleted], containers: [dead('dead-1', 60)] },
-    field: 'nodes.containerGC',
-    why: 'It is not running, and pod default/pod was deleted longer than its grace period ago.',
-  },
-  {
     ...{ reason: 'DeadContainer', asked: 'dead0' },
     part: { pods, containers: attempts(3, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=1',
@@ -176,12 +170,6 @@ const rows: readonly Row[] = [
     ...{ reason: 'NewestAttempt', asked: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC.maxPerPodContainer=1',
-    why: 'It is the newest dead attempt of container main of pod default/pod: somebody may want to read its log, and without it the kubelet may run the container of an unfinished pod again.',
-  },
-  {
-    ...{ reason: 'NewestAttempt', asked: 'dead-1', rule: { maxPerPodContainer: 0 } },
-    part: { pods, containers: [dead('dead-1', 60)] },
-    field: 'nodes.containerGC.maxPerPodContainer=0',
     why: 'It is the newest dead attempt of container main of pod default/pod: somebody may want to read its log, and without it the kubelet may run the container of an unfinished pod again.',
   },
   {
