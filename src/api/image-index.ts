@@ -42,8 +42,10 @@ class Names {
   readonly #byDigest: Ids = new Map();
   /** Images whose digests nobody knows, by repository: they may be what a digest means. */
   readonly #withoutDigest: Ids = new Map();
-  /** By path and tag, whatever the registry. */
+  /** By path and tag or digest, whatever the registry. */
   readonly #byPath: Ids = new Map();
+  /** Images whose digests nobody knows, by path. */
+  readonly #byPathWithoutDigest: Ids = new Map();
 
   add({ id, tags, digests }: NamedImage): void {
     this.#ids.add(id);
@@ -55,7 +57,10 @@ class Names {
       put(this.#byName, canonicalReference(reference), id);
       put(this.#byPath, pathOf(reference), id);
       if (reference.digest !== undefined) put(this.#byDigest, reference.digest, id);
-      else if (digests.length === 0) put(this.#withoutDigest, repositoryOf(reference), id);
+      else if (digests.length === 0) {
+        put(this.#withoutDigest, repositoryOf(reference), id);
+        put(this.#byPathWithoutDigest, barePath(reference), id);
+      }
     }
   }
 
@@ -67,8 +72,7 @@ class Names {
     const reference = parseImageReference(text);
     if (reference === undefined) return [...found];
     for (const id of this.#exact(reference)) found.add(id);
-    // CRI-O tries the registries of its search list for a short name: any of them may be meant.
-    if (found.size === 0 && !reference.isQualified) return [...(this.#byPath.get(pathOf(reference)) ?? [])];
+    if (!reference.isQualified) for (const id of this.#inAnyRegistry(reference)) found.add(id);
     return [...found];
   }
 
@@ -86,6 +90,13 @@ class Names {
       ...(this.#withoutDigest.get(repositoryOf(reference)) ?? []),
     ];
   }
+
+  /** CRI-O completes a short name from its search registries, which only its configuration names: the image of any registry may be meant. */
+  #inAnyRegistry(reference: ImageReference): readonly string[] {
+    const named = this.#byPath.get(pathOf(reference)) ?? [];
+    if (reference.digest === undefined) return [...named];
+    return [...named, ...(this.#byPathWithoutDigest.get(barePath(reference)) ?? [])];
+  }
 }
 
 function put(map: Ids, key: string, id: string): void {
@@ -94,7 +105,11 @@ function put(map: Ids, key: string, id: string): void {
   else ids.add(id);
 }
 
-function pathOf({ path, tag = 'latest', digest }: ImageReference): string {
-  const bare = path.startsWith('library/') ? path.slice('library/'.length) : path;
-  return digest === undefined ? `${bare}:${tag}` : `${bare}@${digest}`;
+function pathOf(reference: ImageReference): string {
+  const { tag = 'latest', digest } = reference;
+  return `${barePath(reference)}${digest === undefined ? `:${tag}` : `@${digest}`}`;
 }
+
+/** docker.io adds `library/` to a path of one component. */
+const barePath = ({ path }: ImageReference): string =>
+  path.startsWith('library/') ? path.slice('library/'.length) : path;

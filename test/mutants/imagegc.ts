@@ -5,6 +5,7 @@ const plan = 'src/agent/imagegc/plan.ts';
 const holds = 'src/agent/imagegc/holds.ts';
 const records = 'src/agent/imagegc/records.ts';
 const disk = 'src/agent/imagegc/disk.ts';
+const index = 'src/api/image-index.ts';
 
 export const imageGcMutants: MutantGroup = {
   unit: 'imagegc',
@@ -37,6 +38,13 @@ export const imageGcMutants: MutantGroup = {
     ['InUse: by a mount', holds, "for (const reference of mounted) use(reference, 'a mount');", ''],
     ['InUse: by what the container was made from', holds, "imageId === '' ? imageRef : imageId", 'imageRef'],
     ['BoundPod', plan, "if (boundPod !== undefined) return 'BoundPod';", ''],
+    [
+      'BoundPod: a short name in any registry',
+      index,
+      'if (!reference.isQualified) for',
+      'if (found.size === 0) for',
+    ],
+    ['BoundPod: a whole name in one registry', index, 'if (!reference.isQualified) for', 'for'],
     ['BoundPod: unfinished', holds, "phase !== 'Succeeded' && ", ''],
     ['BoundPod: not failed', holds, " && phase !== 'Failed'", ''],
     ['Pinned', plan, "if (pinned) return 'Pinned';", ''],

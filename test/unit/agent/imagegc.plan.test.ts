@@ -149,6 +149,19 @@ describe('what stays', () => {
     expect(told(plan(facts(named, { pods: [nodePod('p', ['y:1'])] }))).stays).toEqual({ a: 'BoundPod' });
   });
 
+  test.each([
+    { spec: 'nginx', bound: ['hub', 'quay'] },
+    { spec: 'docker.io/nginx', bound: ['hub'] },
+    { spec: 'quay.io/nginx', bound: ['quay'] },
+  ])('a starting pod that names $spec protects $bound', ({ spec, bound }) => {
+    const listed = [
+      image('hub', { tags: ['docker.io/library/nginx:latest'] }),
+      image('quay', { tags: ['quay.io/nginx:latest'] }),
+    ];
+    const { stays } = told(plan(facts(listed, { pods: [nodePod('p', [spec])] })));
+    expect(Object.keys(stays).filter((id) => stays[id] === 'BoundPod')).toEqual(bound);
+  });
+
   test('the first of several reasons is told, and what each rests on', () => {
     const given = facts([image('a', { pinned: true })], {
       containers: [container('a')],

@@ -10,7 +10,29 @@ import { facts, imageRule, nameOf, nodePod, told } from './imagegc.bed.ts';
 
 const minute = 60_000;
 const capacityBytes = 10_000;
-const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** Several have one path in different registries. */
+const tags: Readonly<Record<string, string>> = {
+  a: 'docker.io/library/web:latest',
+  b: 'quay.io/web:latest',
+  c: 'registry.example.com:5000/library/web:latest',
+  d: 'docker.io/library/web:2',
+  e: 'docker.io/team/app:1',
+  f: 'quay.io/team/app:1',
+};
+const names = Object.keys(tags);
+/** What a pod may write, and the images that its runtime may take it for. */
+const meant: Readonly<Record<string, readonly string[]>> = {
+  web: ['a', 'b', 'c'],
+  'library/web:latest': ['a', 'b', 'c'],
+  'web:2': ['d'],
+  'web:3': [],
+  'team/app:1': ['e', 'f'],
+  'docker.io/web': ['a'],
+  'quay.io/web:latest': ['b'],
+  'registry.example.com:5000/library/web': ['c'],
+  'quay.io/team/app:1': ['f'],
+  'ghcr.io/team/app:1': [],
+};
 const someNames = fc.subarray(names, { maxLength: 3 });
 const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 const six = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 6, maxLength: 6 });
@@ -22,7 +44,7 @@ const node = fc.noBias(
   fc.record({
     used: someNames,
     mounted: someNames,
-    bound: someNames,
+    bound: fc.subarray(Object.keys(meant), { maxLength: 2 }),
     pinned: someNames,
     kept: someNames,
     ages: six(age),
@@ -38,11 +60,16 @@ type Node = typeof node extends fc.Arbitrary<infer T> ? T : never;
 
 const factsOf = (seen: Node, order: readonly string[] = names): ImageGcFacts =>
   facts(
-    order.map((name) => image(name, { pinned: seen.pinned.includes(name), sizeBytes: sizeOf(seen, name) })),
+    order.map((name) =>
+      image(name, {
+        ...{ tags: [tags[name] ?? ''], pinned: seen.pinned.includes(name) },
+        sizeBytes: sizeOf(seen, name),
+      }),
+    ),
     {
       containers: seen.used.map((name) => container(`c-${name}`, { imageId: `sha256:${name}` })),
       mounted: seen.mounted.map((name) => `sha256:${name}`),
-      pods: seen.bound.map((name) => nodePod(`p-${name}`, [name])),
+      pods: seen.bound.map((spec) => nodePod(`p-${spec}`, [spec])),
       disk: { capacityBytes, availableBytes: seen.availableBytes },
       records: Object.fromEntries(names.map((name, i) => [name, recordOf(seen, i)])),
     },
@@ -57,7 +84,12 @@ function recordOf({ ages, agesOfUse }: Node, i: number) {
 }
 
 const ruleOf = ({ kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent }: Node): ImageGcPolicy =>
-  imageRule({ keep: kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent });
+  imageRule({
+    keep: kept.map((name) => tags[name] ?? ''),
+    maximumAgeMs,
+    maxImagesPerPass,
+    highThresholdPercent,
+  });
 
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
   planImageGc(from, { policy, now });
@@ -65,7 +97,8 @@ const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf
 test('what is used, mounted, bound, pinned or kept is never a candidate', property, () => {
   fc.assert(
     fc.property(node, (seen) => {
-      const held = new Set([...seen.used, ...seen.mounted, ...seen.bound, ...seen.pinned, ...seen.kept]);
+      const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
+      const held = new Set([...seen.used, ...seen.mounted, ...bound, ...seen.pinned, ...seen.kept]);
       const { candidates } = planned(seen);
       expect(candidates.filter(({ image: each }) => held.has(nameOf(each)))).toEqual([]);
     }),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { imageIndex, podImageMatches } from '../../../src/api/image-index.ts';
 import {
   keepList,
@@ -172,9 +172,39 @@ test('names that are no references count as they are written, and ids whatever e
   expect(imageIndex([odd]).idsOf('sha256:odd')).toEqual(['sha256:odd']);
 });
 
-test('a short name means the image of the default registry where that is listed', () => {
-  const hub = named({ id: 'sha256:hub', tags: ['docker.io/library/nginx:1'] });
-  const quay = named({ id: 'sha256:quay', tags: ['quay.io/nginx:1'] });
-  expect(imageIndex([hub, quay]).idsOf('nginx:1')).toEqual(['sha256:hub']);
-  expect(imageIndex([quay]).idsOf('nginx:1')).toEqual(['sha256:quay']);
+describe('a name without a registry', () => {
+  const images = [
+    named({ id: 'hub', tags: ['docker.io/library/nginx:latest'] }),
+    named({ id: 'quay', tags: ['quay.io/nginx:latest'] }),
+    named({ id: 'quay-library', tags: ['quay.io/library/nginx:latest'] }),
+    named({ id: 'quay-2', tags: ['quay.io/nginx:2'] }),
+    named({ id: 'quay-digest', digests: [`quay.io/nginx@${digest}`] }),
+    named({ id: 'deeper', tags: ['quay.io/mirror/nginx:latest'] }),
+    named({ id: 'team-hub', tags: ['docker.io/team/app:1'] }),
+    named({ id: 'team-quay', tags: ['quay.io/team/app:1'] }),
+    named({ id: 'local', tags: ['localhost/nginx:latest'] }),
+  ];
+  const latest = ['hub', 'local', 'quay', 'quay-library'];
+
+  test.each([
+    ['nginx', latest],
+    ['nginx:latest', latest],
+    ['library/nginx', latest],
+    ['nginx:2', ['quay-2']],
+    ['nginx:3', []],
+    [`nginx@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
+    [`nginx:9@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
+    ['team/app:1', ['team-hub', 'team-quay']],
+    ['app:1', []],
+    ['docker.io/nginx', ['hub']],
+    ['docker.io/library/nginx', ['hub']],
+    ['index.docker.io/library/nginx', ['hub']],
+    ['quay.io/nginx', ['quay']],
+    ['quay.io/library/nginx', ['quay-library']],
+    ['localhost/nginx', ['local']],
+    ['registry:5000/team/app:1', []],
+    [`quay.io/nginx@${digest}`, ['quay', 'quay-2', 'quay-digest']],
+  ])('%s means %j, as only one with a registry is exact', (spec, ids) => {
+    expect(imageIndex(images).idsOf(spec).toSorted()).toEqual(ids);
+  });
 });
