@@ -4,6 +4,7 @@ import { code, codes } from './markdown.ts';
 
 const operations: Readonly<Record<RuntimeOperation, true>> = {
   version: true,
+  status: true,
   list_images: true,
   image_status: true,
   remove_image: true,

@@ -4,6 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 /** The names the kubelet's own metrics have for these calls. */
 export type RuntimeOperation =
   | 'version'
+  | 'status'
   | 'list_images'
   | 'image_status'
   | 'remove_image'
@@ -44,6 +45,8 @@ export function toldRuntime(
   };
   return {
     version: (signal) => told('version', runtime.version(signal)),
+    checkReady: (signal) => told('status', runtime.checkReady(signal)),
+    sandboxImage: (signal) => told('status', runtime.sandboxImage(signal)),
     listImages: (signal) => told('list_images', runtime.listImages(signal)),
     imageStatus: (reference, signal) => told('image_status', runtime.imageStatus(reference, signal)),
     imageLayers: (id, signal) => told('image_status', runtime.imageLayers(id, signal)),

@@ -1,12 +1,14 @@
 import { CriConnection } from './connection.ts';
 import type { Question } from './connection.ts';
 import {
+  assertReady,
   toContainer,
   toContainerStatus,
   toFileSystems,
   toImage,
   toLayers,
   toSandbox,
+  toSandboxImage,
   toSandboxStatus,
   toStats,
   toVersion,
@@ -67,6 +69,22 @@ class CriClient implements ContainerRuntime {
     return this.#connection.ask(
       [runtime, runtime.methods.version, toVersion],
       this.#soon({ version: kubeletApiVersion }),
+      signal,
+    );
+  }
+
+  checkReady(signal: AbortSignal): Promise<void> {
+    return this.#connection.ask(
+      [runtime, runtime.methods.status, assertReady],
+      this.#soon({ verbose: false }),
+      signal,
+    );
+  }
+
+  sandboxImage(signal: AbortSignal): Promise<string | undefined> {
+    return this.#connection.ask(
+      [runtime, runtime.methods.status, toSandboxImage],
+      this.#soon({ verbose: true }),
       signal,
     );
   }

@@ -1,3 +1,4 @@
+import { NotReady } from './failure.ts';
 import type * as wire from './gen/cri.ts';
 import type {
   ContainerState,
@@ -51,6 +52,19 @@ export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] 
   const rootfs = fieldOf(fieldOf(parsed(info['info']), 'imageSpec'), 'rootfs');
   const layers = fieldOf(rootfs, 'diff_ids');
   return Array.isArray(layers) && layers.every(isDigest) ? layers : undefined;
+}
+
+/** Throws NotReady. As for the kubelet, a runtime without the condition is not ready; the network's condition does not matter here. */
+export function assertReady({ status }: wire.StatusResponse): void {
+  const ready = status?.conditions.find(({ type }) => type === 'RuntimeReady');
+  if (ready === undefined) throw new NotReady('it has no condition RuntimeReady');
+  if (!ready.status) throw new NotReady([ready.reason, ready.message].filter(Boolean).join(': '));
+}
+
+/** containerd 1 and CRI-O report their configuration as JSON below `info`; the field of containerd 2 has nothing of images. */
+export function toSandboxImage({ info }: wire.StatusResponse): string | undefined {
+  const image = fieldOf(parsed(info['config']), 'sandboxImage');
+  return typeof image === 'string' && image !== '' ? image : undefined;
 }
 
 function parsed(text: string | undefined): unknown {

@@ -11,6 +11,11 @@ export interface FailedCall {
   readonly deadlineMs: number;
 }
 
+/** The runtime answers that it is not ready; the message is the reason that it gives. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
+}
+
 /** What is wrong with a socket itself; undefined = somebody listens there. */
 export type SocketTrouble = 'missing' | 'permission denied' | 'refused' | undefined;
 
@@ -25,6 +30,10 @@ export function describeFailure(cause: unknown, call: FailedCall, trouble: Socke
   const { method, socket } = call;
   const error = (text: string, failure: RuntimeFailure): RuntimeError =>
     new RuntimeError(`${method}: ${oneLine(text)}`, failure, { cause });
+  if (cause instanceof NotReady) {
+    const text = `${method}: the container runtime at ${socket} is not ready: ${oneLine(cause.message)}`;
+    return new RuntimeError(text, 'unavailable');
+  }
   if (cause instanceof DeadlinePassed) {
     return error(
       `the container runtime at ${socket} did not answer within ${call.deadlineMs / 1000} s`,

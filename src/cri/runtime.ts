@@ -100,6 +100,10 @@ export interface RuntimeFileSystems {
  */
 export interface ContainerRuntime {
   version(signal: AbortSignal): Promise<RuntimeVersion>;
+  /** Throws RuntimeError (`unavailable`) while the runtime reports that it is not ready: its lists may then be incomplete. */
+  checkReady(signal: AbortSignal): Promise<void>;
+  /** The reference of the image that it makes sandboxes from; undefined = the runtime does not report it (containerd 2). */
+  sandboxImage(signal: AbortSignal): Promise<string | undefined>;
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
   /** undefined = there is no such image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined>;
@@ -125,7 +129,7 @@ export interface ContainerRuntime {
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]>;
 }
 
-/** What callers tell apart: a runtime that is away, one that hangs, one that refuses. */
+/** What callers tell apart: a runtime that is away or not ready, one that hangs, one that refuses. */
 export type RuntimeFailure = 'unavailable' | 'deadline' | 'denied' | 'other';
 
 /** A call to the runtime that failed; the message names the call and the socket, in one line. */

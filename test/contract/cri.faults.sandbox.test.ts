@@ -122,6 +122,26 @@ describe('answers', () => {
     await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({ failure: 'denied' });
   });
 
+  test('a runtime that is not ready is unavailable, and says why; it may come back', async () => {
+    sandbox.runtime.notReady = { reason: 'Starting', message: 'recovering' };
+    await expect(runtime.checkReady(signal)).rejects.toMatchObject({
+      failure: 'unavailable',
+      message: `Status: the container runtime at ${sandbox.socket} is not ready: Starting: recovering`,
+    });
+    sandbox.runtime.notReady = undefined;
+    await runtime.checkReady(signal);
+  });
+
+  test('containerd 1 and CRI-O name the image of their sandboxes, to those who ask for all', async () => {
+    const image = 'registry.k8s.io/pause:3.10';
+    const other = await startCriSandbox({ socket: join(folder, 'named.sock'), sandboxImage: image });
+    const named = criRuntime({ socket: other.socket });
+    expect(await named.sandboxImage(signal)).toBe(image);
+    expect(other.calls).toMatchObject([{ method: 'Status', request: { verbose: true } }]);
+    named.close();
+    other.stop();
+  });
+
   test('states that a newer runtime may have protect', async () => {
     const { sandbox: pod, containers } = sandbox.runtime.runPod({ name: 'a' });
     const change = (answer: unknown): unknown => {

@@ -18,6 +18,18 @@ export function imageSuite(scene: () => CriScene): void {
     });
   });
 
+  describe('status', () => {
+    test('a runtime is ready, whatever its network is', async () => {
+      await expect(scene().runtime.checkReady(signal)).resolves.toBeUndefined();
+    });
+
+    test('containerd 2 does not name the image of its sandboxes: it pins it', async () => {
+      expect(await scene().runtime.sandboxImage(signal)).toBeUndefined();
+      const pinned = (await scene().runtime.listImages(signal)).filter((one) => one.pinned);
+      expect(pinned.flatMap(({ tags }) => tags)).toContain('bed.test/pause:1');
+    });
+  });
+
   describe('images', () => {
     test('an image is listed once, with all of its tags, and is found by each of its names', async () => {
       const two = await scene().bed.image(['bed.test/two:1', 'bed.test/two:again']);

@@ -81,6 +81,10 @@ export class FakeRuntime implements ContainerRuntime {
   containers: readonly RuntimeContainer[] = [];
   sandboxes: readonly RuntimeSandbox[] = [];
   stats: readonly RuntimeContainerStats[] = [];
+  /** Why it is not ready; undefined = it is. */
+  notReady: string | undefined;
+  /** That its sandboxes are made from, as far as it reports that. */
+  pauseImage: string | undefined;
   filesystems: RuntimeFileSystems = { images: [], containers: [] };
   /** Diff IDs by image id; the runtime does not say them of other images. */
   readonly layers = new Map<string, readonly string[]>();
@@ -119,6 +123,17 @@ export class FakeRuntime implements ContainerRuntime {
   async version(signal: AbortSignal): Promise<RuntimeVersion> {
     await this.#called('version', '', signal);
     return { name: 'containerd', version: 'v2.3.0', apiVersion: 'v1' };
+  }
+
+  async checkReady(signal: AbortSignal): Promise<void> {
+    await this.#called('checkReady', '', signal);
+    if (this.notReady !== undefined)
+      throw new RuntimeError(`Status: not ready: ${this.notReady}`, 'unavailable');
+  }
+
+  async sandboxImage(signal: AbortSignal): Promise<string | undefined> {
+    await this.#called('sandboxImage', '', signal);
+    return this.pauseImage;
   }
 
   async listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {

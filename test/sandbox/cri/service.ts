@@ -10,6 +10,7 @@ import {
   wireImage,
   wireSandbox,
   wireSandboxStatus,
+  wireStatus,
   wireStats,
 } from './wire.ts';
 
@@ -55,7 +56,13 @@ function sandboxHandlers(
   runtime: SimulatedRuntime,
 ): Pick<
   RuntimeHandlers,
-  'version' | 'runPodSandbox' | 'stopPodSandbox' | 'removePodSandbox' | 'podSandboxStatus' | 'listPodSandbox'
+  | 'version'
+  | 'status'
+  | 'runPodSandbox'
+  | 'stopPodSandbox'
+  | 'removePodSandbox'
+  | 'podSandboxStatus'
+  | 'listPodSandbox'
 > {
   const { pods } = runtime;
   return {
@@ -65,6 +72,7 @@ function sandboxHandlers(
       runtimeVersion: runtime.version,
       runtimeApiVersion: 'v1',
     }),
+    status: (request) => wireStatus(runtime, request),
     runPodSandbox: ({ config, runtimeHandler }) => {
       if (config?.metadata === undefined) throw refused('sandbox config must include metadata');
       const { metadata, logDirectory, labels, annotations } = config;

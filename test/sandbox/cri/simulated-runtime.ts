@@ -14,6 +14,8 @@ import { notFound, refused } from './sim-error.ts';
 export interface NodeOptions {
   readonly name?: string;
   readonly version?: string;
+  /** What its verbose Status names as the image of its sandboxes; default: nothing, as containerd 2. */
+  readonly sandboxImage?: string;
   readonly disk?: DiskOptions;
   /** Bytes of unpacked layers for each byte of size; default 0.85, so that an image takes 1.85 of its size as on a real node. */
   readonly unpackFactor?: number;
@@ -38,8 +40,11 @@ export class SimulatedRuntime {
   readonly disk: SimulatedDisk;
   readonly name: string;
   readonly version: string;
+  readonly sandboxImage: string | undefined;
   readonly mountpoint: string;
   readonly now: () => Date;
+  /** Why its Status says that it is not ready; undefined = it is. */
+  notReady: { readonly reason: string; readonly message: string } | undefined;
   readonly #logs: LogRoots;
   readonly #refusesImagesInUse: boolean;
 
@@ -47,6 +52,7 @@ export class SimulatedRuntime {
     this.now = options.now ?? ((): Date => new Date());
     this.name = options.name ?? 'containerd';
     this.version = options.version ?? 'v2.3.6';
+    this.sandboxImage = options.sandboxImage;
     this.mountpoint = options.mountpoint ?? '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
     this.images = new ImageStore(options.unpackFactor ?? 0.85);
     this.pods = new PodStore(this.now);

@@ -28,6 +28,20 @@ export function imageInfo({ id }: SimImage): Record<string, string> {
   return { info: JSON.stringify({ imageSpec: { rootfs: { type: 'layers', diff_ids: layers } } }) };
 }
 
+/** As containerd without a network; the configuration is shown only to those who want it verbose. */
+export const wireStatus = (
+  { notReady, sandboxImage }: SimulatedRuntime,
+  { verbose }: wire.StatusRequest,
+): wire.StatusResponse => ({
+  status: {
+    conditions: [
+      { type: 'RuntimeReady', status: notReady === undefined, reason: '', message: '', ...notReady },
+      { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady', message: 'no network' },
+    ],
+  },
+  info: verbose ? { config: JSON.stringify({ enableSelinux: false, sandboxImage }) } : {},
+});
+
 export const wireSandbox = (sandbox: SimSandbox): wire.PodSandbox =>
   wire.PodSandbox.fromPartial({
     id: sandbox.id,

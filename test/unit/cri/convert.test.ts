@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  assertReady,
   byteCount,
   containerState,
   sandboxState,
@@ -9,8 +10,10 @@ import {
   toImage,
   toLayers,
   toSandbox,
+  toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
+import { NotReady } from '../../../src/cri/failure.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 
 const ns = 1_789_000_000_123_456_789n;
@@ -33,6 +36,60 @@ test.each([
   { number: -1, state: 'Ready', why: 'what we do not know is never removed' },
 ])('the sandbox state $number is $state: $why', ({ number, state }) => {
   expect(sandboxState(number)).toBe(state);
+});
+
+describe('a runtime', () => {
+  const answer = (...conditions: Partial<wire.RuntimeCondition>[]): wire.StatusResponse =>
+    wire.StatusResponse.fromPartial({ status: { conditions } });
+  const networkDown = { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady' };
+
+  test('is ready by its condition RuntimeReady alone', () => {
+    expect(() => {
+      assertReady(answer(networkDown, { type: 'RuntimeReady', status: true }));
+    }).not.toThrow();
+  });
+
+  test.each([
+    {
+      name: 'it says so, and why',
+      status: answer({ type: 'RuntimeReady', reason: 'Starting', message: 'recovering' }),
+      says: 'Starting: recovering',
+    },
+    {
+      name: 'it says so without a message',
+      status: answer({ type: 'RuntimeReady', reason: 'X' }),
+      says: 'X',
+    },
+    {
+      name: 'it does not say',
+      status: answer({ type: 'NetworkReady', status: true }),
+      says: 'it has no condition RuntimeReady',
+    },
+    {
+      name: 'it has no status at all',
+      status: wire.StatusResponse.fromPartial({}),
+      says: 'it has no condition RuntimeReady',
+    },
+  ])('is not ready when $name', ({ status, says }) => {
+    expect(() => {
+      assertReady(status);
+    }).toThrow(new NotReady(says));
+  });
+
+  test.each([
+    { config: '{"sandboxImage":"registry.k8s.io/pause:3.10"}', image: 'registry.k8s.io/pause:3.10' },
+    { config: '{"enableSelinux":false}', image: undefined },
+    { config: '{"sandboxImage":""}', image: undefined },
+    { config: '{"sandboxImage":3}', image: undefined },
+    { config: 'not JSON', image: undefined },
+    { config: 'null', image: undefined },
+  ])('whose configuration is $config makes sandboxes from $image', ({ config, image }) => {
+    expect(toSandboxImage(wire.StatusResponse.fromPartial({ info: { config } }))).toBe(image);
+  });
+
+  test('without a configuration names no image', () => {
+    expect(toSandboxImage(wire.StatusResponse.fromPartial({}))).toBeUndefined();
+  });
 });
 
 describe('sizes', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlinePassed } from '../../../src/cri/call.ts';
-import { describeFailure, isNotFound, troubleOf } from '../../../src/cri/failure.ts';
+import { describeFailure, isNotFound, NotReady, troubleOf } from '../../../src/cri/failure.ts';
 import type { SocketTrouble } from '../../../src/cri/failure.ts';
+import { errorLine } from '../../../src/runtime/errors.ts';
 
 const call = { method: 'ListImages', socket: '/run/c.sock', deadlineMs: 120_000 };
 
@@ -90,6 +91,14 @@ test.each<Row>([
     message,
     cause,
   });
+});
+
+test('a runtime that is not ready is unavailable for its own reason, in one line that says it once', () => {
+  const err = describeFailure(new NotReady('Starting: recovering\n images'), call, undefined);
+  expect(err.failure).toBe('unavailable');
+  expect(errorLine(err)).toBe(
+    'ListImages: the container runtime at /run/c.sock is not ready: Starting: recovering images',
+  );
 });
 
 describe('what is wrong with a socket', () => {
