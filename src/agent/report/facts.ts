@@ -13,14 +13,23 @@ export interface UnitPasses {
   readonly freedBytesTotal: number;
 }
 
-/** At which free part of a file system the node's kubelet removes all unused images, kept ones too. */
-export interface KubeletThresholds {
-  readonly imageFsAvailablePercent: number;
-  readonly nodeFsAvailablePercent: number;
+/** The free parts of a file system below which the kubelet evicts. */
+interface EvictionThresholds {
+  readonly availablePercent: number;
+  readonly inodesFreePercent: number;
 }
 
-/** The kubelet's defaults (evictionHard). What a kubelet is really set to an agent may not read before Kubernetes 1.36. */
-export const assumedKubelet: KubeletThresholds = { imageFsAvailablePercent: 15, nodeFsAvailablePercent: 10 };
+/** When the node's kubelet removes all unused images, kept ones too. */
+export interface KubeletThresholds {
+  readonly imagefs: EvictionThresholds;
+  readonly nodefs: EvictionThresholds;
+}
+
+/** The kubelet's defaults on Linux (evictionHard). What a kubelet is really set to an agent may not read before Kubernetes 1.36. */
+export const assumedKubelet: KubeletThresholds = {
+  imagefs: { availablePercent: 15, inodesFreePercent: 5 },
+  nodefs: { availablePercent: 10, inodesFreePercent: 5 },
+};
 
 /** All that a report is made of; what is undefined is not known (yet). */
 export interface ReportFacts {

@@ -2,9 +2,9 @@ import type { CountAndBytes } from '../../api/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy.ts';
 import type { FileSystemFigures } from '../../node/filesystem.ts';
 import type { Claim } from './conditions.ts';
-import type { ReportFacts } from './facts.ts';
+import type { KubeletThresholds, ReportFacts } from './facts.ts';
 
-type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes'>;
+type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
 
 /** How far our low threshold must be under the kubelet's high one: as far as its own two are apart by default. */
@@ -78,16 +78,31 @@ function diskRisk(
 ): Risk {
   const reason = 'DiskNearSignal';
   const margin = before === reason ? 2 * nearPercent : nearPercent;
-  const isNear = (disk: DiskFigures | undefined, signalPercent: number): boolean =>
-    disk !== undefined &&
-    disk.capacityBytes > 0 &&
-    100 * disk.availableBytes < (signalPercent + margin) * disk.capacityBytes;
-  if (isNear(imageDisk, kubelet.imageFsAvailablePercent))
-    return { reason, message: near('image file system', 'imagefs', kubelet.imageFsAvailablePercent) };
-  if (isNear(nodeDisk, kubelet.nodeFsAvailablePercent))
-    return { reason, message: near('file system of the node', 'nodefs', kubelet.nodeFsAvailablePercent) };
-  return undefined;
+  const isDedicated = imageDisk !== undefined && imageDisk.capacityBytes !== nodeDisk?.capacityBytes;
+  // With a file system of their own no image goes for the sake of the node's.
+  const signal =
+    nearSignal(imageDisk, 'imagefs', { kubelet, margin }) ??
+    (isDedicated ? undefined : nearSignal(nodeDisk, 'nodefs', { kubelet, margin }));
+  if (signal === undefined) return undefined;
+  const what = signal.startsWith('imagefs') ? 'image file system' : 'file system of the node';
+  const message = `The ${what} is near the kubelet's eviction signal (${signal}, its default), at which it removes every unused image`;
+  return { reason, message };
 }
 
-const near = (what: string, signal: string, signalPercent: number): string =>
-  `The ${what} is near the kubelet's eviction signal (${signal}.available below ${signalPercent} %, its default), at which every unused image goes`;
+/** `imagefs.available below 15 %` when the file system is near that. */
+function nearSignal(
+  disk: DiskFigures | undefined,
+  name: 'imagefs' | 'nodefs',
+  { kubelet, margin }: { readonly kubelet: KubeletThresholds; readonly margin: number },
+): string | undefined {
+  if (disk === undefined) return undefined;
+  const { availablePercent, inodesFreePercent } = kubelet[name];
+  const isNear = (free: number, all: number, percent: number): boolean =>
+    100 * free < (percent + margin) * all;
+  if (isNear(disk.availableBytes, disk.capacityBytes, availablePercent))
+    return `${name}.available below ${availablePercent} %`;
+  const { inodes = 0, inodesFree = 0 } = disk;
+  return isNear(inodesFree, inodes, inodesFreePercent)
+    ? `${name}.inodesFree below ${inodesFreePercent} %`
+    : undefined;
+}
