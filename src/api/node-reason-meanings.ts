@@ -68,8 +68,9 @@ export const imageMeanings: ReasonMeanings<ImageRemoveReason | ImageKeepReason> 
     change: 'The pod finishes or goes away.',
   },
   Pinned: {
-    sentence: 'The runtime has pinned it, as it does with the image of its sandboxes.',
-    change: 'It is unpinned in the runtime.',
+    sentence:
+      'The runtime has pinned it, or makes its sandboxes from it; where the runtime does not name that image, every image called pause counts as such.',
+    change: 'It is unpinned in the runtime, and the runtime makes its sandboxes from another image.',
   },
   KeepListed: {
     sentence: "It is on the policy's keep list.",

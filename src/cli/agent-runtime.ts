@@ -7,15 +7,15 @@ import type { Check } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 interface RuntimeWatchDeps {
-  readonly runtime: Pick<ContainerRuntime, 'version'>;
+  readonly runtime: Pick<ContainerRuntime, 'version' | 'checkReady'>;
   /** For log lines. */
   readonly socket: string;
   readonly log: Logger;
-  /** The runtime answers for the first time, or again. */
+  /** The runtime is there for the first time, or again. */
   readonly onReady: () => void;
 }
 
-/** Whether the container runtime answers, and which one it is. */
+/** Whether the container runtime answers and is ready, and which one it is. */
 export class RuntimeWatch implements Pick<Check, 'check'> {
   readonly #deps: RuntimeWatchDeps;
   #trouble: string | undefined = 'not asked yet';
@@ -36,8 +36,11 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
 
   /** Asks once; rejects only when aborted. */
   async look(signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
     try {
-      this.#answered(await this.#deps.runtime.version(signal));
+      const version = await runtime.version(signal);
+      await runtime.checkReady(signal);
+      this.#answered(version);
     } catch (err) {
       signal.throwIfAborted();
       this.#failed(err);
@@ -58,7 +61,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
   #failed(err: unknown): void {
     const trouble = errorLine(err);
     if (trouble !== this.#trouble)
-      this.#deps.log.warn({ err }, 'container runtime does not answer, nothing is collected until it does');
+      this.#deps.log.warn({ err }, 'container runtime is not available, nothing is collected until it is');
     this.#trouble = trouble;
   }
 }

@@ -56,9 +56,9 @@ export function planImages(part: NodePart, governance: NodeGovernance, options: 
 }
 
 function factsOf(part: NodePart, now: Date): ImageGcFacts {
-  const { images: listed = [], containers, pods, disk, mounted } = part;
+  const { images: listed = [], containers, pods, disk, mounted, sandboxImage } = part;
   const { state } = observeImages(part.state, { images: listed, containers: containers ?? [], mounted, now });
-  return { ...state, listed, containers, pods, disk, mounted };
+  return { ...state, listed, containers, pods, disk, mounted, sandboxImage };
 }
 
 const invalidOf = ({ policy }: NodeGovernance): InvalidPolicy | undefined =>

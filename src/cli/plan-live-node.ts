@@ -26,7 +26,7 @@ interface Tools {
   readonly notes: string[];
 }
 
-/** Looks into the node this runs on as its agent does; rejects when its runtime does not answer, or its pods cannot be listed. */
+/** Looks into the node this runs on as its agent does; rejects when its runtime does not answer or is not ready, or its pods cannot be listed. */
 export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSignal): Promise<NodePart> {
   const runtime = criRuntime({ socket: socketPath(node.criSocket) });
   try {
@@ -50,6 +50,8 @@ async function read(
       return undefined;
     }
   };
+  await runtime.checkReady(signal);
+  const sandboxImage = await orNote(runtime.sandboxImage(signal));
   const images = await runtime.listImages(signal);
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
@@ -58,7 +60,7 @@ async function read(
     : undefined;
   const pods = await podsOf(name, transport, signal);
   return inOrder({
-    ...{ name, images, containers, sandboxes, usage, pods },
+    ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
     mounted: await mountedImages({ runtime, containers, pods }, signal),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),

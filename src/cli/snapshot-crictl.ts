@@ -54,6 +54,9 @@ function containerJson(container: RuntimeContainer, mountedImages: readonly stri
   };
 }
 
+/** As `crictl info -o json`, with what a rule reads of the configuration. */
+export const infoJson = (sandboxImage: string | undefined): object => ({ config: { sandboxImage } });
+
 /** As `crictl pods -o json`. */
 export const sandboxesJson = (sandboxes: readonly RuntimeSandbox[]): object => ({
   items: sandboxes.map(sandboxJson),

@@ -105,7 +105,7 @@ async function contentsOf(path: string): Promise<readonly string[] | undefined> 
 
 const clusterFiles: ReadonlySet<string> = new Set(snapshotLists.map(({ name }) => name));
 const nodeFiles: ReadonlySet<string> = new Set([
-  ...['images', 'containers', 'sandboxes', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
+  ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
 ]);
 
 /** What must not be lost by mistake: the first thing that no snapshot has. */

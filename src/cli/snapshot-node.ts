@@ -7,7 +7,7 @@ import type { NodeLogs } from '../node/logs.ts';
 import type { StateReading } from '../node/state-file.ts';
 import { formatState } from '../node/state-format.ts';
 import { errorLine } from '../runtime/errors.ts';
-import { containersJson, imageFsJson, imagesJson, sandboxesJson } from './snapshot-crictl.ts';
+import { containersJson, imageFsJson, imagesJson, infoJson, sandboxesJson } from './snapshot-crictl.ts';
 import { logListingJson, logsJson } from './snapshot-logs.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
 import { ownStats, pickedSummary, withDisk, type MeasuredDisks } from './snapshot-stats.ts';
@@ -29,7 +29,7 @@ type Write = (file: string, text: string) => Promise<void>;
 
 /**
  * The node this runs on. It is read before the pods are: a container that is found then has a pod that is listed later, or none any more.
- * What cannot be read is left out with a warning; a runtime that does not answer rejects.
+ * What cannot be read is left out with a warning; a runtime that does not answer or is not ready rejects.
  */
 export class NodeSnapshot {
   readonly #deps: NodePartDeps;
@@ -45,6 +45,8 @@ export class NodeSnapshot {
 
   async read(signal: AbortSignal): Promise<void> {
     const { runtime } = this.#deps;
+    await runtime.checkReady(signal);
+    await this.#readIfPossible('info', async () => infoJson(await runtime.sandboxImage(signal)), signal);
     // An image that a new container is made from meanwhile is then seen in use.
     this.#files.set('images', imagesJson(await runtime.listImages(signal)));
     this.#containers = await runtime.listContainers(signal);

@@ -21,6 +21,12 @@ export const mountedImagesOf = (answer: Field): readonly string[] =>
 export const sandboxesOf = (answer: Field): readonly RuntimeSandbox[] =>
   answer.at('items').list().map(sandboxOf);
 
+/** `crictl info -o json`; undefined = the runtime does not report it. */
+export function sandboxImageOf(answer: Field): string | undefined {
+  const image = answer.maybeAt('config').maybeAt('sandboxImage').text('');
+  return image === '' ? undefined : image;
+}
+
 // Protobuf JSON: 64 bits are texts, enums are names, and what is absent or null has its default.
 
 function imageOf(one: Field): RuntimeImage {

@@ -1,6 +1,6 @@
 import type { NodePodFacts } from '../kube/node-pods.ts';
 import { emptyState, parseState, type AgentState } from '../node/state-format.ts';
-import { containersOf, imagesOf, mountedImagesOf, sandboxesOf } from './crictl.ts';
+import { containersOf, imagesOf, mountedImagesOf, sandboxesOf, sandboxImageOf } from './crictl.ts';
 import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole } from './files.ts';
 import { InputError } from './input-error.ts';
@@ -45,6 +45,7 @@ export async function readNodeFolder(
   const part: NodePart = {
     ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
     images: await read('images', imagesOf),
+    sandboxImage: await read('info', sandboxImageOf),
     sandboxes: await read('sandboxes', sandboxesOf),
     disk: stats?.disk,
     usage: stats?.usage,

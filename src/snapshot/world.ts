@@ -38,6 +38,8 @@ export interface NodePart {
   readonly images: readonly RuntimeImage[] | undefined;
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly sandboxes: readonly RuntimeSandbox[] | undefined;
+  /** The reference of the image that sandboxes are made from; undefined = not known. */
+  readonly sandboxImage: string | undefined;
   /** Ids or references that containers have mounted, as far as somebody asked. */
   readonly mounted: readonly string[];
   readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;

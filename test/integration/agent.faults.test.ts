@@ -15,7 +15,7 @@ afterEach(async () => {
   await bed.stop();
 });
 
-const away = 'container runtime does not answer, nothing is collected until it does';
+const away = 'container runtime is not available, nothing is collected until it is';
 const unused = 'registry.example.com/unused:v1';
 
 const collectImages = (minimumAge: string) =>
@@ -79,6 +79,34 @@ test('a runtime that goes and comes back: said once each, and work goes on', asy
   expect(
     agent.lines.filter(({ msg, loop }) => msg === 'pass failed' && loop === 'containergc').length,
   ).toBeLessThan(4);
+});
+
+test('a runtime that is not ready: like one that is away, though it answers; then it goes on', async () => {
+  const cri = await bed.startCri();
+  cri.runtime.notReady = { reason: 'Starting', message: 'recovering' };
+  cri.runtime.addImage({ tags: [unused] });
+  const { sandbox } = cri.runtime.runPod({
+    name: 'web',
+    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
+  });
+  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('degraded', () => bed.condition('Degraded') === 'True RuntimeUnavailable');
+  const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
+  expect(message).toMatch(/is not ready: Starting: recovering$/);
+  await until('passes failed', () => {
+    const failed = agent.lines.filter(({ msg }) => msg === 'pass failed').map(({ loop }) => loop);
+    return failed.includes('containergc') && failed.includes('imagegc');
+  });
+  expect(cri.changes).toEqual([]);
+  expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
+  expect(await isAlive(agent)).toBe(true);
+  cri.runtime.notReady = undefined;
+  await until('it is ready', () => agent.said('container runtime answers') === 1);
+  await until('collected', () => cri.runtime.containers.length === 0);
+  await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
+  expect(agent.said(away)).toBe(1);
 });
 
 test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async () => {

@@ -21,6 +21,7 @@ afterEach(async () => {
 describe('on a node', () => {
   const app = 'registry.example.com/app:v1';
   const model = 'registry.example.com/model:v1';
+  const infra = 'registry.example.com/infra:v1';
   const emptyUid = '9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11';
   let kubelet: KubeletSandbox;
   const onNode = (): string[] => [
@@ -35,7 +36,8 @@ describe('on a node', () => {
   const snapshotOptions = (): string[] => [...onNode(), `--kubelet-root-dir=${bed.path('kubelet')}`];
 
   beforeEach(async () => {
-    const { runtime } = await bed.startCri();
+    const { runtime } = await bed.startCri({ sandboxImage: infra });
+    runtime.addImage({ tags: [infra] });
     kubelet = await startKubeletSandbox({ nodeName, token: bed.api.token });
     runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
     runtime.addImage({ tags: ['registry.example.com/pinned:v1'], pinned: true });
@@ -103,7 +105,7 @@ describe('on a node', () => {
     const { code, stderr } = await bed.snapshot(...snapshotOptions());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const inside = [
-      ...['containers', 'imagefs', 'images', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'],
+      ...['containers', 'imagefs', 'images', 'info', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'],
     ];
     expect(readdirSync(join(bed.directory, 'nodes', nodeName))).toEqual(files(inside));
     for (const file of files(inside)) expect(bed.text(join('nodes', nodeName, file))).not.toContain(secret);
@@ -159,7 +161,7 @@ describe('on a node', () => {
       }),
     );
     expect(plan.totals).toContainEqual(expect.objectContaining({ node: 'node-2', removable: 4 }));
-    for (const file of ['loglisting', 'containers', 'sandboxes', 'images', 'logs', 'state', 'stats'])
+    for (const file of ['loglisting', 'containers', 'sandboxes', 'images', 'info', 'logs', 'state', 'stats'])
       await without(join('nodes', nodeName, `${file}.json`), plan);
     for (const file of ['nodegcreports', 'policies', 'pods']) await without(`${file}.json`, plan);
   });

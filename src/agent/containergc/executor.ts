@@ -23,6 +23,7 @@ export type PodAnswer = 'gone' | 'exists' | 'unknown';
 export interface ExecutorDeps {
   readonly runtime: Pick<
     ContainerRuntime,
+    | 'checkReady'
     | 'listContainers'
     | 'listSandboxes'
     | 'containerStatus'
@@ -174,6 +175,7 @@ export class ContainerGcExecutor {
       return view.answer;
     }
     const at = clock.monotonicMs();
+    await runtime.checkReady(signal);
     const [containers, sandboxes] = await Promise.all([
       runtime.listContainers(signal),
       runtime.listSandboxes(signal),

@@ -77,6 +77,7 @@ export class ContainerGcManager {
     const { runtime, pods } = this.#deps;
     const clockUnsure = this.#lookAtClocks();
     try {
+      await runtime.checkReady(signal);
       const [containers, sandboxes, logs] = await Promise.all([
         runtime.listContainers(signal),
         runtime.listSandboxes(signal),

@@ -14,6 +14,8 @@ export interface ImageGcFacts extends AgentState {
   readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
   /** Ids or references that containers have mounted, besides the images they were made from. */
   readonly mounted?: readonly string[];
+  /** The reference of the image that the runtime makes sandboxes from; undefined = not known. */
+  readonly sandboxImage?: string | undefined;
   /** The wall clock jumped since the last pass: ages cannot be told. */
   readonly clockUnsure?: boolean;
 }

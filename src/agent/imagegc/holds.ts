@@ -22,23 +22,26 @@ const merged = (a: RuntimeImage, b: RuntimeImage): RuntimeImage => ({
   pinned: a.pinned || b.pinned,
 });
 
-type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted'>;
+type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage'>;
 
 /** Tells of each image what holds it. */
 export function holdsOf(
   images: readonly RuntimeImage[],
-  { containers = [], pods = [], mounted = [] }: Holding,
+  { containers = [], pods = [], mounted = [], sandboxImage = '' }: Holding,
   keep: readonly string[],
 ): (image: RuntimeImage) => ImageHolds {
   const index = imageIndex(images);
   const usedBy = usedImages(index, containers, mounted);
   const boundPods = boundImages(index, pods);
   const patternOf = keepList(keep);
-  const isOnePinned = images.some((image) => image.pinned && isSandboxImage(image));
+  const ofSandboxes = new Set(index.idsOf(sandboxImage));
+  // In doubt by its usual name: without it no pod could start on a node without a registry.
+  const isOfSandboxes = (image: RuntimeImage): boolean =>
+    ofSandboxes.size > 0 ? ofSandboxes.has(image.id) : isCalledPause(image);
   return (image) => ({
     usedBy: usedBy.get(image.id),
     boundPod: boundPods.get(image.id),
-    pinned: image.pinned || (!isOnePinned && isSandboxImage(image)),
+    pinned: image.pinned || isOfSandboxes(image),
     keepPattern: patternOf(image),
   });
 }
@@ -91,9 +94,6 @@ export function strayContainers(
   );
 }
 
-/**
- * No container is made from the sandboxes' own image. Runtimes of today pin it; where none that is called so is pinned (containerd 1.6) its
- * name has to do, or no pod could start on a node without a registry.
- */
-const isSandboxImage = ({ tags, digests }: RuntimeImage): boolean =>
+/** No container is made from the image of the sandboxes, and a runtime need neither pin it nor report its name. */
+const isCalledPause = ({ tags, digests }: RuntimeImage): boolean =>
   [...tags, ...digests].some((name) => /(^|[/-])pause([:@]|$)/.test(name));

@@ -34,7 +34,13 @@ import { observeImages, resumeState, withoutImage } from './records.ts';
 export interface ImageGcDeps {
   readonly runtime: Pick<
     ContainerRuntime,
-    'listImages' | 'listContainers' | 'containerStatus' | 'containerStats' | 'removeImage'
+    | 'checkReady'
+    | 'sandboxImage'
+    | 'listImages'
+    | 'listContainers'
+    | 'containerStatus'
+    | 'containerStats'
+    | 'removeImage'
   >;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
@@ -114,6 +120,8 @@ export class ImageGcManager {
   async #observe(signal: AbortSignal, jumpedMs: number): Promise<Observed> {
     const { runtime, pods: readPods, clock, metrics } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
+    await runtime.checkReady(signal);
+    const sandboxImage = await this.#sandboxImage(signal);
     const listed = await runtime.listImages(signal);
     const containers = await runtime.listContainers(signal);
     const mounted = await this.#mountedImages(containers, signal);
@@ -125,7 +133,18 @@ export class ImageGcManager {
     this.#state = state;
     metrics.repulled.inc(repulled.length);
     for (const { sizeBytes } of repulled) metrics.repulledBytes.inc(sizeBytes);
-    return { ...state, listed, containers, mounted, pods };
+    return { ...state, listed, containers, mounted, pods, sandboxImage };
+  }
+
+  async #sandboxImage(signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#deps.runtime.sandboxImage(signal);
+    } catch (err) {
+      signal.throwIfAborted();
+      this.#count('observe');
+      this.#deps.log.warn({ err }, 'the sandbox image is not known, images called pause are kept');
+      return undefined;
+    }
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {

@@ -160,6 +160,20 @@ describe('bad input', () => {
     },
   );
 
+  test('a runtime that is not ready: the lists are not read, nothing is touched, and it says why', async () => {
+    bed.runtime.notReady = 'Starting: recovering';
+    bed.runtime.calls.length = 0;
+    expect(await bed.pass()).toMatchObject({
+      result: 'Failed',
+      removed: 0,
+      message: 'Status: not ready: Starting: recovering',
+    });
+    expect(bed.runtime.calls).toEqual(['checkReady']);
+    expect(bed.inventories.at(-1)).toBeUndefined();
+    bed.runtime.notReady = undefined;
+    expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+  });
+
   test('no capacity', async () => {
     bed.capacityBytes = 0;
     expect(await bed.pass()).toMatchObject({

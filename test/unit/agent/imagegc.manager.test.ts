@@ -219,6 +219,18 @@ describe('a full disk', () => {
     expect(bed.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
   });
 
+  test('so does one that is not ready any more', async () => {
+    bed.otherBytes = 500;
+    bed.runtime.before = (call) => {
+      if (call === 'removeImage') bed.runtime.notReady = 'Restarting';
+    };
+    expect(await bed.pass()).toMatchObject({
+      result: 'Failed',
+      removed: 1,
+      message: 'Status: not ready: Restarting',
+    });
+  });
+
   test('a shutdown in the middle ends it too, and what was removed is written down', async () => {
     const stop = new AbortController();
     bed.otherBytes = 500;

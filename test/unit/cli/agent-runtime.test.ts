@@ -35,10 +35,21 @@ test('going away and coming back is told once each, and wakes who waits', async 
   await watch.look(never);
   expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
     'info container runtime answers',
-    'warn container runtime does not answer, nothing is collected until it does',
+    'warn container runtime is not available, nothing is collected until it is',
     'info container runtime answers',
   ]);
   expect(readied()).toBe(2);
+});
+
+test('a runtime that answers and is not ready is in trouble like one that is away', async () => {
+  const { runtime, log, watch, readied } = watching();
+  runtime.notReady = 'Starting';
+  await watch.look(never);
+  expect([watch.check(), watch.version, readied()]).toEqual(['Status: not ready: Starting', undefined, 0]);
+  runtime.notReady = undefined;
+  await watch.look(never);
+  expect([watch.check(), readied()]).toEqual([undefined, 1]);
+  expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
 test('a shutdown is no trouble of the runtime', async () => {
@@ -65,6 +76,8 @@ test('each call is passed on as it is', async () => {
   const runtime = new FakeRuntime();
   const told = toldRuntime(runtime, new SettlingClock(), () => undefined);
   await told.version(never);
+  await told.checkReady(never);
+  await told.sandboxImage(never);
   await told.imageStatus('a', never);
   await told.imageLayers('h', never);
   await told.fileSystems(never);
@@ -79,6 +92,8 @@ test('each call is passed on as it is', async () => {
   await told.containerStats(never);
   expect(runtime.calls).toEqual([
     'version',
+    'checkReady',
+    'sandboxImage',
     'imageStatus a',
     'imageLayers h',
     'fileSystems',

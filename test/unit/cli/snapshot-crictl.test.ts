@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { containersJson, imageFsJson, imagesJson, sandboxesJson } from '../../../src/cli/snapshot-crictl.ts';
-import { containersOf, imagesOf, sandboxesOf } from '../../../src/snapshot/crictl.ts';
+import {
+  containersJson,
+  imageFsJson,
+  imagesJson,
+  infoJson,
+  sandboxesJson,
+} from '../../../src/cli/snapshot-crictl.ts';
+import { containersOf, imagesOf, sandboxesOf, sandboxImageOf } from '../../../src/snapshot/crictl.ts';
 import { Field } from '../../../src/snapshot/field.ts';
 import { container, image, sandbox } from '../../fakes/runtime.ts';
 
@@ -36,6 +42,14 @@ test.each(['Created', 'Running', 'Exited', 'Unknown'] as const)(
     expect(containersOf(field(written))).toEqual([one]);
   },
 );
+
+test.each(['registry.k8s.io/pause:3.10', undefined])('a sandbox image %s comes back', (name) => {
+  expect(sandboxImageOf(field(infoJson(name)))).toBe(name);
+});
+
+test('a runtime that prints no configuration does not name its sandbox image', () => {
+  expect(sandboxImageOf(field({ status: { conditions: [] } }))).toBeUndefined();
+});
 
 test.each(['Ready', 'NotReady'] as const)('a sandbox that is %s comes back', (state) => {
   const one = sandbox('p', { state, attempt: 1, runtimeHandler: 'runc' });

@@ -33,6 +33,7 @@ const partOf = (
     containers: [],
     sandboxes: [],
     mounted: [],
+    sandboxImage: undefined,
     logs: undefined,
     usage: undefined,
   },

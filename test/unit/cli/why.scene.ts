@@ -57,6 +57,7 @@ function byUid<T extends { readonly uid: string }>(items: readonly T[]): Readonl
 
 const partOf = (over: Partial<NodePart>): NodePart => ({
   ...{ name: 'node-1', pods: [], images: [], containers: [], sandboxes: [], mounted: [] },
+  sandboxImage: undefined,
   ...{ disk: { capacityBytes: 10_000, availableBytes: 1000 }, state: emptyState, logs: undefined },
   usage: undefined,
   ...over,

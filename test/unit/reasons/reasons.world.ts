@@ -89,6 +89,7 @@ const partOf = (over: Partial<NodePart>): NodePart => ({
   containers: [],
   sandboxes: [],
   mounted: [],
+  sandboxImage: undefined,
   disk: undefined,
   state: emptyState,
   logs: undefined,
