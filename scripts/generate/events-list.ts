@@ -139,17 +139,25 @@ export const eventKinds: readonly EventKind[] = [
     ...imagegc,
     factory: 'freeDiskSpaceFailed',
     samples: [
-      freeDiskSpaceFailed(node, shortMessage(20 * gibibyte, 5 * gibibyte), {
-        usedBytes: 95 * gibibyte,
-        capacityBytes: 100 * gibibyte,
-        images: [{ reason: 'InUse', count: 12, bytes: 40 * gibibyte }],
-        writableLayerBytes: 30 * gibibyte,
-        logBytes: 5 * gibibyte,
-        restBytes: 20 * gibibyte,
-      }),
+      freeDiskSpaceFailed(
+        node,
+        shortMessage(
+          { capacityBytes: 100 * gibibyte, availableBytes: 0 },
+          { wantedBytes: 20 * gibibyte, freedBytes: 5 * gibibyte },
+        ),
+        {
+          usedBytes: 95 * gibibyte,
+          capacityBytes: 100 * gibibyte,
+          images: [{ reason: 'InUse', count: 12, bytes: 40 * gibibyte }],
+          writableLayerBytes: 30 * gibibyte,
+          logBytes: 5 * gibibyte,
+          restBytes: 20 * gibibyte,
+        },
+      ),
     ],
     when: 'At each pass that removed every image that may go and still did not reach `nodes.imageGC.lowThresholdPercent`.',
-    upstream: "the kubelet's, with the same reason and first sentence; what the disk is full of is ours",
+    upstream:
+      "the kubelet's (of Kubernetes 1.36), with the same reason and the same first two sentences; the target and what the disk is full of are ours",
   },
   {
     ...imagegc,

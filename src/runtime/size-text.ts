@@ -1,9 +1,18 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
+/** Bytes as the kubelet writes them, with one digit behind the point: `1.5 GiB`. */
+export function kubeletSizeText(bytes: number): string {
+  const power = powerOf(bytes);
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${units[power] ?? ''}`;
+}
+
 /** Bytes for a sentence, with three digits, in the binary units of kubectl: `1.50 GiB`. */
 export function sizeText(bytes: number): string {
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10));
+  const power = powerOf(bytes);
   const value = bytes / 1024 ** power;
   const digits = Math.abs(value) >= 1000 ? 4 : 3;
   return `${power === 0 ? Math.round(value) : value.toPrecision(digits)} ${units[power] ?? ''}`;
 }
+
+const powerOf = (bytes: number): number =>
+  Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10));

@@ -280,13 +280,11 @@ test('says what the disk is full of when no image may go any more', async () => 
   const size = '[\\d.]+ [KM]iB';
   const images = `images BoundPod ${size} \\(3\\), images InUse ${size} \\(3\\), images Pinned ${size} \\(2\\), images KeepListed ${size} \\(1\\)`;
   const attribution = new RegExp(
-    `^Warning Failed to garbage collect required amount of images\\. Attempted to free \\d+ bytes, but only found \\d+ bytes eligible to free\\. Used: ${size} of ${size}: ${images}, writable layers ${megabytes} MiB, logs \\d+ B, rest ${size}\\.$`,
+    `^Warning Insufficient free disk space on the node's image filesystem \\(\\d+% of [\\d.]+ MiB used\\)\\. Failed to free sufficient space by deleting unused images \\(freed \\d+ bytes\\)\\. Wanted \\d+ bytes\\. Used: ${size} of ${size}: ${images}, writable layers ${megabytes} MiB, logs \\d+ B, rest ${size}\\.$`,
     'm',
   );
   await expect.poll(() => events('FreeDiskSpaceFailed'), patience).toMatch(attribution);
-  await expect
-    .poll(() => events('ImageGCFailed'), patience)
-    .toMatch(/^Warning Failed to garbage collect required/);
+  await expect.poll(() => events('ImageGCFailed'), patience).toMatch(/^Warning Insufficient free disk space/);
 
   await crictl(cluster, 'exec', '--sync', id, 'rm', '/big');
   await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');

@@ -1,6 +1,7 @@
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
-import { sizeText } from '../../runtime/size-text.ts';
+import { kubeletSizeText, sizeText } from '../../runtime/size-text.ts';
 import type { DiskAttribution } from './attribution.ts';
+import { usedPercentOf, type DiskSpace } from './disk.ts';
 
 /** The node the agent runs on. */
 export interface NodeIdentity {
@@ -44,9 +45,28 @@ export function freeDiskSpaceFailed(
   return warning(node, 'FreeDiskSpaceFailed', `${message}${cause}`);
 }
 
-/** In upstream's words. */
-export const shortMessage = (wantedBytes: number, freedBytes: number): string =>
-  `Failed to garbage collect required amount of images. Attempted to free ${wantedBytes} bytes, but only found ${freedBytes} bytes eligible to free.`;
+/** In the words of Kubernetes 1.36, then the target; `disk` is as it was before the pass. */
+export const shortMessage = (
+  disk: DiskSpace | undefined,
+  { wantedBytes, freedBytes }: { readonly wantedBytes: number; readonly freedBytes: number },
+): string =>
+  `${insufficient(disk)} Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes). Wanted ${wantedBytes} bytes.`;
+
+/** The same of a pass that removes nothing. */
+export const dryShortMessage = (
+  disk: DiskSpace | undefined,
+  { wantedBytes, plannedBytes }: { readonly wantedBytes: number; readonly plannedBytes: number },
+): string =>
+  `${insufficient(disk)} Deleting unused images would free ${plannedBytes} of ${wantedBytes} bytes.`;
+
+function insufficient(disk: DiskSpace | undefined): string {
+  const usedPercent = usedPercentOf(disk);
+  const used =
+    disk === undefined || usedPercent === undefined
+      ? ''
+      : ` (${usedPercent}% of ${kubeletSizeText(disk.capacityBytes)} used)`;
+  return `Insufficient free disk space on the node's image filesystem${used}.`;
+}
 
 function attributionText({ images, ...disk }: DiskAttribution): string {
   const parts = [

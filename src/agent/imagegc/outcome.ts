@@ -1,6 +1,7 @@
 import type { NodePassReport } from '../../api/node-pass.ts';
 import { formatDuration } from '../../runtime/duration.ts';
-import { invalidCapacityMessage, shortMessage } from './events.ts';
+import type { DiskSpace } from './disk.ts';
+import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import type { ImageCandidate, ImageGcPlan } from './facts.ts';
 
 /** What a pass did to the images it was to remove. */
@@ -27,6 +28,8 @@ interface PassFacts {
   readonly plan: ImageGcPlan;
   /** undefined = nothing was to be touched: no policy, or mode DryRun. */
   readonly acts: Acts | undefined;
+  /** As it was before the pass. */
+  readonly disk: DiskSpace | undefined;
   readonly diskTrouble: DiskTrouble | undefined;
   readonly maximumAgeMs: number | undefined;
 }
@@ -64,24 +67,28 @@ function removalTrouble(plan: ImageGcPlan, acts: Acts, maximumAgeMs: number): st
   return `wanted to free ${plan.wantedBytes} bytes, but freed ${freedBytes} bytes space with errors in image deletion: ${lastError}`;
 }
 
-function calmOutcome({ plan, acts }: PassFacts): Outcome {
+function calmOutcome({ plan, acts, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
-  if (acts === undefined) return dryOutcome(plan);
+  if (acts === undefined) return dryOutcome(plan, disk);
   if (acts.undecided !== undefined) return ended('Unknown', acts.undecided);
   const isShort = plan.wantedBytes > 0 && acts.missingBytes > 0;
-  if (isShort) return shortOutcome(plan, acts);
+  if (isShort) return shortOutcome(plan, acts, disk);
   return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.halted ?? acts.lastError);
 }
 
-function shortOutcome(plan: ImageGcPlan, { removed, freedBytes, halted }: Acts): Outcome {
+function shortOutcome(
+  plan: ImageGcPlan,
+  { removed, freedBytes, halted }: Acts,
+  disk: DiskSpace | undefined,
+): Outcome {
   if (halted !== undefined) return ended('Short', halted);
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass: ${plan.maxImages} a pass, more are to go`);
-  return ended('Short', shortMessage(plan.wantedBytes, freedBytes), true);
+  return ended('Short', shortMessage(disk, { wantedBytes: plan.wantedBytes, freedBytes }), true);
 }
 
-function dryOutcome(plan: ImageGcPlan): Outcome {
-  if (plan.state === 'Short') return ended('Short', shortMessage(plan.wantedBytes, plan.plannedBytes));
+function dryOutcome(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
+  if (plan.state === 'Short') return ended('Short', dryShortMessage(disk, plan));
   return ended(plan.removals.length > 0 ? 'Succeeded' : 'Idle', undefined);
 }
 

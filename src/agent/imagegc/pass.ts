@@ -39,7 +39,7 @@ export function planFor(rule: ImageRule, { facts, now }: Seen): ImageGcPlan {
 export function outcomeFor({ rule, plan, seen, acts }: Done): Outcome {
   const policy = rule.kind === 'governed' ? rule.imageGC : undefined;
   const diskTrouble = policy === undefined ? undefined : seen.trouble;
-  return outcomeOf({ plan, acts, diskTrouble, maximumAgeMs: policy?.maximumAgeMs });
+  return outcomeOf({ plan, acts, disk: seen.disk, diskTrouble, maximumAgeMs: policy?.maximumAgeMs });
 }
 
 /** What holds the disk after the pass. */

@@ -27,7 +27,7 @@ describe('what removing images cannot help', () => {
   test('is told in one Event, in upstream’s words, with what the disk is full of', async () => {
     expect(await bed.pass()).toMatchObject({ result: 'Short', removed: 1, freedBytes: 1000 });
     expect(notes()).toEqual([
-      'FreeDiskSpaceFailed: Failed to garbage collect required amount of images. Attempted to free 1700 bytes, but only found 1000 bytes eligible to free. Used: 8.50 KiB of 9.77 KiB: images InUse 1000 B (1), images Pinned 100 B (1), writable layers 2.00 KiB, logs 70 B, rest 5.35 KiB.',
+      "FreeDiskSpaceFailed: Insufficient free disk space on the node's image filesystem (97% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 1000 bytes). Wanted 1700 bytes. Used: 8.50 KiB of 9.77 KiB: images InUse 1000 B (1), images Pinned 100 B (1), writable layers 2.00 KiB, logs 70 B, rest 5.35 KiB.",
     ]);
   });
 

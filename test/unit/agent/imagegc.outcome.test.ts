@@ -41,7 +41,7 @@ describe('a pass ends', () => {
       plan: planOf({ listed: [] }),
       says: [
         'Short',
-        'Failed to garbage collect required amount of images. Attempted to free 1000 bytes, but only found 0 bytes eligible to free.',
+        "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes.",
       ],
     },
     { name: 'with what went', acts: acts({ removed: plan.removals }), says: ['Succeeded', undefined] },
@@ -106,20 +106,37 @@ describe('a pass ends', () => {
       says: ['Short', 'maxImagesPerPass: 1 a pass, more are to go'],
     },
   ])('$name', ({ plan: made = plan, acts: done, diskTrouble, says }) => {
-    const { result, message } = outcomeOf({ plan: made, acts: done, diskTrouble, maximumAgeMs: undefined });
+    const { result, message } = outcomeOf({
+      ...{ plan: made, acts: done, disk, diskTrouble, maximumAgeMs: undefined },
+    });
     expect([result, message]).toEqual(says);
   });
 
   test('exhausted, when all that may go is gone and the target is not met', () => {
+    const done = acts({ removed: plan.removals, missingBytes: 1, freedBytes: 300 });
+    const pass = { plan: { ...plan, maxImages: 9 }, acts: done, disk };
+    expect(outcomeOf({ ...pass, diskTrouble: undefined, maximumAgeMs: undefined })).toEqual({
+      ...{ result: 'Short', isExhausted: true },
+      message:
+        "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 300 bytes). Wanted 1000 bytes.",
+    });
+  });
+
+  test.each([
+    { disk: { capacityBytes: 1023, availableBytes: 0 }, says: 'filesystem (100% of 1023 B used).' },
+    {
+      disk: { capacityBytes: 100 * 1024 ** 3, availableBytes: 10 * 1024 ** 3 },
+      says: '(90% of 100.0 GiB used).',
+    },
+    { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, says: '(100% of 3072.0 TiB used).' },
+    { disk: undefined, says: "the node's image filesystem. " },
+  ])('a disk is told as the kubelet tells it: $says', ({ disk: full, says }) => {
     const done = acts({ removed: plan.removals, missingBytes: 1 });
-    expect(
-      outcomeOf({
-        plan: { ...plan, maxImages: 9 },
-        acts: done,
-        diskTrouble: undefined,
-        maximumAgeMs: undefined,
-      }),
-    ).toMatchObject({ result: 'Short', isExhausted: true });
+    const { message } = outcomeOf({
+      ...{ plan: { ...plan, maxImages: 9 }, acts: done, disk: full },
+      ...{ diskTrouble: undefined, maximumAgeMs: undefined },
+    });
+    expect(message).toContain(says);
   });
 });
 
