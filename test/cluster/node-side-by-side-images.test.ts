@@ -1,5 +1,6 @@
 // @bed node imageFsMB=512
 import { beforeAll, describe, expect, test } from 'vitest';
+import { shortMessage } from '../../src/agent/imagegc/events.ts';
 import { quickPeriods } from './kubelet-quick.ts';
 import { applyNodesPolicy, passed, startCollecting, startNode } from './node-side-by-side.ts';
 import {
@@ -8,6 +9,7 @@ import {
   listed,
   play,
   playDeviation,
+  wordsOf,
   type ImageSide,
   type Thresholds,
 } from './node-side-by-side-images.ts';
@@ -22,6 +24,9 @@ const policyOf = ({ high, low, minimumAgeMs }: Thresholds): object => ({
 /** Three percent of the file system, and the rest of a percent. */
 const rounds = imageWorld(1, { leastBytes: 21 * megabyte });
 const [, , last] = rounds;
+
+/** Our message is to begin with the words of theirs. */
+const someDisk = { capacityBytes: 1024, availableBytes: 1 };
 
 /** What was left at the end. */
 interface Played {
@@ -110,7 +115,9 @@ describe('the same images under the kubelet and under dustpan', () => {
     const isTwice = (names: string): boolean => names.startsWith('bed.test/twice-');
     expect(theirs.deviation.filter(isTwice)).toEqual([]);
     expect(theirs.deviation).not.toContain('bed.test/awaited:1');
-    expect(theirs.complaints).toEqual({ before: [], after: ['FreeDiskSpaceFailed'] });
+    const [first, second] = wordsOf(shortMessage(someDisk, { wantedBytes: 1, freedBytes: 1 })).split('. ');
+    const words = expect.stringContaining(`FreeDiskSpaceFailed: ${first}. ${second}. `) as string;
+    expect(theirs.complaints).toEqual({ before: [], after: [words] });
 
     expect(ours.deviation.filter(isTwice)).toHaveLength(2);
     expect(ours.deviation).toContain('bed.test/awaited:1');

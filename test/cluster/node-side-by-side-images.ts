@@ -88,21 +88,25 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
   return await collect(side, 3.5 * 2 * sizeOf(twice[0] ?? awaited));
 }
 
-/** What one of the two has complained of about the images of the node, each reason once. */
+/** What one of the two has complained of about the images of the node: reason and words without figures, each once. */
 export async function complaintsOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl(cluster, ['get', 'events', '-A', '-o', 'json'])) as Events;
   const told = items.filter(({ reason, reportingComponent, source }) => {
     const isOurs = (reportingComponent ?? source?.component) === 'gc.dustpan.dev/agent';
     return complaints.includes(reason) && isOurs === (collector === 'dustpan');
   });
-  return [...new Set(told.map(({ reason }) => reason))].sort();
+  return [...new Set(told.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
 }
+
+/** A message with an N for each figure. */
+export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [KMGT]?i?B)?/g, 'N');
 
 const complaints: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
 
 interface Events {
   readonly items: readonly {
     readonly reason: string;
+    readonly message?: string;
     readonly reportingComponent?: string;
     readonly source?: { readonly component?: string };
   }[];
