@@ -8,7 +8,7 @@ import { ambiguous, missing, type Target } from './why-found.ts';
 
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
 
-/** The image of a question on each node that has it: by a name as keep lists read it, by a digest, or by the beginning of its id. */
+/** The image of a question on each node that has it: by a name as the spec of a pod may have it, by a digest, or by the beginning of its id. */
 export function findImage({ text, node }: ImageQuestion, world: World): Target {
   const known = world.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return missing(`the images of ${namesOf(world.parts)} are not known`);

@@ -1,4 +1,3 @@
-import { NotReady } from './failure.ts';
 import type * as wire from './gen/cri.ts';
 import type {
   ContainerState,
@@ -52,6 +51,11 @@ export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] 
   const rootfs = fieldOf(fieldOf(parsed(info['info']), 'imageSpec'), 'rootfs');
   const layers = fieldOf(rootfs, 'diff_ids');
   return Array.isArray(layers) && layers.every(isDigest) ? layers : undefined;
+}
+
+/** The runtime answers that it is not ready; the message is the reason that it gives. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady';
 }
 
 /** Throws NotReady. As for the kubelet, a runtime without the condition is not ready; the network's condition does not matter here. */

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { status } from './grpc.ts';
 import { DeadlinePassed } from './call.ts';
+import { NotReady } from './convert.ts';
 import { RuntimeError } from './runtime.ts';
 import type { RuntimeFailure } from './runtime.ts';
 
@@ -9,11 +10,6 @@ export interface FailedCall {
   readonly method: string;
   readonly socket: string;
   readonly deadlineMs: number;
-}
-
-/** The runtime answers that it is not ready; the message is the reason that it gives. */
-export class NotReady extends Error {
-  override readonly name = 'NotReady';
 }
 
 /** What is wrong with a socket itself; undefined = somebody listens there. */

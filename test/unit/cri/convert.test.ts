@@ -3,6 +3,7 @@ import {
   assertReady,
   byteCount,
   containerState,
+  NotReady,
   sandboxState,
   toContainer,
   toContainerStatus,
@@ -13,7 +14,6 @@ import {
   toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
-import { NotReady } from '../../../src/cri/failure.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 
 const ns = 1_789_000_000_123_456_789n;

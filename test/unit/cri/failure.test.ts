@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlinePassed } from '../../../src/cri/call.ts';
-import { describeFailure, isNotFound, NotReady, troubleOf } from '../../../src/cri/failure.ts';
+import { NotReady } from '../../../src/cri/convert.ts';
+import { describeFailure, isNotFound, troubleOf } from '../../../src/cri/failure.ts';
 import type { SocketTrouble } from '../../../src/cri/failure.ts';
 import { errorLine } from '../../../src/runtime/errors.ts';
 
