@@ -107,7 +107,7 @@ export const eventKinds: readonly EventKind[] = [
       ),
     ],
     regarding: 'the pod',
-    when: 'When a disruption budget does not allow the eviction, or several budgets cover the pod, which the API server does not support; once, until it goes through or is not asked for any more.',
+    when: 'When a disruption budget does not allow the eviction, when several budgets cover the pod, which the API server does not support, or when the controller has no right to evict; once, until the eviction succeeds or is not requested any more.',
     upstream: 'none: the kubelet asks no budget',
   },
   {

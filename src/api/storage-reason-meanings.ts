@@ -101,7 +101,7 @@ export const evictionMeanings: ReasonMeanings<EvictionKeepReason> = {
   EvictionFailed: {
     sentence: 'The API server refused the eviction or did not answer; it is tried again.',
     change:
-      'The cause in the log of the controller is mended: a missing right, an admission policy, the API server.',
+      'The cause in the log of the controller is fixed: a missing right (create pods/eviction), an admission policy, the API server.',
   },
   NamespaceUnknown: {
     sentence: 'Its namespace, and with it a label that may keep it, is not known yet.',

@@ -1,4 +1,6 @@
 import { ConnectionError } from './connection-errors.ts';
+import { asObject } from './decode-json.ts';
+import { parseJson } from './decode-status.ts';
 import { actTimeoutMs, podPath, readPodLive, type LivePod, type PodName } from './live-pod.ts';
 import { acceptMetadata } from './media-types.ts';
 import {
@@ -29,6 +31,8 @@ type Transport = Pick<KubeTransport, 'send'>;
 export interface PodEvictions {
   /** Live, never from a cache; undefined when the API server says NotFound. */
   readPodLive(pod: PodName, signal: AbortSignal): Promise<LivePod | undefined>;
+  /** Whether this process has the right to create pods/eviction in the namespace. */
+  mayEvict(namespace: string, signal: AbortSignal): Promise<boolean>;
   /** Asks the disruption budgets, by pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
   evictPod(
     pod: PodName & Pick<LivePod, 'uid'>,
@@ -47,12 +51,26 @@ export interface PodEvictions {
 export function podEvictions(transport: Transport): PodEvictions {
   return {
     readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
+    mayEvict: (namespace, signal) => mayEvict(transport, namespace, signal),
     evictPod: (pod, graceSeconds, signal) =>
       twice((again) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), again), signal),
     // A broken connection is tried again by the transport itself: a DELETE may be.
     deletePod: (pod, graceSeconds, signal) =>
       outcomeOf(deleted(transport, pod, { graceSeconds, signal }), false),
   };
+}
+
+async function mayEvict(transport: Transport, namespace: string, signal: AbortSignal): Promise<boolean> {
+  const resourceAttributes = { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' };
+  const group = 'authorization.k8s.io/v1';
+  const path = `/apis/${group}/selfsubjectaccessreviews`;
+  const body = { apiVersion: group, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  try {
+    const answer = await transport.send({ method: 'POST', path, timeoutMs: actTimeoutMs, body }, signal);
+    return asObject(asObject(parseJson(answer.body))['status'])['allowed'] === true;
+  } catch (cause) {
+    throw new Error('checking the right to evict', { cause });
+  }
 }
 
 interface Deletion {

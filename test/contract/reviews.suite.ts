@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { podEvictions } from '../../src/kube/eviction.ts';
 import type { HttpTransport } from '../../src/kube/http-transport.ts';
 import { AccessReviews, type Access } from '../../src/kube/reviews.ts';
 import { FakeClock } from '../fakes/clock.ts';
@@ -16,6 +17,8 @@ export const reviewUsers = {
   stranger: [],
   poster: [{ nonResourceURLs: ['/metrics'], verbs: ['post'] }],
   neighbour: [{ nonResourceURLs: ['/metrics/slis'], verbs: ['get'] }],
+  evictor: [{ apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] }],
+  deleter: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'create', 'delete'] }],
 } as const;
 
 type ReviewUser = keyof typeof reviewUsers;
@@ -38,9 +41,14 @@ export function reviewsSuite(start: () => Promise<ReviewServer>): void {
     await server.stop();
   });
 
-  async function check(token: string, us: ReviewUser = 'metrics-server'): Promise<Access> {
-    const transport = await contractTransport(server, server.tokenOf(us));
+  async function transportOf(token: string): Promise<HttpTransport> {
+    const transport = await contractTransport(server, token);
     transports.push(transport);
+    return transport;
+  }
+
+  async function check(token: string, us: ReviewUser = 'metrics-server'): Promise<Access> {
+    const transport = await transportOf(server.tokenOf(us));
     const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
     return await reviews.check(`Bearer ${token}`, '/metrics', signal);
   }
@@ -61,6 +69,23 @@ export function reviewsSuite(start: () => Promise<ReviewServer>): void {
 
     test('a token that nobody has is nobody', async () => {
       expect(await check('no-such-token')).toBe('unauthenticated');
+    });
+  });
+
+  describe('who has the right to evict', () => {
+    const mayEvict = async (token: string): Promise<boolean> =>
+      podEvictions(await transportOf(token)).mayEvict('default', signal);
+
+    test.each([
+      ['evictor', true],
+      ['deleter', false],
+      ['stranger', false],
+    ] as const)('%s: %s', async (user, isAllowed) => {
+      expect(await mayEvict(server.tokenOf(user))).toBe(isAllowed);
+    });
+
+    test('an administrator has', async () => {
+      expect(await mayEvict(server.token)).toBe(true);
     });
   });
 

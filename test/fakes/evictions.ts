@@ -20,6 +20,8 @@ export class FakeEvictions implements PodEvictions {
   readonly requests: string[] = [];
   /** What an eviction or a delete of the pod of this name gets instead. */
   readonly answers = new Map<string, EvictionOutcome | Error>();
+  /** Whether the API server says that pods may be evicted. */
+  isAllowed = true;
   /** Called once a request has come in, before it is served. */
   onRequest: (verb: string, name: string) => void = () => undefined;
   /** The most that were under way at a time. */
@@ -36,11 +38,15 @@ export class FakeEvictions implements PodEvictions {
 
   /** The acts alone. */
   get acts(): readonly string[] {
-    return this.requests.filter((request) => !request.startsWith('get '));
+    return this.requests.filter((request) => /^(evict|delete) /.test(request));
   }
 
   async readPodLive(pod: PodName): Promise<LivePod | undefined> {
     return this.#serve('get', pod.name, () => this.pods.get(keyOf(pod)));
+  }
+
+  async mayEvict(namespace: string): Promise<boolean> {
+    return this.#serve('may evict in', namespace, () => this.isAllowed);
   }
 
   async evictPod(pod: PodName & { uid: string }, grace: number | undefined): Promise<EvictionOutcome> {

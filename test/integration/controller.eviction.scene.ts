@@ -1,6 +1,7 @@
 import type { Manifest } from '../sandbox/direct-store.ts';
 import type { KubeObject } from '../sandbox/json.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import type { SandboxUser } from '../sandbox/users.ts';
 import { until } from './built.ts';
 
 /** How a node asks for a pod: what is left out is as the pod has it, measured now. */
@@ -13,6 +14,9 @@ interface Ask {
 
 const limitBytes = 1_000_000;
 
+/** A user who may do everything but evict. */
+export const powerless = 'no-evictions';
+
 /** node-1 and node-2, running pods, a policy that evicts, and what their agents would report: here the scene writes it. */
 export class EvictionScene {
   readonly api: Sandbox;
@@ -24,7 +28,8 @@ export class EvictionScene {
   }
 
   static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionScene> {
-    const scene = new EvictionScene(await startSandbox());
+    const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
+    const scene = new EvictionScene(await startSandbox({ users: [{ name: powerless, token: 't', allow }] }));
     scene.policy(mode, rule);
     return scene;
   }

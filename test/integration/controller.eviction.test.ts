@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { builtForFile, RunningController, until } from './built.ts';
-import { EvictionScene } from './controller.eviction.scene.ts';
+import { EvictionScene, powerless } from './controller.eviction.scene.ts';
 
 const built = builtForFile();
 let scene: EvictionScene;
@@ -11,8 +11,8 @@ afterEach(async () => {
   await scene.api.stop();
 });
 
-function start(): RunningController {
-  const controller = new RunningController(built, scene.api.kubeconfigFile, ['--v=4']);
+function start(kubeconfig = scene.api.kubeconfigFile): RunningController {
+  const controller = new RunningController(built, kubeconfig, ['--v=4']);
   running.push(controller);
   return controller;
 }
@@ -70,6 +70,27 @@ test('a policy that asks no budgets has the pod deleted', async () => {
   await scene.untilGoing('web-0');
   expect(scene.asked('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
 });
+
+test.each([
+  { rule: {}, acts: ['POST eviction'] },
+  { rule: { respectPodDisruptionBudgets: false }, acts: [] },
+])(
+  'without the right to evict a pod is neither evicted nor deleted, whatever the policy says of budgets: $rule',
+  async ({ rule, acts: expected }) => {
+    scene = await EvictionScene.open('Enforce', rule);
+    scene.pod('web-0');
+    scene.report('node-1', { name: 'web-0' });
+    const controller = start(scene.api.kubeconfigOf(powerless));
+    await until('reported', () => scene.events('EvictionBlocked').length === 1);
+    expect(scene.events('EvictionBlocked')[0]).toMatchObject({
+      regarding: 'Pod/web-0',
+      note: expect.stringContaining('the right needed is: create pods/eviction.') as string,
+    });
+    expect(keptFor(controller, 'web-0')).toBe('EvictionFailed');
+    expect(acts('web-0')).toEqual(expected);
+    expect(scene.isGoing('web-0')).toBe(false);
+  },
+);
 
 test('DryRun evicts nothing; Enforce does, once the node has asked under it', async () => {
   scene = await EvictionScene.open('DryRun');

@@ -105,7 +105,8 @@ export class Front {
   async #review(exchange: Exchange): Promise<void> {
     const { incoming, url } = exchange;
     const body = parseBody('POST', incoming.headers['content-type'] ?? '', await readBytes(incoming));
-    const answer = review(this.#options.users, url.pathname, asObject(body?.content));
+    const asking = { users: this.#options.users, asker: exchange.request.user };
+    const answer = review(asking, url.pathname, asObject(body?.content));
     send(exchange, 201, { type: contentType('json'), body: Buffer.from(JSON.stringify(answer)) });
   }
 

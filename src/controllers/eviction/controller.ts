@@ -104,7 +104,7 @@ export class EvictionController {
       mayGoOn: () => !signal.aborted && fenced() && policies.ranked === ranked && this.#seesAll(),
       confirm: (until) => policies.confirm(ranked, until),
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
-      wasBlocked: (uid) => triesBefore(this.#memory, uid, 'BudgetBlocked') > 0,
+      wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
       onResult: (uid, result) => {
         this.#remember(uid, result);
       },

@@ -4,8 +4,11 @@ import type { OwnerRef } from '../../kube/objects.ts';
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { PodEviction } from './facts.ts';
 
+/** What names the pod. */
+export type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
+
 /** What is told of the pod. */
-export type ToldPod = Pick<LivePod, 'namespace' | 'name' | 'uid' | 'controller'>;
+export type ToldPod = EvictedPod & Pick<LivePod, 'controller'>;
 
 /** On the pod, as the kubelet tells it, and on its controlling owner, which outlives it. */
 export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
@@ -19,8 +22,8 @@ export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
   return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];
 }
 
-/** A disruption budget, or several that contradict, hold up an eviction; said once until it goes through or is not asked for any more. */
-export const evictionBlocked = (pod: ToldPod, message: string): EventSpec => ({
+/** A disruption budget, several budgets over one pod, or a missing right hold up an eviction; reported once until the eviction succeeds or is not requested any more. */
+export const evictionBlocked = (pod: EvictedPod, message: string): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',
   reason: 'EvictionBlocked',
@@ -28,7 +31,7 @@ export const evictionBlocked = (pod: ToldPod, message: string): EventSpec => ({
   note: `The pod uses more local storage than the policy allows, but cannot be evicted; it is tried again. ${message}`,
 });
 
-const podRef = ({ namespace, name, uid }: ToldPod): ObjectRef => ({
+const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
   apiVersion: 'v1',
   kind: 'Pod',
   ...{ namespace, name, uid },

@@ -6,9 +6,9 @@ import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { evicted, evictionBlocked } from './events.ts';
+import { evicted, evictionBlocked, type EvictedPod } from './events.ts';
 import type { EvictionDecision, PodEviction } from './facts.ts';
-import type { Result } from './memory.ts';
+import type { DeferralReason, Result } from './memory.ts';
 import type { EvictionMetrics, Failure } from './metrics.ts';
 import { isFresh } from './plan.ts';
 import { recheckPod } from './recheck.ts';
@@ -21,8 +21,8 @@ interface ExecutorDeps extends ActGateDeps {
   readonly log: Logger;
   /** The decision as the caches are by now; undefined = the node does not ask for it any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
-  /** Whether it was told already that a budget blocks the pod. */
-  readonly wasBlocked: (uid: string) => boolean;
+  /** Whether the pod's last try was deferred for the same reason, and reported. */
+  readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
   readonly onResult: (uid: string, result: Result) => void;
 }
 
@@ -81,13 +81,23 @@ export class EvictionExecutor {
 
   async #perform(eviction: PodEviction): Promise<void> {
     try {
+      if (!(await this.#mayEvict(eviction))) {
+        this.#forbid(eviction, eviction.request.pod);
+        return;
+      }
       const looked = await this.#look(eviction);
       if (looked === 'stop') return;
       if (typeof looked === 'string') this.#keep(eviction, looked);
       else await this.#act(looked.eviction, looked.pod);
     } catch (err) {
-      this.#fail(eviction, 'error', err);
+      this.#fail(eviction, err);
     }
+  }
+
+  /** A DELETE needs no right to evict, but it must not replace one that was withheld (ADR 0033). */
+  async #mayEvict({ request, rule }: PodEviction): Promise<boolean> {
+    if (rule.respectPodDisruptionBudgets) return true;
+    return await this.#deps.evictions.mayEvict(request.pod.namespace, this.#signal);
   }
 
   /** What waits comes first, so that everything else is asked right before the act. */
@@ -139,10 +149,10 @@ export class EvictionExecutor {
         break;
       case 'misconfigured':
         this.#count(eviction, outcome.kind);
-        this.#block(eviction, pod, { ...outcome, retryAfterMs: undefined });
+        this.#block(eviction, pod, { message: outcome.message });
         break;
       case 'forbidden':
-        this.#fail(eviction, outcome.kind, new Error(forbidden(eviction, outcome.message)));
+        this.#forbid(eviction, pod, outcome.message);
         break;
       case 'throttled':
         this.#pause(eviction, outcome.retryAfterMs);
@@ -174,31 +184,37 @@ export class EvictionExecutor {
     log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
   }
 
-  /** Told when it begins; then the gauge counts it. */
+  /** `answer` is the API server's; without one the eviction was not even tried. */
+  #forbid(eviction: PodEviction, pod: EvictedPod, answer?: string): void {
+    this.#count(eviction, 'forbidden');
+    this.#block(eviction, pod, { message: forbidden(eviction, answer), reason: 'EvictionFailed' });
+  }
+
+  /** Reported when it begins; from then on the gauge of kept pods counts it. */
   #block(
     eviction: PodEviction,
-    pod: LivePod,
-    { message, retryAfterMs }: { readonly message: string; readonly retryAfterMs: number | undefined },
+    pod: EvictedPod,
+    { message, reason = 'BudgetBlocked', retryAfterMs }: Block,
   ): void {
-    const { recorder, log, wasBlocked } = this.#deps;
-    const fields = { ...fieldsOf(eviction), kept: 'BudgetBlocked', answer: message };
-    if (wasBlocked(pod.uid)) {
+    const { recorder, log, wasDeferred } = this.#deps;
+    const fields = { ...fieldsOf(eviction), kept: reason, answer: message };
+    if (wasDeferred(pod.uid, reason)) {
       log.debug(fields, 'eviction is still blocked');
     } else {
       recorder.record(evictionBlocked(pod, message));
       log.warn(fields, 'eviction is blocked');
     }
     this.#failedInARow = 0;
-    this.#result(eviction, { kind: 'deferred', reason: 'BudgetBlocked', retryAfterMs });
+    this.#result(eviction, { kind: 'deferred', reason, retryAfterMs });
   }
 
-  #fail(eviction: PodEviction, failure: Failure, err: unknown): void {
+  #fail(eviction: PodEviction, err: unknown): void {
     const { log } = this.#deps;
     const { namespace, name } = eviction.request.pod;
     this.#firstFailure ??= { name: `${namespace}/${name}`, err };
     this.#failed += 1;
     this.#failedInARow += 1;
-    this.#count(eviction, failure);
+    this.#count(eviction, 'error');
     this.#result(eviction, { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined });
     const fields = { ...fieldsOf(eviction), err: errorLine(err) };
     if (this.#failed <= maxFailureLines) log.warn(fields, 'evicting pod failed');
@@ -215,15 +231,23 @@ export class EvictionExecutor {
   }
 }
 
+interface Block {
+  readonly message: string;
+  readonly reason?: DeferralReason;
+  readonly retryAfterMs?: number | undefined;
+}
+
 interface Looked {
   readonly eviction: PodEviction;
   readonly pod: LivePod;
 }
 
-/** The API server names the user; what is to be granted is ours to say. */
-function forbidden({ rule }: PodEviction, message: string): string {
-  const right = rule.respectPodDisruptionBudgets ? 'create pods/eviction' : 'delete pods';
-  return `forbidden (the right needed is: ${right}): ${message}`;
+/** The API server names the user; the right that is missing is ours to name. */
+function forbidden({ rule }: PodEviction, answer: string | undefined): string {
+  const isDelete = answer !== undefined && !rule.respectPodDisruptionBudgets;
+  const right = isDelete ? 'delete pods' : 'create pods/eviction';
+  const message = `The controller is not allowed to evict it; the right needed is: ${right}.`;
+  return answer === undefined ? message : `${message} ${answer}`;
 }
 
 /** What a log line says of an eviction: enough to know the pod by when it is gone. */

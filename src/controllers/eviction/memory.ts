@@ -19,7 +19,7 @@ interface Deferral {
   readonly untilMs: number;
 }
 
-type DeferralReason = Extract<EvictionKeepReason, 'BudgetBlocked' | 'EvictionFailed'>;
+export type DeferralReason = Extract<EvictionKeepReason, 'BudgetBlocked' | 'EvictionFailed'>;
 
 /** What one try came to. */
 export type Result =

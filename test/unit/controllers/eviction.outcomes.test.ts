@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Policy } from '../../../src/api/policy.ts';
 import { livePod } from '../../fakes/evictions.ts';
 import { EvictionBed, many } from './eviction.bed.ts';
-import { asks } from './eviction.world.ts';
+import { asks, evictPolicy } from './eviction.world.ts';
 
 const blocked = { kind: 'blocked', message: 'The budget web needs 2.', retryAfterMs: undefined } as const;
 
@@ -63,13 +64,11 @@ describe('a budget that blocks', () => {
 });
 
 describe('a failure', () => {
-  test('names the right that is missing, holds up nobody, and waits', async () => {
+  test('names the pod, holds up nobody, and waits', async () => {
     const bed = new EvictionBed(livePod('a'), livePod('b'));
-    bed.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    bed.evictions.answers.set('a', new Error('refused'));
     await expect(bed.pass()).rejects.toThrow('evicting pods: 1 failed, the first default/a');
     expect(bed.recorder.reasons).toEqual(['Evicted Pod/b']);
-    const [line] = bed.log.lines.filter(({ level }) => level === 'warn');
-    expect(line?.fields).toMatchObject({ err: expect.stringContaining('create pods/eviction') as string });
     await bed.pass();
     expect(bed.evictions.acts.filter((act) => act === 'evict a')).toHaveLength(1);
     bed.clock.advance(10_000);
@@ -83,6 +82,68 @@ describe('a failure', () => {
     await expect(bed.pass()).rejects.toMatchObject({ cause: { message: 'refused' } });
     expect(bed.evictions.acts.length).toBeLessThan(16);
     expect(bed.messages('info')).toEqual(['pass ended early']);
+  });
+});
+
+describe('a missing right', () => {
+  const labels = '{eviction_signal="emptydirfs.limit",reason="forbidden"}';
+  const ignoring = evictPolicy({ respectPodDisruptionBudgets: false });
+  const ended = ['may evict in default', 'get a', 'delete a'];
+
+  test.each<{ name: string; policy: Policy; isAllowed: boolean; requests: readonly string[]; right: string }>(
+    [
+      {
+        name: 'to evict, with a policy that respects budgets',
+        policy: evictPolicy(),
+        isAllowed: false,
+        requests: ['get a', 'evict a'],
+        right: 'create pods/eviction. User "x" cannot',
+      },
+      {
+        name: 'to evict, with a policy that ignores budgets: nothing is deleted instead',
+        policy: ignoring,
+        isAllowed: false,
+        requests: ['may evict in default'],
+        right: 'create pods/eviction.',
+      },
+      {
+        name: 'to delete',
+        policy: ignoring,
+        isAllowed: true,
+        requests: ended,
+        right: 'delete pods. User "x" cannot',
+      },
+    ],
+  )('$name, is named once, and the pod is kept', async ({ policy, isAllowed, requests, right }) => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.policies.ranked = [policy];
+    bed.evictions.isAllowed = isAllowed;
+    bed.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    await bed.pass();
+    expect(bed.evictions.requests).toEqual(requests);
+    await bed.pass();
+    expect(await bed.metric('dustpan_eviction_kept_pods', '{reason="EvictionFailed"}')).toBe(1);
+    expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(0);
+
+    bed.clock.advance(10_000);
+    await bed.pass();
+    expect(bed.evictions.requests).toEqual([...requests, ...requests]);
+    expect(await bed.metric('dustpan_eviction_errors_total', labels)).toBe(2);
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
+    expect(bed.recorder.events[0]?.note).toContain(`the right needed is: ${right}`);
+    expect(bed.messages('warn')).toEqual(['eviction is blocked']);
+  });
+
+  test('that is granted meanwhile lets the eviction succeed', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.policies.ranked = [ignoring];
+    bed.evictions.isAllowed = false;
+    await bed.pass();
+    bed.evictions.isAllowed = true;
+    bed.clock.advance(10_000);
+    await bed.pass();
+    expect(bed.evictions.requests).toEqual(['may evict in default', ...ended]);
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
   });
 });
 

@@ -47,6 +47,36 @@ describe('the request', () => {
   });
 });
 
+describe('the right to evict', () => {
+  const answering = (status: unknown) => over(() => ({ status })).evictions;
+
+  test('is checked in the namespace of the pod', async () => {
+    const { transport, evictions } = over(() => ({ status: { allowed: true } }));
+    expect(await evictions.mayEvict('a', signal)).toBe(true);
+    const resourceAttributes = { namespace: 'a', verb: 'create', resource: 'pods', subresource: 'eviction' };
+    expect(transport.requests).toMatchObject([
+      {
+        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        body: { spec: { resourceAttributes } },
+      },
+    ]);
+  });
+
+  test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
+    'is missing with the status %o',
+    async (status) => {
+      expect(await answering(status).mayEvict('a', signal)).toBe(false);
+    },
+  );
+
+  test('is unknown when the API server refuses to say', async () => {
+    await expect(refusing({ status: 403 }).mayEvict('a', signal)).rejects.toMatchObject({
+      message: 'checking the right to evict',
+      cause: { message: 'no' },
+    });
+  });
+});
+
 test.each<{
   name: string;
   facts: ConstructorParameters<typeof ApiError>[1];
