@@ -1,4 +1,4 @@
-// npm run manifests [-- --image=HOST/NAME[@sha256:…] --kube-version=1.32 --out=DIR]: what a release offers besides the chart's archive, into dist/manifests/.
+// npm run manifests [-- --image=HOST/NAME[@sha256:…] --out=DIR]: what a release offers besides the chart's archive, into dist/manifests/.
 //   crds.yaml     the CRDs alone
 //   install.yaml  all that the chart installs with its default values, for kubectl apply
 //   chart/dustpan the chart with the released image as its default, ready for helm package
@@ -12,16 +12,12 @@ import { imageValues, withDigest, withImage } from './manifests/image-values.ts'
 import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
 
 const namespace = 'dustpan-system';
-const {
-  image,
-  out,
-  'kube-version': kubeVersion,
-} = parseArgs({
+/** The oldest that the chart accepts: nothing in it depends on the version. */
+const kubeVersion = '1.30';
+const { image, out } = parseArgs({
   options: {
     image: { type: 'string' },
     out: { type: 'string', default: join('dist', 'manifests') },
-    // The policy that pins an agent to its own node needs it; below, the chart leaves that policy out.
-    'kube-version': { type: 'string', default: '1.32' },
   },
 }).values;
 const chart = join(out, 'chart', 'dustpan');

@@ -93,6 +93,14 @@ test('the agent has said so: its node has a report, which its own token wrote', 
   expect(await of('.status.runtime.name')).toBe('containerd');
 });
 
+test('the API server finds no fault with the types in the admission policies', async () => {
+  const checked =
+    '-o=jsonpath={range .items[*]}{.status.observedGeneration} {.status.typeChecking}{"\\n"}{end}';
+  await expect
+    .poll(() => run('kubectl', 'get', 'validatingadmissionpolicies', checked), { timeout: 90_000 })
+    .toBe('1 {}\n1 {}\n');
+});
+
 test('the agent can do what it is for: no mount, right or flag is missing', async () => {
   const log = await run('kubectl', 'logs', 'daemonset/dustpan-agent', '--namespace', namespace);
   const lines = log.split('\n').filter((line) => line.startsWith('{'));

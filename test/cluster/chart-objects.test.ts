@@ -1,6 +1,7 @@
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import {
+  builtInVersion,
   ciValues,
   crdFiles,
   crdText,
@@ -101,35 +102,47 @@ describe('objects', () => {
       options: { set: { 'agent.serviceAccount': { create: false, name: 'mine' } } },
       account: 'dustpan-system:mine',
     },
-  ])("the admission policy is about the DaemonSet's account $name", async ({ options, account }) => {
+  ])("the admission policies are about the DaemonSet's account $name", async ({ options, account }) => {
     const manifests = await render(options);
     const { metadata, spec } = workload(manifests, 'DaemonSet');
     expect(`${metadata.namespace ?? ''}:${spec.template.spec.serviceAccountName}`).toBe(account);
-    expect(only(manifests, 'ValidatingAdmissionPolicy').spec).toMatchObject({
-      matchConditions: [{ expression: `request.userInfo.username == 'system:serviceaccount:${account}'` }],
-    });
+    for (const ending of ['-own-node', '-own-events']) {
+      expect(only(manifests, 'ValidatingAdmissionPolicy', ending).spec).toMatchObject({
+        matchConditions: [{ expression: `request.userInfo.username == 'system:serviceaccount:${account}'` }],
+      });
+    }
   });
 
   test.each([
-    { kubeVersion: '1.31.9', policies: 0 },
-    { kubeVersion: '1.32.0', policies: 1 },
-    { kubeVersion: '1.33.4-gke.1134000', policies: 1 },
-  ])('Kubernetes $kubeVersion: $policies admission policies', async ({ kubeVersion, policies }) => {
+    { kubeVersion: '1.30.0' },
+    { kubeVersion: '1.31.9' },
+    { kubeVersion: '1.33.4-gke.1134000' },
+    { kubeVersion: '1.36.3' },
+    { kubeVersion: builtInVersion },
+  ])('the admission policies are there on Kubernetes "$kubeVersion"', async ({ kubeVersion }) => {
     const manifests = await render({ kubeVersion });
-    expect(manifests.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy')).toHaveLength(policies);
+    const named = (kind: string): readonly string[] =>
+      manifests.filter((one) => one.kind === kind).map(({ metadata }) => metadata.name);
+    const names = ['dustpan-system-agent-own-node', 'dustpan-system-agent-own-events'];
+    expect(named('ValidatingAdmissionPolicy')).toEqual(names);
+    expect(named('ValidatingAdmissionPolicyBinding')).toEqual(names);
   });
 
-  test.each([
-    { kubeVersion: '1.31.4', says: 'Kubernetes v1.31.4 does not say on which node a token is used' },
-    { kubeVersion: '1.32.0', says: undefined },
-  ])('Kubernetes $kubeVersion: the notes say whether it is left out', async ({ kubeVersion, says }) => {
+  test.each<{ set: Record<string, unknown>; says: string | undefined }>([
+    { set: {}, says: undefined },
+    { set: { 'rbac.evictions': false }, says: undefined },
+    { set: { 'controller.enabled': false, 'agent.enabled': false }, says: undefined },
+    { set: { 'admissionPolicy.enabled': false }, says: 'admissionPolicy.enabled is false, so' },
+    { set: { 'agent.enabled': false }, says: 'agent.enabled is false, so' },
+  ])('with $set the notes say whether evictions are off for want of a pin', async ({ set, says }) => {
     // helm template prints no notes, but they are a template like the others.
     const notes =
       '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
-    const { data } = only(await render({ kubeVersion, set: { extraObjects: [notes] } }), 'Notes');
-    expect(data?.['text']).toContain('What happens now: nothing, unless');
-    expect(data?.['text']?.includes('so the admission policy')).toBe(says !== undefined);
-    expect(data?.['text']).toContain(says ?? '');
+    const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
+    const text = data?.['text'] ?? '';
+    expect(text).toContain('What happens now: nothing, unless');
+    expect(text.includes('the controller has no right to')).toBe(says !== undefined);
+    expect(text).toContain(says ?? '');
   });
 
   test('Kubernetes 1.29 is refused', async () => {

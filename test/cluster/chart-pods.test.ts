@@ -65,6 +65,15 @@ describe('rights', () => {
     expect(await rightsOf('-agent', { set })).toEqual(agentRights.filter((one) => one !== 'nodes/stats get'));
   });
 
+  test.each(['admissionPolicy.enabled', 'agent.enabled'])(
+    'to evict are left out where %s is false: no agent is pinned to its node',
+    async (value) => {
+      expect(await rightsOf('-controller', { set: { [value]: false } })).toEqual(
+        controllerRights.filter((one) => one !== 'pods/eviction create'),
+      );
+    },
+  );
+
   test.each(['default-values.yaml', 'everything-values.yaml', 'secure-values.yaml'])(
     'with %s: each has a line above it that says what for',
     async (name) => {

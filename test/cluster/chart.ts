@@ -61,11 +61,15 @@ export interface RenderOptions {
   readonly set?: Readonly<Record<string, unknown>>;
   readonly release?: string;
   readonly namespace?: string;
+  /** 1.36.3 by default. */
   readonly kubeVersion?: string;
   readonly apiVersions?: readonly string[];
   /** The folder of the chart; not given: that of the checkout. */
   readonly chart?: string;
 }
+
+/** As `kubeVersion`: the version that helm itself has for a cluster it does not reach. */
+export const builtInVersion = '';
 
 /** `helm template`, as text; without a cluster. */
 export async function template(options: RenderOptions = {}): Promise<CommandResult> {
@@ -77,8 +81,7 @@ export async function template(options: RenderOptions = {}): Promise<CommandResu
     chart,
     '--namespace',
     namespace,
-    '--kube-version',
-    kubeVersion,
+    ...(kubeVersion === builtInVersion ? [] : ['--kube-version', kubeVersion]),
     ...valueArgs(options),
   ]);
 }

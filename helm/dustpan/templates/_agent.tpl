@@ -35,3 +35,28 @@ microk8s: {socket: /var/snap/microk8s/common/run/containerd.sock, root: /var/sna
 {{- end -}}
 {{- toYaml $context -}}
 {{- end }}
+
+{{/* Whether this release restricts its agents' writes to their own node; empty: it does not. */}}
+{{- define "dustpan.agent.isPinned" -}}
+{{- if and .Values.agent.enabled .Values.admissionPolicy.enabled -}}
+true
+{{- end -}}
+{{- end }}
+
+{{/* What both admission policies have in common. It ends inside the list of validations, so that each policy appends its own. */}}
+{{- define "dustpan.agent.admission" -}}
+failurePolicy: {{ .Values.admissionPolicy.failurePolicy }}
+matchConditions:
+  - name: is-agent
+    expression: request.userInfo.username == 'system:serviceaccount:{{ include "dustpan.namespace" . }}:{{ include "dustpan.agent.serviceAccountName" . }}'
+variables:
+  - name: nodeName
+    expression: >-
+      request.userInfo.extra[?'authentication.kubernetes.io/node-name'].orValue([]).size() == 1 ?
+      request.userInfo.extra['authentication.kubernetes.io/node-name'][0] : ''
+validations:
+  - expression: variables.nodeName != ''
+    # Without it a denial would be 422, as if the object were wrong.
+    reason: Forbidden
+    message: the agent's token is not that of a pod on a node
+{{- end }}
