@@ -113,6 +113,7 @@ export const evictionKeepReasons = [
   'Finished',
   'Terminating',
   'BudgetBlocked',
+  'EvictionForbidden',
   'EvictionFailed',
   'NamespaceUnknown',
   'NodeUnknown',

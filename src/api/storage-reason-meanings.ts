@@ -98,10 +98,15 @@ export const evictionMeanings: ReasonMeanings<EvictionKeepReason> = {
     change:
       'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is off.',
   },
-  EvictionFailed: {
-    sentence: 'The API server refused the eviction or did not answer; it is tried again.',
+  EvictionForbidden: {
+    sentence:
+      'The controller has no right to evict the pod, or an admission policy refuses the eviction; it is tried again.',
     change:
-      'The cause in the log of the controller is fixed: a missing right (create pods/eviction), an admission policy, the API server.',
+      'The right that the Event EvictionBlocked on the pod names is granted; in the chart by admissionPolicy.enabled and rbac.evictions.',
+  },
+  EvictionFailed: {
+    sentence: 'The API server answered with an error or did not answer; the eviction is tried again.',
+    change: 'The cause in the log of the controller is fixed.',
   },
   NamespaceUnknown: {
     sentence: 'Its namespace, and with it a label that may keep it, is not known yet.',

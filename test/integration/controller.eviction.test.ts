@@ -86,7 +86,7 @@ test.each([
       regarding: 'Pod/web-0',
       note: expect.stringContaining('the right needed is: create pods/eviction.') as string,
     });
-    expect(keptFor(controller, 'web-0')).toBe('EvictionFailed');
+    expect(keptFor(controller, 'web-0')).toBe('EvictionForbidden');
     expect(acts('web-0')).toEqual(expected);
     expect(scene.isGoing('web-0')).toBe(false);
   },

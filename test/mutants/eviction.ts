@@ -4,6 +4,7 @@ import type { MutantGroup } from './group.ts';
 const plan = 'src/controllers/eviction/plan.ts';
 const recheck = 'src/controllers/eviction/recheck.ts';
 const memory = 'src/controllers/eviction/memory.ts';
+const executor = 'src/controllers/eviction/executor.ts';
 const storage = 'src/api/local-storage.ts';
 
 export const evictionMutants: MutantGroup = {
@@ -90,6 +91,18 @@ export const evictionMutants: MutantGroup = {
       memory,
       'Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1))',
       'firstPauseMs * 2 ** (tries - 1)',
+    ],
+    [
+      'EvictionForbidden: also where budgets are ignored',
+      executor,
+      'if (rule.respectPodDisruptionBudgets) return true;',
+      'return true;',
+    ],
+    [
+      'EvictionForbidden: is no failure without a name',
+      executor,
+      "reason: 'EvictionForbidden' }",
+      "reason: 'EvictionFailed' }",
     ],
     [
       'EvictionFailed',

@@ -21,7 +21,7 @@ interface ExecutorDeps extends ActGateDeps {
   readonly log: Logger;
   /** The decision as the caches are by now; undefined = the node does not ask for it any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
-  /** Whether the pod's last try was deferred for the same reason, and reported. */
+  /** Whether the pod's last try was deferred for the same reason. */
   readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
   readonly onResult: (uid: string, result: Result) => void;
 }
@@ -187,7 +187,7 @@ export class EvictionExecutor {
   /** `answer` is the API server's; without one the eviction was not even tried. */
   #forbid(eviction: PodEviction, pod: EvictedPod, answer?: string): void {
     this.#count(eviction, 'forbidden');
-    this.#block(eviction, pod, { message: forbidden(eviction, answer), reason: 'EvictionFailed' });
+    this.#block(eviction, pod, { message: forbidden(eviction, answer), reason: 'EvictionForbidden' });
   }
 
   /** Reported when it begins; from then on the gauge of kept pods counts it. */

@@ -19,7 +19,10 @@ interface Deferral {
   readonly untilMs: number;
 }
 
-export type DeferralReason = Extract<EvictionKeepReason, 'BudgetBlocked' | 'EvictionFailed'>;
+export type DeferralReason = Extract<
+  EvictionKeepReason,
+  'BudgetBlocked' | 'EvictionForbidden' | 'EvictionFailed'
+>;
 
 /** What one try came to. */
 export type Result =

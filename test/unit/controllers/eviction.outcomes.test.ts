@@ -122,7 +122,7 @@ describe('a missing right', () => {
     await bed.pass();
     expect(bed.evictions.requests).toEqual(requests);
     await bed.pass();
-    expect(await bed.metric('dustpan_eviction_kept_pods', '{reason="EvictionFailed"}')).toBe(1);
+    expect(await bed.metric('dustpan_eviction_kept_pods', '{reason="EvictionForbidden"}')).toBe(1);
     expect(await bed.metric('dustpan_eviction_blocked_pods')).toBe(0);
 
     bed.clock.advance(10_000);
@@ -132,6 +132,16 @@ describe('a missing right', () => {
     expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
     expect(bed.recorder.events[0]?.note).toContain(`the right needed is: ${right}`);
     expect(bed.messages('warn')).toEqual(['eviction is blocked']);
+  });
+
+  test('is named although the try before failed for another reason', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    bed.evictions.answers.set('a', new Error('refused'));
+    await expect(bed.pass()).rejects.toThrow();
+    bed.evictions.answers.set('a', { kind: 'forbidden', message: 'User "x" cannot' });
+    bed.clock.advance(10_000);
+    await bed.pass();
+    expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a']);
   });
 
   test('that is granted meanwhile lets the eviction succeed', async () => {

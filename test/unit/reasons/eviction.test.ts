@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { evictionKeepReasons, type EvictionKeepReason } from '../../../src/api/reasons.ts';
 import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
-import { noMemory } from '../../../src/controllers/eviction/memory.ts';
+import { noMemory, type DeferralReason } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { node, now, pod, terminating } from '../../builders.ts';
 import {
@@ -14,7 +14,7 @@ import {
   running,
 } from '../controllers/eviction.world.ts';
 
-const deferred = (reason: 'BudgetBlocked' | 'EvictionFailed'): Partial<EvictionFacts> => ({
+const deferred = (reason: DeferralReason): Partial<EvictionFacts> => ({
   memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs: 1 }]]) },
 });
 
@@ -29,6 +29,7 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   Finished: { pods: byUid(pod('a')) },
   Terminating: { pods: byUid(pod('a', { ...running, ...terminating })) },
   BudgetBlocked: deferred('BudgetBlocked'),
+  EvictionForbidden: deferred('EvictionForbidden'),
   EvictionFailed: deferred('EvictionFailed'),
   NamespaceUnknown: { namespaces: new Map() },
   NodeUnknown: { nodes: new Map() },
