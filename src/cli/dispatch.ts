@@ -1,9 +1,10 @@
 import { errorLine } from '../runtime/errors.ts';
 import { nearest } from '../runtime/nearest.ts';
+import { printable, printableLines } from '../runtime/printable.ts';
 import type { Command } from './command.ts';
 import { candidatesText, completionOf } from './completion.ts';
 import { logFlags } from './controller-flags.ts';
-import { exitCode, UsageError } from './exit.ts';
+import { exitCode, problemLine, UsageError } from './exit.ts';
 import { parseFlags } from './flags.ts';
 import { completeWord } from './invocation.ts';
 import { operandProblems } from './operands.ts';
@@ -27,12 +28,16 @@ export async function dispatch(
 export function complain(err: unknown, argv: readonly string[], { stderr, env }: System): number {
   const usage = err instanceof UsageError;
   const lines = usage ? err.problems : [errorLine(err)];
-  for (const line of lines) stderr(`dustpan: ${line.replaceAll(/\s*[\r\n]+\s*/g, ' ')}\n`);
+  for (const line of lines) stderr(problemLine(line));
   const { isReadable, value } = parseFlags([logFlags.verbosity], argv, env);
   const wantsStack = isReadable(logFlags.verbosity) && value(logFlags.verbosity) >= 5;
-  if (wantsStack && err instanceof Error && !usage) stderr(`${err.stack ?? ''}\n`);
+  if (wantsStack && err instanceof Error && !usage) stderr(`${stackText(err)}\n`);
   return usage ? exitCode.usage : exitCode.failure;
 }
+
+/** The lines of a stack are Node's, those of the message in it are anybody's. */
+const stackText = ({ stack = '', message }: Error): string =>
+  printableLines(stack.replace(message, () => printable(message)));
 
 async function run(commands: readonly Command[], argv: readonly string[], system: System): Promise<number> {
   const [word = '', ...rest] = withoutAliases(argv);

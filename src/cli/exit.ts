@@ -1,3 +1,5 @@
+import { printable } from '../runtime/printable.ts';
+
 /** What the process ends with: man page, "EXIT STATUS". */
 export const exitCode = { ok: 0, failure: 1, usage: 2 } as const;
 
@@ -11,3 +13,7 @@ export class UsageError extends Error {
     this.problems = problems;
   }
 }
+
+/** A problem as one line for standard error, with its line feed. */
+export const problemLine = (text: string): string =>
+  `dustpan: ${printable(text.replaceAll(/\s*[\r\n]+\s*/g, ' '))}\n`;

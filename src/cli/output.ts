@@ -1,3 +1,4 @@
+import { printableLines } from '../runtime/printable.ts';
 import { enumFlag } from './flag-types.ts';
 
 /** `-o`. */
@@ -18,10 +19,11 @@ export async function formatted(format: OutputFormat, value: object, table: () =
     case 'table':
       return table();
     case 'json':
-      return `${JSON.stringify(value, undefined, 2)}\n`;
-    case 'yaml': {
-      const { dump } = await import('js-yaml');
-      return dump(value, { lineWidth: -1, noRefs: true });
-    }
+      return `${jsonText(value)}\n`;
+    case 'yaml':
+      return (await import('./yaml-text.ts')).yamlText(value);
   }
 }
+
+/** The value as indented JSON, in which invisible characters are escaped. */
+export const jsonText = (value: object): string => printableLines(JSON.stringify(value, undefined, 2));

@@ -1,4 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
+import { printable } from '../runtime/printable.ts';
 
 /** Below it nobody needs to be told; faster than it nobody reads. */
 const patienceMs = 1000;
@@ -30,7 +31,7 @@ export class Progress {
     const now = this.#clock.monotonicMs();
     if (now - this.#startedMs < patienceMs) return;
     this.#shownMs = now;
-    this.#write?.(`\r\u001b[K${text.slice(0, maxWidth)}`);
+    this.#write?.(`\r\u001b[K${printable(text).slice(0, maxWidth)}`);
   }
 
   /** Takes the line away. */

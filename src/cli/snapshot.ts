@@ -5,8 +5,9 @@ import { statFsReader } from '../node/filesystem.ts';
 import { LocalLogs } from '../node/logs.ts';
 import { StateFile } from '../node/state-file.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
+import { printable } from '../runtime/printable.ts';
 import { connect, type Connected } from './connect.ts';
-import { exitCode, UsageError } from './exit.ts';
+import { exitCode, problemLine, UsageError } from './exit.ts';
 import { askKubelet } from './kubelet-usage.ts';
 import { Progress } from './plan-progress.ts';
 import { writeClusterPart, type ClusterPart } from './snapshot-cluster.ts';
@@ -25,7 +26,7 @@ export async function runSnapshot(config: SnapshotConfig, system: System): Promi
     const part = await writeParts(config, { directory, system }, signal);
     signal.throwIfAborted();
     await directory.finish();
-    system.stdout(`${summaryOf(part, config)}\n`);
+    system.stdout(`${printable(summaryOf(part, config))}\n`);
     return part.has('pods') ? exitCode.ok : exitCode.failure;
   } catch (err) {
     await directory.discard();
@@ -46,7 +47,7 @@ async function writeParts(
   const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
   const warn = (line: string): void => {
     progress.end();
-    stderr(`dustpan: warning: ${line}\n`);
+    stderr(problemLine(`warning: ${line}`));
   };
   const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
   const inside = config.node && openNode(config.node, { cluster, warn });

@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { Wake } from '../runtime/wake.ts';
 import type { KubeConfigSource } from './config.ts';
 import { connect, type Connected } from './connect.ts';
-import { exitCode } from './exit.ts';
+import { exitCode, problemLine } from './exit.ts';
 import { formatted, type OutputFormat } from './output.ts';
 import { StatusScreen } from './status-screen.ts';
 import { readOnce, StatusWatch, type StatusObjects } from './status-sources.ts';
@@ -38,7 +38,7 @@ export async function runStatus(config: StatusConfig, system: System): Promise<n
 
 async function show(objects: StatusObjects, config: StatusConfig, system: System): Promise<void> {
   const { policies, reports, notes } = objects;
-  for (const note of notes) system.stderr(`dustpan: warning: ${note}\n`);
+  for (const note of notes) system.stderr(problemLine(`warning: ${note}`));
   const now = clock.now();
   const view = statusView(policies, reports, now);
   const colours = process.stdout.isTTY && config.isColourAllowed;

@@ -1,3 +1,5 @@
+import { printable } from '../runtime/printable.ts';
+
 /** One column of a table for people. */
 export interface Column<T> {
   readonly title: string;
@@ -45,17 +47,21 @@ function aligned(text: string, size: number, right: boolean): string {
 }
 
 /**
- * The text in so many characters; the middle gives way, between words where they allow it. The end is worth more than the start: it is the name
+ * The text, printable, in so many characters; the middle gives way, between words where they allow it. The end is worth more than the start: it is the name
  * of an image with its tag, the file of a path, the random part of a pod's name.
  */
-export function fitted(text: string, size: number): string {
+export function fitted(given: string, size: number): string {
+  const text = printable(given);
   if (text.length <= size) return text;
   const room = size - ellipsis.length;
   // Of a node's name or a policy's either end may be the one that matters.
   const cut = text.includes('/') ? seamCut(text, room) : undefined;
   const { head, tail } = cut ?? middleCut(text, room);
-  return text.slice(0, head) + ellipsis + text.slice(tail);
+  return [text.slice(0, head), text.slice(tail)].map(withoutHalves).join(ellipsis);
 }
+
+/** A cut may go through a surrogate pair. */
+const withoutHalves = (text: string): string => text.replaceAll(/\p{Cs}/gu, '');
 
 /** What is kept: before `head` and from `tail` on. */
 interface Cut {
@@ -103,6 +109,3 @@ export function wrapped(text: string, width: number, margin: string): string[] {
   }
   return [...lines, line];
 }
-
-/** Names come from others: what would move the cursor must not reach a terminal. */
-const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '?');

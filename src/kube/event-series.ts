@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { printable } from '../runtime/printable.ts';
 import { microTime } from './micro-time.ts';
 import type { EventSpec } from './recorder.ts';
 
@@ -50,7 +51,7 @@ export function seriesKey({ type, action, reason, regarding, occasion = '' }: Ev
 export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number): Series {
   return {
     key: seriesKey(spec),
-    spec: { ...spec, note: cutBytes(spec.note, maxNoteBytes) },
+    spec: { ...spec, note: cutBytes(printable(spec.note), maxNoteBytes) },
     name: eventName(spec.regarding.name, now, serial),
     startedAt: now,
     count: 1,

@@ -6,7 +6,7 @@ export interface EventSpec {
   readonly reason: string;
   /** What was done, CamelCase, constant. */
   readonly action: string;
-  /** A sentence; cut to 1024 bytes. Not part of a series' identity. */
+  /** A sentence; made printable, then cut to 1024 bytes. Not part of a series' identity. */
   readonly note: string;
   /** Makes occurrences of another one a series, and an Event, of their own; not written. */
   readonly occasion?: string;

@@ -1,5 +1,6 @@
 import { startHttpServer, type HttpReply, type ListeningServer } from './http-server.ts';
 import type { Logger } from './logger.ts';
+import { printable } from './printable.ts';
 
 export interface Check {
   /** As in `/healthz/<name>`. */
@@ -91,5 +92,5 @@ function reasonOf(check: Check): string | undefined {
 function unknownExcludes(names: ReadonlySet<string>): string[] {
   if (names.size === 0) return [];
   const list = [...names].map((name) => JSON.stringify(name)).join(', ');
-  return [`warn: some health checks cannot be excluded: no matches for ${list}`];
+  return [`warn: some health checks cannot be excluded: no matches for ${printable(list)}`];
 }

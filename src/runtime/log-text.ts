@@ -12,14 +12,14 @@ export function textLine(
 ): string {
   const words = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${key}=${word(value)}`);
+    .map(([key, value]) => `${word(key)}=${word(value)}`);
   const origin = logger === undefined ? '' : `${logger}: `;
   return [ts, level.toUpperCase().padEnd(5), `${origin}${oneLine(msg)}`, ...words].join(' ');
 }
 
 function word(value: unknown): string {
-  if (typeof value === 'string') return /^[\w.:/@%+*-]+$/.test(value) ? value : JSON.stringify(value);
-  return reference(value) ?? JSON.stringify(value);
+  const text = typeof value === 'string' ? value : reference(value);
+  return text !== undefined && /^[\w.:/@%+*-]+$/.test(text) ? text : JSON.stringify(text ?? value);
 }
 
 function reference(value: unknown): string | undefined {

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from './clock.ts';
 import { plainFields } from './log-fields.ts';
 import type { Logger } from './logger.ts';
 import { textLine } from './log-text.ts';
+import { printable } from './printable.ts';
 import { writeAll } from './write-sync.ts';
 
 export type LogFormat = 'json' | 'text';
@@ -104,7 +105,7 @@ function lineOf(entry: Entry, { format: style, verbosity, clock = systemClock }:
   const { level, logger, msg } = entry;
   const head = { ts: clock.now().toISOString(), level, v: verbosityOf[level], logger, msg };
   const tail = tailOf(entry.fields, verbosity);
-  return style === 'json' ? jsonLine(head, tail) : textLine(head, tail);
+  return printable(style === 'json' ? jsonLine(head, tail) : textLine(head, tail));
 }
 
 /** The error comes last. */

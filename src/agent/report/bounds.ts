@@ -1,3 +1,5 @@
+import { printable } from '../../runtime/printable.ts';
+
 /** The bounds of crds/: what goes beyond would be refused, and with it the whole report. */
 export const bounds = {
   conditionMessage: 1_024,
@@ -31,9 +33,9 @@ function whole(value: number, max: number): number {
   return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), 0), max);
 }
 
-/** One line of at most `max` characters; a cut one ends in an ellipsis. */
+/** One printable line of at most `max` characters; a cut one ends in an ellipsis. */
 export function cut(text: string, max: number): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  const line = printable(text.replaceAll(/\s+/g, ' ').trim());
   if (line.length <= max) return line;
   // By characters, so that none is left in half.
   const characters = Array.from(line.slice(0, 2 * max));

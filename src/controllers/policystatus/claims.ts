@@ -1,5 +1,6 @@
 import type { PolicyPassReport } from '../../api/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import { printable } from '../../runtime/printable.ts';
 import type { NodeRollup } from './nodes.ts';
 import type { Condition, StatusFacts } from './plan.ts';
 
@@ -24,7 +25,7 @@ function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
   if (!('problems' in policy))
     return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy can be followed' };
   const message = `Nothing is collected where this policy may govern: ${policy.problems.join('; ')}`;
-  return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(message) };
+  return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }
 
 function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {

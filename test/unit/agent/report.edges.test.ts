@@ -6,6 +6,7 @@ import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { isStorageNews, storageFigures } from '../../../src/agent/report/storage-change.ts';
 import { now } from '../../builders.ts';
+import { hostile } from '../../hostile.ts';
 import { facts, images, pass, passes } from './report.world.ts';
 
 const degraded = (over: Parameters<typeof facts>[0]): string | undefined =>
@@ -15,11 +16,29 @@ test.each([
   { text: 'short', expected: 'short' },
   { text: ' a\n b ', expected: 'a b' },
   { text: '123456', expected: '1234…' },
+  { text: '\u2028\t\u202e', expected: String.raw`\u20…` },
   { text: '😀😀😀😀', expected: '😀😀😀😀' },
   { text: '😀😀😀😀😀', expected: '😀😀😀😀😀' },
   { text: '😀😀😀😀😀😀', expected: '😀😀😀😀…' },
 ])('$text in five characters is $expected', ({ text, expected }) => {
   expect(cut(text, 5)).toBe(expected);
+});
+
+test('a report has what would clear a screen as text', () => {
+  const report = planReport(
+    facts({
+      runtime: { name: hostile, version: hostile, apiVersion: 'v1' },
+      passes: passes(pass('imagegc', { result: 'Failed', errors: 1, message: hostile })),
+      images: images({ offenders: [offender({ id: hostile, name: hostile })] }),
+    }),
+    undefined,
+    now,
+  );
+  const shown = String.raw`a\u001b[2Jb ERROR forged\u009b2Jc\u202egpj.exe d\u007f`;
+  expect(report.runtime).toEqual({ name: shown, version: shown, apiVersion: 'v1' });
+  expect(report.units?.[0]?.message).toBe(shown);
+  expect(report.conditions?.[2]?.message).toBe(`imagegc failed (1 removals failed): ${shown}`);
+  expect(report.largestOffenders?.[0]).toMatchObject({ id: shown, name: shown });
 });
 
 describe('the condition Degraded', () => {

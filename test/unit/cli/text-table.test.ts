@@ -30,7 +30,9 @@ test('what is too wide gives way in its middle', () => {
 });
 
 test('what would move the cursor does not get through', () => {
-  expect(lines([{ count: 1, name: 'a\u001b[2Jb\nc', note: 'n' }])[1]).toBe('1  n     a?[2Jb?c');
+  expect(lines([{ count: 1, name: 'a\u001b[2Jb\nc', note: 'n' }])[1]).toBe(
+    String.raw`1  n     a\u001b[2Jb\nc`,
+  );
 });
 
 test.each([

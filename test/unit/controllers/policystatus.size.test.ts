@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { rollUpNodes } from '../../../src/controllers/policystatus/nodes.ts';
 import { planStatus, type StatusFacts } from '../../../src/controllers/policystatus/plan.ts';
 import { node, now } from '../../builders.ts';
+import { hostile, raw } from '../../hostile.ts';
 import { nodesPolicy, report } from './policystatus.world.ts';
 
 /** A policy is watched by every agent: what one status weighs is sent to 5 000 nodes. */
@@ -41,4 +42,13 @@ test('a status stays small when a policy has 5 MB of problems', () => {
   const problems = Array.from({ length: 50_000 }, (_, i) => `${i}: `.padEnd(100, 'x'));
   const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
   expect(bytesOf({ ...before, policy: broken })).toBeLessThan(mostBytes);
+});
+
+test('a field whose name would clear a screen is shown as text', () => {
+  const problems = [`spec.${hostile}: unknown field`];
+  const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
+  const { conditions } = planStatus({ ...before, policy: broken }, now);
+  const accepted = conditions.find(({ type }) => type === 'Accepted')?.message ?? '';
+  expect(accepted).toContain(String.raw`spec.a\u001b[2Jb\nERROR forged\u009b2J`);
+  expect(accepted).not.toMatch(raw);
 });

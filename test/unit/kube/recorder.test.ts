@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { minutes, recording, webEvent } from '../../fakes/event-recording.ts';
 import { settled } from '../../fakes/settling-clock.ts';
+import { hostile, raw } from '../../hostile.ts';
 
 test('the first occurrence is a whole Event without a series', async () => {
   const { recorder, server, sent } = recording();
@@ -175,6 +176,16 @@ test('a note is cut to 1024 bytes, between characters', async () => {
   await settled();
   const note = server.events[0]?.note ?? '';
   expect(note).toBe(`x${'€'.repeat(341)}`);
+  expect(Buffer.byteLength(note)).toBe(1024);
+});
+
+test('a note shows what would clear a screen as text, and is cut after that', async () => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent({ note: `${hostile}${'\u202e'.repeat(400)}` }));
+  await settled();
+  const note = server.events[0]?.note ?? '';
+  expect(note).toContain(String.raw`a\u001b[2Jb\nERROR forged\u009b2J`);
+  expect(note).not.toMatch(raw);
   expect(Buffer.byteLength(note)).toBe(1024);
 });
 

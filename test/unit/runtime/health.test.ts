@@ -49,6 +49,14 @@ describe('health probes', () => {
     { path: '/readyz/ping', status: 200, body: 'ok' },
     { path: '/readyz?exclude=informers', status: 200, body: 'ok' },
     {
+      path: '/readyz?verbose&exclude=informers&exclude=%1b%c2%9b2J%0a',
+      status: 200,
+      body:
+        '[+]ping ok\n[+]informers excluded: ok\n' +
+        String.raw`warn: some health checks cannot be excluded: no matches for "\u001b\u009b2J\n"` +
+        '\nreadyz check passed\n',
+    },
+    {
       path: '/readyz?verbose&exclude=informers&exclude=x',
       status: 200,
       body:

@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Logger } from '../../../src/runtime/logger.ts';
 import { createLogger, type LoggerOptions } from '../../../src/runtime/winston-logger.ts';
 import { FakeClock } from '../../fakes/clock.ts';
+import { hostile, hostileText, raw } from '../../hostile.ts';
+import { property } from '../../property.ts';
 
 /** The lines that `say` makes, without their line feeds. */
 function linesOf(say: (log: Logger) => void, options: Partial<LoggerOptions> = {}): string[] {
@@ -155,6 +158,12 @@ describe('text lines', () => {
     { name: 'a number', fields: { deleted: 3 }, expected: 'deleted=3' },
     { name: 'a list', fields: { names: ['a'] }, expected: 'names=["a"]' },
     { name: 'nothing', fields: { gone: undefined }, expected: '' },
+    {
+      name: 'a name that begins another field',
+      fields: { pod: { namespace: 'a', name: 'b reason=Expired' } },
+      expected: 'pod="a/b reason=Expired"',
+    },
+    { name: 'a key', fields: { 'a\u009b b': 1 }, expected: String.raw`"a\u009b b"=1` },
   ])('$name', ({ fields, expected }) => {
     const lines = linesOf(
       (log) => {
@@ -164,4 +173,41 @@ describe('text lines', () => {
     );
     expect(lines).toEqual([`${ts} INFO  podgc: deleting pod ${expected}`.trimEnd()]);
   });
+});
+
+describe.each(['json', 'text'] as const)('a line as %s', (format) => {
+  const lineOf = (text: string): string => {
+    const lines = linesOf(
+      (log) => {
+        const err = new Error(text, { cause: new Error(text) });
+        const fields = { [`k${text}`]: text, pod: { namespace: text, name: text }, list: [text], err };
+        log.named(text).error(fields, text);
+      },
+      { format, verbosity: 5 },
+    );
+    expect(lines).toHaveLength(1);
+    return lines[0] ?? '';
+  };
+
+  test('shows what would clear the screen or forge another line', () => {
+    expect(lineOf(hostile)).not.toMatch(raw);
+    expect(lineOf(hostile)).toContain(String.raw`\u009b2J`);
+    expect(lineOf(hostile)).toContain(String.raw`\u202e`);
+  });
+
+  test('shows nothing raw, whatever comes in', property, () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(lineOf(text)).not.toMatch(raw);
+      }),
+    );
+  });
+});
+
+test('what is escaped in JSON has its value still', property, () => {
+  fc.assert(
+    fc.property(hostileText, (value) => {
+      expect(fieldsOf({ value })).toHaveProperty('value', value);
+    }),
+  );
 });

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { printable, printableLines } from '../../../src/runtime/printable.ts';
+import { hostileText, raw } from '../../hostile.ts';
+import { property } from '../../property.ts';
+
+test.each([
+  { name: 'plain text', text: 'default/app-7f', expected: 'default/app-7f' },
+  { name: 'letters of any script, emoji and joiners', text: 'ñ 猫 👩‍🚀 …', expected: 'ñ 猫 👩‍🚀 …' },
+  { name: 'a backslash', text: String.raw`C:\u001b`, expected: String.raw`C:\u001b` },
+  { name: 'a space that keeps words together', text: 'a\u00a0b', expected: 'a\u00a0b' },
+  { name: 'ESC', text: '\u001b[2J', expected: String.raw`\u001b[2J` },
+  { name: 'a line feed', text: 'a\nb', expected: String.raw`a\nb` },
+  { name: 'a carriage return', text: 'a\rb', expected: String.raw`a\rb` },
+  { name: 'a tab', text: 'a\tb', expected: String.raw`a\tb` },
+  { name: 'NUL', text: '\0', expected: String.raw`\u0000` },
+  { name: 'DEL', text: '\u007f', expected: String.raw`\u007f` },
+  { name: 'the first of C1', text: '\u0080', expected: String.raw`\u0080` },
+  { name: 'a C1 that begins a sequence', text: '\u009b2J', expected: String.raw`\u009b2J` },
+  { name: 'the last of C1', text: '\u009f', expected: String.raw`\u009f` },
+  { name: 'the Arabic letter mark', text: '\u061c', expected: String.raw`\u061c` },
+  { name: 'the left-to-right mark', text: '\u200e', expected: String.raw`\u200e` },
+  { name: 'the right-to-left mark', text: '\u200f', expected: String.raw`\u200f` },
+  { name: 'a line separator', text: '\u2028', expected: String.raw`\u2028` },
+  { name: 'a paragraph separator', text: '\u2029', expected: String.raw`\u2029` },
+  { name: 'embeddings', text: '\u202a\u202b\u202c', expected: String.raw`\u202a\u202b\u202c` },
+  { name: 'overrides', text: '\u202dabc\u202e', expected: String.raw`\u202dabc\u202e` },
+  { name: 'isolates', text: '\u2066\u2067\u2068\u2069', expected: String.raw`\u2066\u2067\u2068\u2069` },
+  { name: 'half a pair', text: '\ud83d!', expected: String.raw`\ud83d!` },
+  { name: 'the other half', text: '\ude80', expected: String.raw`\ude80` },
+])('$name', ({ text, expected }) => {
+  expect(printable(text)).toBe(expected);
+});
+
+describe('whatever the text', () => {
+  test('nothing invisible is left, and twice is as good as once', property, () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const shown = printable(text);
+        expect(shown).not.toMatch(raw);
+        expect(printable(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  test('JSON in one line keeps its value', property, () => {
+    fc.assert(
+      fc.property(hostileText, hostileText, (key, value) => {
+        const json = JSON.stringify({ [`k${key}`]: value });
+        expect(JSON.parse(printable(json))).toEqual(JSON.parse(json));
+      }),
+    );
+  });
+
+  test('line feeds alone stay where lines are ours', property, () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(printableLines(text)).toBe(text.split('\n').map(printable).join('\n'));
+      }),
+    );
+  });
+});
