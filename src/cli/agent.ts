@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { criRuntime } from '../cri/client.ts';
 import type { ContainerRuntime } from '../cri/runtime.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
+import { reportingControllers } from '../kube/recorder.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Check } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -198,7 +199,7 @@ function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
     clock,
     log: log.named('events'),
     random: Math.random,
-    reportingController: 'gc.dustpan.dev/agent',
+    reportingController: reportingControllers.agent,
     reportingInstance: config.nodeName,
     metrics: metrics.events,
   });

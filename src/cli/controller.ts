@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { LeaseElector } from '../kube/lease.ts';
+import { reportingControllers } from '../kube/recorder.ts';
 import { statusPatcher } from '../kube/status-patch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { Heartbeat } from '../runtime/heartbeat.ts';
@@ -165,7 +166,7 @@ function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
     clock,
     log: log.named('events'),
     random: Math.random,
-    reportingController: 'gc.dustpan.dev/controller',
+    reportingController: reportingControllers.controller,
     reportingInstance: instanceOf(config),
     metrics: metrics.events,
   });

@@ -1,4 +1,5 @@
 import { asList, asObject, asText } from './decode-json.ts';
+import { reportingControllers } from './recorder.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** An Event `PodCollected`: pods that dustpan deleted. */
@@ -13,14 +14,15 @@ export interface Collection {
   readonly more: number;
 }
 
-/** Reads the Events of a namespace that tell of deleted pods, latest first; rejects as `send` does. */
+/** Reads the Events of a namespace in which the controller reports deleted pods, latest first; rejects as `send` does. */
 export async function readCollections(
   transport: Pick<KubeTransport, 'send'>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<readonly Collection[]> {
   const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
-  const query = { fieldSelector: 'reason=PodCollected' };
+  const fieldSelector = `reason=PodCollected,reportingController=${reportingControllers.controller}`;
+  const query = { fieldSelector };
   const { body } = await transport.send({ method: 'GET', path, query }, signal);
   const list: unknown = JSON.parse(body.toString());
   return asList(asObject(list)['items'])

@@ -1,3 +1,9 @@
+/** The components' names in `reportingController`: Event reasons alone are shared with the kubelet, and anybody may use them. */
+export const reportingControllers = {
+  controller: 'gc.dustpan.dev/controller',
+  agent: 'gc.dustpan.dev/agent',
+} as const;
+
 /** One thing that happened to one object, to be shown as an events.k8s.io/v1 Event. */
 export interface EventSpec {
   readonly regarding: ObjectRef;

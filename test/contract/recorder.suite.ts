@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { readCollections } from '../../src/kube/collected-events.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { EventDrop } from '../../src/kube/event-recorder.ts';
 import type { HttpTransport } from '../../src/kube/http-transport.ts';
@@ -132,6 +133,21 @@ export function recorderSuite(start: StartServer): void {
     const spec = event({}, '🗑'.repeat(1000));
     recorder.record(spec);
     expect((await shown(spec, undefined)).note).toBe('🗑'.repeat(256));
+  });
+
+  test('what somebody else reports under the same reason is not read back', async () => {
+    const spec = event({}, 'Deleted 1 pod (Expired, policy default): web-a');
+    recorder.record(spec);
+    const own = await shown(spec, undefined);
+    const forged = {
+      ...{ ...own, metadata: { name: `forged-${randomUUID()}` }, note: 'Deleted 1 pod: web-b' },
+      reportingController: 'example.com/controller',
+    };
+    await transport.send({ method: 'POST', path: path('default'), body: forged }, signal);
+    expect(await eventsOf(spec.regarding)).toHaveLength(2);
+    const notes = (await readCollections(transport, 'default', signal)).map(({ note }) => note);
+    expect(notes).toContain(spec.note);
+    expect(notes).not.toContain(forged.note);
   });
 
   test('an Event for a namespace that is gone is given up at once', async () => {

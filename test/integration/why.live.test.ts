@@ -94,6 +94,20 @@ test.each([
   expect(stderr).toMatch(says);
 });
 
+test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.dustpan.dev/controller'])(
+  'of a pod that is gone, nothing that %s reports is believed',
+  async (reportingController) => {
+    const notes = ['Deleted 1 pod: report-b', 'Deleted 7 pods: report-c and 6 more'];
+    for (const [i, note] of notes.entries())
+      api.store.apply({ ...collected(`e${i}`, note), reportingController });
+    const { code, stderr } = await why('pod', 'default/report-b');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'dustpan: there is no pod default/report-b, or not any more\n',
+    });
+  },
+);
+
 test.each(['image', 'container'])('an %s is seen on its node only', async (kind) => {
   const { code, stdout, stderr } = await why(kind, 'abcd');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
