@@ -1,0 +1,221 @@
+import { mkdirSync } from 'node:fs';
+import { status as grpc } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hostile, raw } from '../hostile.ts';
+import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
+import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import { AgentBed, nodeName, nodesPolicy } from './agent.bed.ts';
+import { builtForFile, RunningController, until } from './built.ts';
+import { podCount, policy, scene as fill } from './controller.scene.ts';
+import { dustpan, policy as policyFile, Scene } from './plan.bed.ts';
+
+/** What anybody who runs pods can write into the API: nothing of it is checked there. */
+function hostilePods(api: Sandbox): void {
+  const job = { apiVersion: 'batch/v1', kind: 'Job', name: hostile, uid: 'uid-job', controller: true };
+  const pod = (metadata: object, status: object, node = 'node-1'): void => {
+    api.store.apply({
+      ...{ apiVersion: 'v1', kind: 'Pod' },
+      metadata: { namespace: 'default', ownerReferences: [job], ...metadata },
+      spec: {
+        nodeName: node,
+        containers: [{ name: 'main', image: `registry.example.com/${hostile}` }],
+      },
+      status: { reason: hostile, message: hostile, ...status },
+    });
+  };
+  pod({ name: 'done' }, { phase: 'Failed' });
+  pod({ name: 'held', finalizers: ['batch.kubernetes.io/job-tracking'] }, { phase: 'Succeeded' });
+  pod({ name: 'odd' }, { phase: `Running${hostile}` });
+  pod({ name: 'lost' }, { phase: 'Running' }, `node-${hostile}`);
+}
+
+/** Every line is ours, and holds no character that a terminal would obey. */
+function expectPrintable(text: string): void {
+  expect(text).not.toBe('');
+  expect(text.replaceAll('\n', '')).not.toMatch(raw);
+  expect(text).not.toMatch(/^ *ERROR forged/m);
+}
+
+describe('commands that read a cluster', () => {
+  let api: Sandbox;
+  let scene: Scene;
+  let cri: CriSandbox;
+
+  beforeEach(async () => {
+    scene = new Scene();
+    for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(scene.path(name));
+    api = await startSandbox();
+    fill(api, 1);
+    hostilePods(api);
+    cri = await startCriSandbox({
+      socket: scene.path('cri.sock'),
+      logs: { pods: scene.path('pods'), containers: scene.path('containers') },
+      mountpoint: scene.path('images'),
+    });
+  });
+  afterEach(async () => {
+    cri.stop();
+    await api.stop();
+    scene.remove();
+  });
+
+  const run = (...args: string[]) => dustpan([...args, `--kubeconfig=${api.kubeconfigFile}`]);
+  const rules = { terminated: { threshold: 1 }, orphaned: {}, safety: { maxOrphanedNodesPercent: 100 } };
+
+  test.each([
+    { args: ['plan'], says: /default\/done/ },
+    { args: ['plan', '--kept'], says: /default\/held/ },
+    { args: ['plan', '--kept', '-o', 'json'], says: /\\u009b2J/ },
+    { args: ['plan', '--kept', '-o', 'yaml'], says: /\\x9B2J/ },
+    { args: ['why', 'pod', 'default/held'], says: /Job a\\u001b\[2Jb\\nERROR/ },
+    { args: ['why', 'pod', 'default/odd'], says: /Runninga\\u001b\[2Jb\\nERROR/ },
+    { args: ['why', 'pod', 'default/lost'], says: /node-a\\u001b\[2Jb\\nERROR/ },
+    { args: ['why', 'pod', 'default/done', '-o', 'json'], says: /"name": "done"/ },
+  ])('$args', async ({ args, says }) => {
+    api.store.apply(policy('Enforce', rules));
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(says);
+    expectPrintable(stdout);
+  });
+
+  test('why, of a pod that an Event names', async () => {
+    api.store.apply({
+      ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'e', namespace: 'default' } },
+      ...{ eventTime: '2026-01-15T12:00:00.000000Z', reason: 'PodCollected', action: 'Collect' },
+      ...{ type: 'Normal', note: `Deleted 1 pod (${hostile}): gone` },
+      ...{ reportingController: 'gc.dustpan.dev/controller', reportingInstance: 'c' },
+      regarding: { apiVersion: 'batch/v1', kind: 'Job', name: hostile, namespace: 'default', uid: 'u' },
+    });
+    const { code, stderr } = await run('why', 'pod', 'default/gone');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^dustpan: pod default\/gone is gone: .*a\\u001b\[2Jb ERROR forged\\u009b2J.*\n$/);
+    expectPrintable(stderr);
+  });
+
+  test('status', async () => {
+    const said = { type: 'Degraded', status: 'True', reason: hostile, message: hostile };
+    const conditions = [{ ...said, lastTransitionTime: '2026-01-15T12:00:00Z' }];
+    api.store.apply({ ...policy('Enforce', rules), status: { observedGeneration: 1, conditions } });
+    api.store.apply({
+      ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
+      status: { reportTime: '2026-01-15T12:00:00Z', policy: { name: hostile }, conditions },
+    });
+    for (const output of ['table', 'json', 'yaml']) {
+      const { code, stdout, stderr } = await run('status', '-o', output);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/\\(u00|x)9b/i);
+      expectPrintable(stdout);
+    }
+  });
+
+  test('images, containers and logs of a node', async () => {
+    const image = `registry.example.com/${hostile}:v1`;
+    cri.runtime.addImage({ tags: [image] });
+    const { containers } = cri.runtime.runPod({
+      name: hostile,
+      containers: [{ name: hostile, image: 'app' }],
+    });
+    cri.runtime.exit(containers[0]?.id ?? '');
+    const nodes = { imageGC: {}, containerGC: { maxPerPodContainer: 0 } };
+    scene.write('policy.json', policyFile('mine', { nodes }));
+    const node = [
+      `--policy=${scene.path('policy.json')}`,
+      ...['--node-name=node-1', `--cri-socket=${scene.path('cri.sock')}`],
+      ...[`--state-dir=${scene.path('state')}`, `--pod-logs-dir=${scene.path('pods')}`],
+      `--container-logs-dir=${scene.path('containers')}`,
+    ];
+    const kept = await run('plan', '--kept', ...node);
+    expect(kept.stdout).toContain('ERROR');
+    const dead = await run('why', 'container', containers[0]?.id ?? '', ...node);
+    expect(dead.stdout).toContain(String.raw`a\u001b[2Jb\nERROR`);
+    const missing = await run('why', 'image', 'registry.example.com/a', ...node);
+    expect(missing.stderr).toMatch(/there is no image/);
+    for (const text of [kept.stdout, dead.stdout, missing.stderr]) expectPrintable(text);
+  });
+
+  test('files with keys, values and names that nobody should write', async () => {
+    const name = `${hostile}.json`;
+    scene.write(name, policyFile(hostile, { [hostile]: 1, mode: hostile, pods: { podSelector: hostile } }));
+    const { code, stdout, stderr } = await run('plan', `--policy=${scene.path(name)}`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines) expect(line).toMatch(/^dustpan: \/.*a\\u001b\[2Jb ERROR forged\\u009b2J/);
+    expectPrintable(stderr);
+  });
+});
+
+const built = builtForFile();
+
+/** When it was, how serious, and then the rest. */
+const textLine = /^\d{4}-\d\d-\d\dT[\d:.]+Z (DEBUG|INFO |WARN |ERROR) /;
+
+describe.each(['text', 'json'])('--log-format=%s', (format) => {
+  const flags = [`--log-format=${format}`, '--v=4'];
+
+  function expectLines(text: string): void {
+    expectPrintable(text);
+    for (const line of text.trimEnd().split('\n'))
+      expect(line).toMatch(format === 'text' ? textLine : /^\{.*\}$/);
+  }
+
+  test('controller: its log, its Events and the status of policies', async () => {
+    const api = await startSandbox();
+    fill(api, 1);
+    hostilePods(api);
+    api.store.apply(policy('Enforce', { podSelector: { matchLabels: { [hostile]: 'x' } } }));
+    const controller = new RunningController(built, api.kubeconfigFile, flags);
+    try {
+      await until('refused', () => controller.stdout.includes('policy cannot be followed'));
+      await until('told', () => JSON.stringify(api.store.get('GCPolicy', 'default')).includes('u009b2J'));
+      api.store.apply(policy('Enforce', { terminated: { ttlAfterFinished: '0s' } }));
+      await until('collected', () => podCount(api) === 3);
+      await until('told', () => api.store.list('Event').some(({ reason }) => reason === 'PodCollected'));
+    } finally {
+      await controller.stop();
+    }
+    expect(controller.stdout).toMatch(/Job\/a\\u001b\[2Jb\\nERROR forged\\u009b2J/);
+    expectLines(controller.stdout);
+    expect(controller.stderr).toBe('');
+    for (const { note } of api.store.list('Event')) expect(String(note)).not.toMatch(raw);
+    expect(JSON.stringify(api.store.get('GCPolicy', 'default')?.['status'])).not.toMatch(raw);
+    await api.stop();
+  });
+
+  test('agent: its log, its Events and its report', async () => {
+    const bed = new AgentBed(built);
+    const api = await bed.startApi();
+    const cri = await bed.startCri({
+      name: `containerd${hostile}`,
+      disk: { capacityBytes: 100, otherBytes: 99 },
+    });
+    cri.runtime.addImage({ tags: [`registry.example.com/${hostile}:v1`] });
+    const { containers } = cri.runtime.runPod({
+      name: hostile,
+      containers: [{ name: hostile, image: 'app' }],
+    });
+    cri.runtime.exit(containers[0]?.id ?? '');
+    api.store.apply(
+      nodesPolicy('Enforce', { imageGC: { minimumAge: '0s', maximumAge: '1s' }, containerGC: {} }),
+    );
+    cri.faults.next('RemoveImage', { kind: 'fail', code: grpc.INTERNAL, message: hostile }, Infinity);
+    cri.faults.next('RemoveContainer', { kind: 'fail', code: grpc.INTERNAL, message: hostile }, Infinity);
+    const agent = bed.startAgent(flags);
+    try {
+      await until('failed', () => agent.stdout.includes('removing image failed'));
+      await until('failed', () => agent.stdout.includes('removing container failed'));
+      await until('reported', () => bed.condition('Degraded') === 'True PassFailed');
+    } finally {
+      await agent.stop();
+    }
+    expect(agent.stdout).toMatch(/\\u001b\[2J/);
+    expectLines(agent.stdout);
+    expect(agent.stderr).toBe('');
+    const report = api.store.get('NodeGCReport', nodeName);
+    expect(JSON.stringify(report)).toContain('u009b2J');
+    expect(JSON.stringify(report)).not.toMatch(raw);
+    for (const { note } of api.store.list('Event')) expect(String(note)).not.toMatch(raw);
+    await bed.stop();
+  });
+});
