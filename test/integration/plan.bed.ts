@@ -5,6 +5,7 @@ import { commands } from '../../src/cli/commands.ts';
 import { dispatch } from '../../src/cli/dispatch.ts';
 import type { PlanDocument } from '../../src/cli/plan-document.ts';
 import { FakeSystem } from '../fakes/system.ts';
+import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
 
 export const examples = join(process.cwd(), 'test', 'data', 'examples');
 
@@ -53,6 +54,27 @@ export class Scene {
       `--policy=${this.path('policy.json')}`,
       `--snapshot=${this.path('snapshot')}`,
       '--now=2026-01-15T12:00:00Z',
+    ];
+  }
+
+  /** A container runtime and the directories of its node. */
+  startCri(): Promise<CriSandbox> {
+    for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(this.path(name));
+    return startCriSandbox({
+      socket: this.path('cri.sock'),
+      logs: { pods: this.path('pods'), containers: this.path('containers') },
+      mountpoint: this.path('images'),
+    });
+  }
+
+  /** The flags with which a command reads that node. */
+  get nodeFlags(): string[] {
+    return [
+      '--node-name=node-1',
+      `--cri-socket=${this.path('cri.sock')}`,
+      `--state-dir=${this.path('state')}`,
+      `--pod-logs-dir=${this.path('pods')}`,
+      `--container-logs-dir=${this.path('containers')}`,
     ];
   }
 

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
+import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { dustpan, planned, policy, Scene } from './plan.bed.ts';
 
@@ -10,14 +9,9 @@ let cri: CriSandbox;
 
 beforeEach(async () => {
   scene = new Scene();
-  for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(scene.path(name));
   api = await startSandbox();
   api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
-  cri = await startCriSandbox({
-    socket: scene.path('cri.sock'),
-    logs: { pods: scene.path('pods'), containers: scene.path('containers') },
-    mountpoint: scene.path('images'),
-  });
+  cri = await scene.startCri();
 });
 afterEach(async () => {
   cri.stop();
@@ -25,14 +19,7 @@ afterEach(async () => {
   scene.remove();
 });
 
-const args = (): string[] => [
-  `--kubeconfig=${api.kubeconfigFile}`,
-  '--node-name=node-1',
-  `--cri-socket=${scene.path('cri.sock')}`,
-  `--state-dir=${scene.path('state')}`,
-  `--pod-logs-dir=${scene.path('pods')}`,
-  `--container-logs-dir=${scene.path('containers')}`,
-];
+const args = (): string[] => [`--kubeconfig=${api.kubeconfigFile}`, ...scene.nodeFlags];
 
 test('on a node, what its runtime holds is planned, and nothing is touched', async () => {
   const nodes = { imageGC: {}, containerGC: { maxPerPodContainer: 0 } };

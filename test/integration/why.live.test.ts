@@ -1,6 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
+import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { policy as policyOf, scene as fill } from './controller.scene.ts';
 import { dustpan, policy, Scene } from './plan.bed.ts';
@@ -118,12 +118,7 @@ test.each(['image', 'container'])('an %s is seen on its node only', async (kind)
 });
 
 test('on the node, images and containers are explained', async () => {
-  for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(scene.path(name));
-  cri = await startCriSandbox({
-    socket: scene.path('cri.sock'),
-    logs: { pods: scene.path('pods'), containers: scene.path('containers') },
-    mountpoint: scene.path('images'),
-  });
+  cri = await scene.startCri();
   scene.write(
     'policy.json',
     policy('mine', { mode: 'Enforce', nodes: { imageGC: {}, containerGC: { maxPerPodContainer: 0 } } }),
@@ -137,13 +132,7 @@ test('on the node, images and containers are explained', async () => {
   cri.runtime.exit(
     cri.runtime.addContainer(sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' }).id,
   );
-  const node = [
-    `--policy=${scene.path('policy.json')}`,
-    '--node-name=node-1',
-    `--cri-socket=${scene.path('cri.sock')}`,
-    ...[`--state-dir=${scene.path('state')}`, `--pod-logs-dir=${scene.path('pods')}`],
-    `--container-logs-dir=${scene.path('containers')}`,
-  ];
+  const node = [`--policy=${scene.path('policy.json')}`, ...scene.nodeFlags];
   const dead = await why('container', `containerd://${id}`, ...node);
   expect(dead.stdout).toContain('goes: DeadContainer');
   const image = await why('image', 'registry.example.com/app:v1', ...node);
