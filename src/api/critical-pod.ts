@@ -3,12 +3,9 @@ import type { StoragePod } from './local-storage.ts';
 /** From here on a pod is critical (upstream.md 4.3). */
 const criticalPriority = 2_000_000_000;
 
-/** Whether a pod is one that upstream never evicts: static, a mirror of a static one, or of the highest priorities. */
+/** Whether a pod is one that upstream never evicts: the mirror of a static one, or of the highest priorities. */
 export const isCritical = ({
-  configSource,
   configHash,
   priority = 0,
-}: Pick<StoragePod, 'configSource' | 'configHash' | 'priority'>): boolean =>
-  (configSource !== undefined && configSource !== 'api') ||
-  configHash !== undefined ||
-  priority >= criticalPriority;
+}: Pick<StoragePod, 'configHash' | 'priority'>): boolean =>
+  configHash !== undefined || priority >= criticalPriority;

@@ -47,8 +47,6 @@ export interface DeclaredInitContainer extends DeclaredContainer {
 /** A pod of this node, as local storage sees it. */
 export interface StoragePod extends NodePod {
   readonly priority: number | undefined;
-  /** Annotation kubernetes.io/config.source: `api`, or where a static pod comes from. */
-  readonly configSource: string | undefined;
   readonly storage: PodStorageSpec;
 }
 

@@ -76,7 +76,7 @@ export interface NodePod {
   readonly evicted: boolean;
   /** The end of its grace period; undefined = nobody has deleted it. */
   readonly deletionAtMs: number | undefined;
-  /** Annotation kubernetes.io/config.hash or kubernetes.io/config.mirror of a mirror pod: the UID its containers carry. */
+  /** The UID of the static pod that this pod mirrors: its containers carry it. undefined = an ordinary pod. */
   readonly configHash: string | undefined;
   /** The label gc.dustpan.dev/keep is "true" on the pod. */
   readonly keepMarked: boolean;

@@ -5,7 +5,7 @@ import type { EvictionKeepReason, StorageKeepReason } from './reasons.ts';
 const keepLabel = 'the label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node';
 
 const critical = {
-  sentence: 'It is critical: a static or mirror pod, or one with a priority of 2000000000 or more.',
+  sentence: 'It is critical: the mirror of a static pod, or a pod with a priority of 2000000000 or more.',
   change: 'Never by dustpan while it is critical: such pods are only warned about.',
 };
 const finished = {

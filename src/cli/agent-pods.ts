@@ -14,7 +14,7 @@ export function podAnswers(
   transport: Pick<KubeTransport, 'send'>,
   nodeName: string,
 ): (pod: PodRemains, signal: AbortSignal) => ReturnType<PodLookup> {
-  const lookUp = podLookup(transport);
+  const lookUp = podLookup(transport, nodeName);
   const search = podSearch(transport, nodeName);
   return ({ uid, namespace, name }, signal) =>
     namespace === undefined || name === undefined

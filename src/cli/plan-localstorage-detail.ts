@@ -102,11 +102,8 @@ const kept: Readonly<Record<KeptPod['reason'], Telling>> = {
   ),
 };
 
-function whyCritical({ configSource, configHash, priority }: StoragePod): string {
-  if (configHash !== undefined || (configSource !== undefined && configSource !== 'api'))
-    return 'a static pod or the mirror of one';
-  return `its priority is ${priority ?? 0}`;
-}
+const whyCritical = ({ configHash, priority }: StoragePod): string =>
+  configHash === undefined ? `its priority is ${priority ?? 0}` : 'it mirrors a static pod';
 
 const evictField = (policy: LocalStoragePolicy | undefined): string =>
   `nodes.localStorageEviction.evictAtPercent=${policy?.evictAtPercent ?? 100}`;

@@ -38,9 +38,8 @@ export function snapshotObject(
   return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
 }
 
-/** The annotations that rules read: they tell a static pod by its mirror. */
+/** The annotations that rules read: of a pod the one of a mirror, of a sandbox where its pod comes from. */
 const podAnnotations: ReadonlySet<string> = new Set([
-  'kubernetes.io/config.hash',
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
 ]);

@@ -1,5 +1,6 @@
-import { asList, asObject, asText } from './decode-json.ts';
+import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
+import { controllerOf, mirroredUid } from './mirror-pod.ts';
 import type { OwnerRef } from './objects.ts';
 import { ApiError, type KubeTransport } from './transport.ts';
 
@@ -16,9 +17,7 @@ export interface LivePod {
   readonly phase: string;
   readonly isTerminating: boolean;
   readonly priority: number | undefined;
-  /** Annotation kubernetes.io/config.source. */
-  readonly configSource: string | undefined;
-  /** Annotation kubernetes.io/config.mirror: the pod shows a static one. */
+  /** The UID of the static pod that this pod mirrors. */
   readonly configHash: string | undefined;
 }
 
@@ -47,8 +46,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 function livePodOf(pod: JsonObject): LivePod {
   const meta = asObject(pod['metadata']);
   const spec = asObject(pod['spec']);
-  const annotations = asObject(meta['annotations']);
   const { priority } = spec;
+  const controller = controllerOf(meta);
+  const nodeName = textOrNone(spec['nodeName']);
   const uid = asText(meta['uid']);
   if (uid === '') throw new Error('the answer is no pod');
   return {
@@ -57,30 +57,18 @@ function livePodOf(pod: JsonObject): LivePod {
     uid,
     resourceVersion: asText(meta['resourceVersion']),
     labels: textsOf(meta['labels']),
-    controller: controllerOf(meta),
-    nodeName: textOrNone(spec['nodeName']),
+    ...{ controller, nodeName },
     phase: asText(asObject(pod['status'])['phase']),
     isTerminating: asText(meta['deletionTimestamp']) !== '',
     priority: typeof priority === 'number' ? priority : undefined,
-    configSource: textOrNone(annotations['kubernetes.io/config.source']),
-    configHash: textOrNone(annotations['kubernetes.io/config.mirror']),
+    configHash: mirroredUid({ annotations: asObject(meta['annotations']), controller, nodeName }),
   };
 }
 
-/** An empty annotation is one: it is there. */
 const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const textsOf = (json: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries(asObject(json)).map(([key, value]) => [key, asText(value)]));
-
-function controllerOf(meta: JsonObject): OwnerRef | undefined {
-  const owner = asList(meta['ownerReferences'])
-    .map(asObject)
-    .find((one) => one['controller'] === true);
-  if (owner === undefined) return undefined;
-  const [apiVersion, kind] = [asText(owner['apiVersion']), asText(owner['kind'])];
-  return { apiVersion, kind, name: asText(owner['name']), uid: asText(owner['uid']) };
-}
 
 /** Deadline of one request about one pod: waited for even at a shutdown, so shorter than the time a pod has for that. */
 export const actTimeoutMs = 15_000;

@@ -2,11 +2,10 @@ import { asList, asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import type { KubeTransport } from './transport.ts';
 import { acceptMetadataList } from './media-types.ts';
+import { hasUid } from './mirror-pod.ts';
 
 /** Asked right before an act, which must not wait long. */
 const timeoutMs = 10_000;
-/** The annotations by which a mirror pod names the UID that its containers carry. */
-const staticUids = ['kubernetes.io/config.hash', 'kubernetes.io/config.mirror'];
 
 /** Looks for a pod of which only the UID is known among all pods of a node, live; `unknown`: the API server did not say. */
 export function podSearch(
@@ -26,7 +25,8 @@ export function podSearch(
         },
         signal,
       );
-      return verdict(asObject(parseJson(body)), uid);
+      const list = asObject(parseJson(body));
+      return verdict(list, (pod) => hasUid(pod, uid, nodeName));
     } catch {
       signal.throwIfAborted();
       return 'unknown';
@@ -36,15 +36,9 @@ export function podSearch(
 
 function verdict(
   { kind, items, metadata }: Readonly<Record<string, unknown>>,
-  uid: string,
+  isThePod: (metadata: Readonly<Record<string, unknown>>) => boolean,
 ): 'gone' | 'exists' | 'unknown' {
   const isWhole = asText(kind).endsWith('List') && asText(asObject(metadata)['continue']) === '';
   if (!isWhole || !Array.isArray(items)) return 'unknown';
-  return asList(items).some((item) => uidsOf(asObject(item)).includes(uid)) ? 'exists' : 'gone';
-}
-
-function uidsOf(pod: Readonly<Record<string, unknown>>): readonly unknown[] {
-  const metadata = asObject(pod['metadata']);
-  const annotations = asObject(metadata['annotations']);
-  return [metadata['uid'], ...staticUids.map((name) => annotations[name])];
+  return asList(items).some((item) => isThePod(asObject(asObject(item)['metadata']))) ? 'exists' : 'gone';
 }

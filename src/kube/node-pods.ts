@@ -14,6 +14,7 @@ import {
   type NodePodVolumeSource,
 } from './gen/node_pod.ts';
 import { acceptMetadata, acceptProtobuf } from './media-types.ts';
+import { controllerOf, hasUid, mirroredUid } from './mirror-pod.ts';
 import { noStorageSpec, StorageSpecs } from './node-pod-storage.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
@@ -51,12 +52,6 @@ export function nodePodCodec(): Codec<NodePodFacts> {
   };
 }
 
-const annotation = {
-  hash: 'kubernetes.io/config.hash',
-  mirror: 'kubernetes.io/config.mirror',
-  source: 'kubernetes.io/config.source',
-} as const;
-
 /** What pods have in common is kept once. */
 interface Tables {
   readonly intern: Interner;
@@ -74,8 +69,11 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     phase: intern.string(status?.phase ?? ''),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
-    configHash: configHashOf(meta.annotations),
-    configSource: meta.annotations[annotation.source],
+    configHash: mirroredUid({
+      annotations: meta.annotations,
+      controller: meta.ownerReferences.find(({ controller }) => controller === true),
+      nodeName: spec?.nodeName,
+    }),
     priority: spec?.priority,
     keepMarked: isKeepMarked(meta),
     images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
@@ -85,9 +83,6 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
 
 const isEvicted = (status: Message['status']): boolean =>
   status?.phase === 'Failed' && status.reason === 'Evicted';
-
-const configHashOf = (annotations: Readonly<Record<string, string>>): string | undefined =>
-  annotations[annotation.hash] ?? annotations[annotation.mirror];
 
 /** Each once, in the order of the spec. */
 function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): string[] {
@@ -104,6 +99,7 @@ function messageFromJson(json: unknown): Message {
   const pod = asObject(json);
   const meta = asObject(pod['metadata']);
   const status = asObject(pod['status']);
+  const controller = controllerOf(meta);
   return {
     metadata: {
       name: asText(meta['name']),
@@ -113,6 +109,7 @@ function messageFromJson(json: unknown): Message {
       deletionTimestamp: timeOf(meta['deletionTimestamp']),
       labels: textsOf(meta['labels']),
       annotations: textsOf(meta['annotations']),
+      ownerReferences: controller === undefined ? [] : [{ ...controller, controller: true }],
     },
     spec: specFromJson(asObject(pod['spec'])),
     status: { phase: asText(status['phase']), reason: asText(status['reason']) },
@@ -122,6 +119,7 @@ function messageFromJson(json: unknown): Message {
 function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
   const { priority } = spec;
   return {
+    nodeName: asText(spec['nodeName']),
     containers: asList(spec['containers']).map(containerFromJson),
     initContainers: asList(spec['initContainers']).map(containerFromJson),
     ephemeralContainers: asList(spec['ephemeralContainers']).map((one) => ({
@@ -192,8 +190,8 @@ export type PodLookup = (
 /** Asked right before an act, which must not wait long. */
 const lookupTimeoutMs = 10_000;
 
-/** Looks a pod up live, past every cache; `uid` may also be that of a static pod, which its mirror pod names. */
-export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
+/** Looks a pod of the node up live, past every cache; `uid` may also be that of a static pod, which its mirror pod names. */
+export function podLookup(transport: Pick<KubeTransport, 'send'>, nodeName: string): PodLookup {
   return async ({ namespace, name, uid }, signal) => {
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
@@ -201,19 +199,13 @@ export function podLookup(transport: Pick<KubeTransport, 'send'>): PodLookup {
         { method: 'GET', path, accept: acceptMetadata, timeoutMs: lookupTimeoutMs, retries: 1 },
         signal,
       );
-      return verdict(asObject(asObject(parseJson(body))['metadata']), uid);
+      const metadata = asObject(asObject(parseJson(body))['metadata']);
+      if (asText(metadata['uid']) === '') return 'unknown';
+      return hasUid(metadata, uid, nodeName) ? 'exists' : 'gone';
     } catch (err) {
       signal.throwIfAborted();
       // Only the API server's own word that there is no such pod; a proxy's 404 is none.
       return err instanceof ApiError && err.reason === 'NotFound' ? 'gone' : 'unknown';
     }
   };
-}
-
-function verdict(meta: Readonly<Record<string, unknown>>, uid: string): 'gone' | 'exists' | 'unknown' {
-  const live = asText(meta['uid']);
-  if (live === '') return 'unknown';
-  const annotations = textsOf(meta['annotations']);
-  const uids = [live, annotations[annotation.hash], annotations[annotation.mirror]];
-  return uids.includes(uid) ? 'exists' : 'gone';
 }

@@ -26,6 +26,7 @@ export interface Overrun {
   /** Fields of the spec. */
   readonly spec?: object;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   /** The script ends the pod. */
   readonly ends?: boolean;
 }
@@ -58,7 +59,7 @@ export function overrunPod(nodeName: string, name: string, pod: Overrun): object
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: 'default', ...(pod.labels && { labels: pod.labels }) },
+    metadata: { name, namespace: 'default', labels: pod.labels, annotations: pod.annotations },
     spec: {
       ...{ nodeName, hostNetwork: true, restartPolicy: 'Never', terminationGracePeriodSeconds: 2, volumes },
       initContainers: [

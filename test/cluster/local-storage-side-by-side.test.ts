@@ -73,6 +73,16 @@ const pods: Readonly<Record<string, Overrun>> = {
     main: { script: write('/a/x', 12) },
     spec: { priorityClassName: 'system-node-critical' },
   },
+  // The kubelet replaces config.source on its copy of an API pod. A pod with config.mirror is missing here: the kubelet takes it for the
+  // mirror of a static pod that does not exist, never runs it and deletes it.
+  'claims-to-be-static': {
+    emptyDirs: { a: '10Mi' },
+    main: { script: write('/a/x', 12) },
+    annotations: {
+      'kubernetes.io/config.source': 'file',
+      'kubernetes.io/config.hash': '0123456789abcdef0123456789abcdef',
+    },
+  },
   finished: { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) }, ends: true },
   idle: { emptyDirs: { a: '5Mi' }, main: { limit: '5Mi' } },
 };

@@ -54,7 +54,9 @@ function ownersOf(random: Random, { nodeName }: PodTraits): Ownership {
   const kind = random.pick(['', '', 'Job', 'Job', 'ReplicaSet', 'StatefulSet', 'Node']);
   // A static pod's mirror is always bound.
   if (kind === '' || (kind === 'Node' && nodeName === undefined)) return {};
-  const owner = { apiVersion: groups[kind], kind, name: `owner-${random.int(9)}`, uid: random.uid() };
+  const other = `owner-${random.int(9)}`;
+  const name = kind === 'Node' ? nodeName : other;
+  const owner = { apiVersion: groups[kind], kind, name, uid: random.uid() };
   const second = { apiVersion: 'v1', kind: 'ConfigMap', name: 'also', uid: random.uid() };
   return {
     ownerReferences: [{ ...owner, controller: true }, ...(random.chance(0.1) ? [second] : [])],

@@ -35,13 +35,15 @@ export function evictionSuite(start: StartServer, { controller = false } = {}): 
     test('reads what speaks against an eviction', async () => {
       const pod = await objects.runningPod('live');
       await objects.patchPod(pod.name, {
-        metadata: { annotations: { 'kubernetes.io/config.source': 'api' } },
+        metadata: {
+          annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
+        },
       });
       const live = await evictions.readPodLive(pod, signal);
       const { namespace, name, uid } = pod;
       expect(live).toMatchObject({
         ...{ namespace, name, uid, labels: { app: 'live' }, nodeName: 'no-such-node', phase: 'Running' },
-        ...{ isTerminating: false, configSource: 'api', configHash: undefined, controller: undefined },
+        ...{ isTerminating: false, configHash: undefined, controller: undefined },
       });
       expect(live?.resourceVersion).not.toBe(pod.resourceVersion);
     });

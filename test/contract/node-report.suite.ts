@@ -133,13 +133,13 @@ export function nodeReportSuite(start: StartServer): void {
 
   test('whether a pod is still there', async () => {
     const { metadata } = await objects.createPod();
-    const lookup = podLookup(transport);
+    const lookup = podLookup(transport, 'node-1');
     expect(await lookup(metadata, signal)).toBe('exists');
     expect(await lookup({ ...metadata, uid: randomUUID() }, signal)).toBe('gone');
     await objects.removePod(metadata.name);
     expect(await lookup(metadata, signal)).toBe('gone');
     const stranger = await contractTransport(server, 'nobody');
-    expect(await podLookup(stranger)(metadata, signal)).toBe('unknown');
+    expect(await podLookup(stranger, 'node-1')(metadata, signal)).toBe('unknown');
     stranger.close();
   });
 }

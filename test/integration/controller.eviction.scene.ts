@@ -40,7 +40,7 @@ export class EvictionScene {
   }
 
   /** A running, ready pod of the StatefulSet `web`. */
-  pod(name: string, { nodeName = 'node-1', labels = {}, ...spec }: PodOptions = {}): void {
+  pod(name: string, { nodeName = 'node-1', labels = {}, metadata = {}, ...spec }: PodOptions = {}): void {
     const owner = {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
@@ -49,7 +49,10 @@ export class EvictionScene {
       controller: true,
     };
     this.#apply('v1', 'Pod', {
-      metadata: { name, namespace: 'default', labels: { app: 'web', ...labels }, ownerReferences: [owner] },
+      metadata: {
+        ...{ name, namespace: 'default', labels: { app: 'web', ...labels }, ownerReferences: [owner] },
+        ...metadata,
+      },
       spec: { nodeName, containers: [{ name: 'c', image: 'i' }], ...spec },
       status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     });
@@ -144,6 +147,8 @@ interface PodOptions {
   readonly nodeName?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly priority?: number;
+  /** More of the metadata. */
+  readonly metadata?: object;
 }
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();

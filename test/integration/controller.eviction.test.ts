@@ -141,15 +141,35 @@ test('figures that are too old evict nothing; new ones do', async () => {
   await scene.untilGoing('web-0');
 });
 
-test('a critical pod and a marked one are asked for in vain', async () => {
+test('a critical pod, the mirror of a static one and a marked one are asked for in vain', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('critical', { priority: 2_000_000_000 });
+  scene.pod('mirror', {
+    metadata: {
+      annotations: { 'kubernetes.io/config.mirror': 'abc' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid', controller: true }],
+    },
+  });
   scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
   scene.pod('other');
-  scene.report('node-1', { name: 'critical' }, { name: 'marked' }, { name: 'other' });
+  scene.report('node-1', { name: 'critical' }, { name: 'mirror' }, { name: 'marked' }, { name: 'other' });
   const controller = start();
   await scene.untilGoing('other');
   await until('judged', () => keptFor(controller, 'critical') === 'CriticalPod');
+  await until('judged', () => keptFor(controller, 'mirror') === 'CriticalPod');
   expect(keptFor(controller, 'marked')).toBe('KeepMarked');
-  expect([...acts('critical'), ...acts('marked')]).toEqual([]);
+  expect([...acts('critical'), ...acts('mirror'), ...acts('marked')]).toEqual([]);
+});
+
+test('a pod of the API with the annotations of a static pod is evicted', async () => {
+  scene = await EvictionScene.open('Enforce');
+  const annotations = {
+    'kubernetes.io/config.source': 'file',
+    'kubernetes.io/config.hash': 'abc',
+    'kubernetes.io/config.mirror': 'abc',
+  };
+  scene.pod('web-0', { metadata: { annotations } });
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await scene.untilGoing('web-0');
 });

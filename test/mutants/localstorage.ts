@@ -9,11 +9,12 @@ const history = 'src/agent/localstorage/history.ts';
 const growth = 'src/agent/localstorage/growth.ts';
 const inventory = 'src/agent/localstorage/inventory.ts';
 const critical = 'src/api/critical-pod.ts';
+const mirror = 'src/kube/mirror-pod.ts';
 
 export const localStorageMutants: MutantGroup = {
   unit: 'localstorage',
   reasons: [...evictionSignals, ...storageKeepReasons],
-  tests: ['test/unit/agent/localstorage.'],
+  tests: ['test/unit/agent/localstorage.', 'test/unit/kube/node-pods'],
   mutants: [
     ['emptydirfs.limit', readings, 'usage.volumes.get(name), { limit, look }', 'undefined, { limit, look }'],
     ['emptydirfs.limit: checked first', readings, 'readings.find(', 'readings.findLast('],
@@ -61,7 +62,19 @@ export const localStorageMutants: MutantGroup = {
     ['CriticalPod: by priority', critical, 'priority >= criticalPriority', 'false'],
     ['CriticalPod: from there on', critical, 'priority >= criticalPriority', 'priority > criticalPriority'],
     ['CriticalPod: a mirror', critical, 'configHash !== undefined ||', ''],
-    ['CriticalPod: static', critical, "(configSource !== undefined && configSource !== 'api') ||", ''],
+    [
+      'CriticalPod: a mirror that the Node owns',
+      mirror,
+      "typeof uid === 'string' && isOwnedByNode",
+      "typeof uid === 'string'",
+    ],
+    ['CriticalPod: a mirror that its own Node owns', mirror, ' && controller.name === nodeName', ''],
+    [
+      'CriticalPod: a mirror by its own annotation',
+      mirror,
+      "'kubernetes.io/config.mirror'",
+      "'kubernetes.io/config.hash'",
+    ],
     ['KeepMarked', plan, "if (keepMarked) return 'KeepMarked';", ''],
     ['Finished: succeeded', plan, "phase === 'Succeeded' || ", ''],
     ['Finished: failed', plan, " || phase === 'Failed'", ''],

@@ -68,9 +68,11 @@ export class PodLook {
     this.#finished = uidsWhere(listed, ({ phase }) => phase === 'Succeeded' || phase === 'Failed');
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
+    // A mirror can be forged, the UID of the API server and the kubelet's annotation on a sandbox cannot.
+    const isOfApi = (uid: string): boolean => this.#uids.has(uid) || this.#fromApi.has(uid);
     this.#static = new Set([
       ...uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api')),
-      ...(pods ?? []).flatMap(({ configHash }) => configHash ?? []),
+      ...(pods ?? []).flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
     ]);
     this.#alive = new Set([
       ...(containers ?? []).filter(({ state }) => state === 'Running').flatMap((one) => podUidOf(one) ?? []),

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { Time } from "./meta.ts";
+import { OwnerReference, Time } from "./meta.ts";
 
 /**
  * Trimmed from k8s.io/api v0.36: core/v1 generated.proto (Apache-2.0); original field numbers.
@@ -24,6 +24,7 @@ export interface NodePodMeta {
   deletionTimestamp: Time | undefined;
   labels: { [key: string]: string };
   annotations: { [key: string]: string };
+  ownerReferences: OwnerReference[];
 }
 
 export interface NodePodMeta_LabelsEntry {
@@ -39,6 +40,7 @@ export interface NodePodMeta_AnnotationsEntry {
 export interface NodePodSpec {
   volumes: NodePodVolume[];
   containers: NodePodContainer[];
+  nodeName: string;
   initContainers: NodePodContainer[];
   priority?: number | undefined;
   overhead: { [key: string]: NodePodQuantity };
@@ -197,6 +199,7 @@ function createBaseNodePodMeta(): NodePodMeta {
     deletionTimestamp: undefined,
     labels: {},
     annotations: {},
+    ownerReferences: [],
   };
 }
 
@@ -223,6 +226,9 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
     globalThis.Object.entries(message.annotations).forEach(([key, value]: [string, string]) => {
       NodePodMeta_AnnotationsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
     });
+    for (const v of message.ownerReferences) {
+      OwnerReference.encode(v!, writer.uint32(106).fork()).join();
+    }
     return writer;
   },
 
@@ -301,6 +307,14 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
             }
             continue;
           }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.ownerReferences.push(OwnerReference.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -343,6 +357,7 @@ export const NodePodMeta: MessageFns<NodePodMeta> = {
       },
       {},
     );
+    message.ownerReferences = object.ownerReferences?.map((e) => OwnerReference.fromPartial(e)) || [];
     return message;
   },
 };
@@ -485,6 +500,7 @@ function createBaseNodePodSpec(): NodePodSpec {
   return {
     volumes: [],
     containers: [],
+    nodeName: "",
     initContainers: [],
     priority: undefined,
     overhead: {},
@@ -499,6 +515,9 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
     }
     for (const v of message.containers) {
       NodePodContainer.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.nodeName !== "") {
+      writer.uint32(82).string(message.nodeName);
     }
     for (const v of message.initContainers) {
       NodePodContainer.encode(v!, writer.uint32(162).fork()).join();
@@ -542,6 +561,14 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
             }
 
             message.containers.push(NodePodContainer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.nodeName = reader.string();
             continue;
           }
           case 20: {
@@ -598,6 +625,7 @@ export const NodePodSpec: MessageFns<NodePodSpec> = {
     const message = createBaseNodePodSpec();
     message.volumes = object.volumes?.map((e) => NodePodVolume.fromPartial(e)) || [];
     message.containers = object.containers?.map((e) => NodePodContainer.fromPartial(e)) || [];
+    message.nodeName = object.nodeName ?? "";
     message.initContainers = object.initContainers?.map((e) => NodePodContainer.fromPartial(e)) || [];
     message.priority = object.priority ?? undefined;
     message.overhead = (globalThis.Object.entries(object.overhead ?? {}) as [string, NodePodQuantity][]).reduce(

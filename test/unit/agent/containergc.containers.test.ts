@@ -202,6 +202,16 @@ test.each<Row>([
       'h StaticPod',
     ],
   },
+  {
+    name: 'a mirror cannot make an API pod static: neither one that exists, nor one whose sandbox is left',
+    world: {
+      pods: [...here.pods, apiPod('forged', 'uid-pod'), apiPod('forged-too', 'uid-a')],
+      sandboxes: [...here.sandboxes, down('a', 60)],
+      containers: [...attempts(2), ...attempts(2, { pod: 'a' }, 'a')],
+    },
+    goes: ['a0 PodGone', 'a1 PodGone', 'c0 DeadContainer', 'a-sandbox Sandbox'],
+    stays: ['c1 NewestAttempt', 'pod-sandbox Running'],
+  },
 ])('dead containers: $name', checkRow);
 
 test.each<Row>([

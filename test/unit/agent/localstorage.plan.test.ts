@@ -61,20 +61,6 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
   },
   // who is never evicted
   {
-    name: 'a static pod',
-    storage: scratch,
-    pod: { configSource: 'file' },
-    used: overVolume,
-    expected: 'Keep p CriticalPod',
-  },
-  {
-    name: 'one whose source is the API is none',
-    storage: scratch,
-    pod: { configSource: 'api' },
-    used: overVolume,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
     name: 'a mirror pod',
     storage: scratch,
     pod: { configHash: 'abc' },
@@ -105,7 +91,7 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
   {
     name: 'a critical pod within its limits, or that nobody has measured',
     storage: scratch,
-    pod: { configSource: 'http' },
+    pod: { configHash: 'abc' },
     expected: 'Keep p CriticalPod',
   },
   {

@@ -45,7 +45,6 @@ const kind = fc.record({
   isGoing: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   keepMarked: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   priority: fc.constantFrom(undefined, 0, 1_999_999_999, 2_000_000_000, 2_000_001_000),
-  configSource: fc.constantFrom(undefined, undefined, 'api', 'file', 'http'),
   configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
 });
 
@@ -113,7 +112,6 @@ test('who must not be evicted is not', property, () => {
         expect(['Running', 'Pending']).toContain(pod.phase);
         expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
         expect(pod.configHash).toBeUndefined();
-        expect([undefined, 'api']).toContain(pod.configSource);
         expect(facts.usage.pods.has(pod.uid)).toBe(true);
       }
     }),

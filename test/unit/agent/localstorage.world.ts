@@ -54,7 +54,7 @@ export const storagePod = (
   over: Partial<StoragePod> = {},
 ): StoragePod => ({
   ...{ uid: `uid-${name}`, name, namespace: 'web', phase: 'Running', evicted: false },
-  ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, images: [] },
+  ...{ deletionAtMs: undefined, configHash: undefined, images: [] },
   ...{ priority: 0, keepMarked: false, storage: spec(storage) },
   ...over,
 });

@@ -268,11 +268,24 @@ test.each([
     name: 'of a static pod whose mirror is known',
     pods: [
       pod('other', {
-        metadata: { uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.hash': 'uid-web' } },
+        metadata: {
+          ...{ uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.mirror': 'uid-web' } },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }],
+        },
       }),
     ],
     arePodsKnown: true,
     asked: false,
+  },
+  {
+    name: 'of a pod that another one claims to be',
+    pods: [
+      pod('other', {
+        metadata: { uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.hash': 'uid-web' } },
+      }),
+    ],
+    arePodsKnown: true,
+    asked: true,
   },
   {
     name: 'of a pod of another node',

@@ -112,6 +112,7 @@ describe('a pod in a snapshot', () => {
       value: pod({
         metadata: {
           annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }],
         },
       }),
     },
@@ -125,7 +126,7 @@ describe('a pod in a snapshot', () => {
   });
 
   test('holds nothing that could be a secret', () => {
-    const annotations = { 'kubernetes.io/config.hash': `${secret}${'x'.repeat(256)}`, token: secret };
+    const annotations = { 'kubernetes.io/config.mirror': `${secret}${'x'.repeat(256)}`, token: secret };
     const text = [pod(), pod({ metadata: { annotations } })]
       .map((value) => JSON.stringify(snapshotObject(podKind, value)))
       .join('\n');

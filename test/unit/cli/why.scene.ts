@@ -66,7 +66,7 @@ const partOf = (over: Partial<NodePart>): NodePart => ({
 /** A pod of node-1 that names these images. */
 export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts => ({
   ...nodePod(name, images),
-  ...{ resourceVersion: '1', priority: undefined, configSource: undefined, keepMarked: false },
+  ...{ resourceVersion: '1', priority: undefined, keepMarked: false },
   storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
 });
 

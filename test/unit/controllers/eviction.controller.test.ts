@@ -139,7 +139,6 @@ describe('the live pod stops an eviction', () => {
     { name: 'terminating', over: { isTerminating: true }, reason: 'Terminating' },
     { name: 'succeeded', over: { phase: 'Succeeded' }, reason: 'Finished' },
     { name: 'failed', over: { phase: 'Failed' }, reason: 'Finished' },
-    { name: 'static', over: { configSource: 'file' }, reason: 'CriticalPod' },
     { name: 'a mirror', over: { configHash: 'abc' }, reason: 'CriticalPod' },
     { name: 'of the highest priority', over: { priority: 2_000_000_000 }, reason: 'CriticalPod' },
     { name: 'marked', over: { labels: keepMark }, reason: 'KeepMarked' },
@@ -153,8 +152,8 @@ describe('the live pod stops an eviction', () => {
     expect(await bed.metric('dustpan_eviction_skipped_pods_total', `{reason="${reason}"}`)).toBe(1);
   });
 
-  test('a priority just below, and a pod that says it comes from the API, do not', async () => {
-    const bed = new EvictionBed(livePod('a', { priority: 1_999_999_999, configSource: 'api' }));
+  test('a priority just below does not', async () => {
+    const bed = new EvictionBed(livePod('a', { priority: 1_999_999_999 }));
     await bed.pass();
     expect(bed.evictions.acts).toEqual(['evict a']);
   });

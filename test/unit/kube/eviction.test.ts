@@ -198,7 +198,7 @@ describe('the live pod', () => {
   test('has what speaks against an eviction', async () => {
     const metadata = {
       ...{ ...pod, labels: { app: 'x' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
-      annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.mirror': 'abc' },
+      annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
       ownerReferences: [
         { apiVersion: 'v1', kind: 'Other', name: 'o', uid: '1' },
         { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2', controller: true },
@@ -208,10 +208,19 @@ describe('the live pod', () => {
     const { transport, evictions } = over(() => ({ metadata, spec, status: { phase: 'Running' } }));
     expect(await evictions.readPodLive(pod, signal)).toEqual({
       ...{ ...pod, labels: { app: 'x' }, nodeName: 'node-1', phase: 'Running', isTerminating: true },
-      ...{ priority: 2_000_001_000, configSource: 'file', configHash: 'abc' },
+      ...{ priority: 2_000_001_000, configHash: undefined },
       controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2' },
     });
     expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/a/pods/b' }]);
+  });
+
+  test('mirrors a static pod where its Node owns it', async () => {
+    const metadata = {
+      ...{ ...pod, annotations: { 'kubernetes.io/config.mirror': 'abc' } },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: '2', controller: true }],
+    };
+    const { evictions } = over(() => ({ metadata, spec: { nodeName: 'node-1' } }));
+    expect(await evictions.readPodLive(pod, signal)).toMatchObject({ configHash: 'abc' });
   });
 
   test('of which only the least is said', async () => {
@@ -219,7 +228,7 @@ describe('the live pod', () => {
     expect(await evictions.readPodLive(pod, signal)).toEqual({
       ...{ uid: 'u', namespace: '', name: '', resourceVersion: '', labels: {}, phase: '' },
       ...{ controller: undefined, nodeName: undefined, isTerminating: false, priority: undefined },
-      ...{ configSource: undefined, configHash: undefined },
+      configHash: undefined,
     });
   });
 

@@ -14,12 +14,14 @@ const metadata = {
   resourceVersion: '7',
   deletionTimestamp: '2026-01-03T00:00:30Z',
   labels: { app: 'web', 'gc.dustpan.dev/keep': 'true' },
-  annotations: { 'kubernetes.io/config.hash': 'h1', 'kubernetes.io/config.source': 'file', other: 'x' },
+  annotations: { 'kubernetes.io/config.mirror': 'h1', other: 'x' },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1', controller: true }],
 };
 
 const json = {
   metadata,
   spec: {
+    nodeName: 'node-1',
     priority: 1000,
     initContainers: [
       { name: 'i', image: 'init:1', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
@@ -58,7 +60,6 @@ const facts = {
   evicted: true,
   deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
   configHash: 'h1',
-  configSource: 'file',
   priority: 1000,
   keepMarked: true,
   images: ['main:1', 'init:1', 'debug:1', 'model:1'],
@@ -80,6 +81,9 @@ const facts = {
     overheadBytes: 2,
   },
 };
+
+/** Everybody may write them, even on a pod that its Node owns. */
+const forged = { 'kubernetes.io/config.hash': 'h1', 'kubernetes.io/config.source': 'file' };
 
 /** As k8s.io/api numbers its fields, written by hand: a wrong number in our proto must not go unseen. */
 function protobuf(): Buffer {
@@ -105,6 +109,13 @@ function protobuf(): Buffer {
     ...[field(11, Buffer.concat([field(1, 'app'), field(2, 'web')]))],
     ...[field(11, Buffer.concat([field(1, 'gc.dustpan.dev/keep'), field(2, 'true')]))],
     ...annotations,
+    field(
+      13,
+      Buffer.concat([
+        ...[field(1, 'Node'), field(3, 'node-1'), field(4, 'n1'), field(5, 'v1')],
+        ...[varint(6 << 3), varint(1)],
+      ]),
+    ),
   ];
   const volume = (name: string, source: Buffer): Buffer =>
     field(1, Buffer.concat([field(1, name), field(2, source)]));
@@ -151,7 +162,7 @@ describe('a pod of the node', () => {
     const bare = { metadata: { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1' } };
     const expected = {
       ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
-      ...{ deletionAtMs: undefined, configHash: undefined, configSource: undefined, priority: undefined },
+      ...{ deletionAtMs: undefined, configHash: undefined, priority: undefined },
       ...{ keepMarked: false, evicted: false },
       storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
     };
@@ -168,6 +179,14 @@ describe('a pod of the node', () => {
     { phase: 'Running', reason: 'Evicted', evicted: false },
   ])('$phase with reason $reason: evicted $evicted', ({ phase, reason, evicted }) => {
     expect(codec.fromJson({ metadata, status: { phase, reason } }).evicted).toBe(evicted);
+  });
+
+  test.each([
+    { name: 'mirrors no static pod by config.source or config.hash', annotations: forged },
+    { name: 'owns up to no mirror of another node', spec: { nodeName: 'node-2' } },
+    { name: 'mirrors none without its Node as the owner', ownerReferences: [] },
+  ])('$name', ({ spec = json.spec, ...over }) => {
+    expect(codec.fromJson({ ...json, metadata: { ...metadata, ...over }, spec }).configHash).toBeUndefined();
   });
 
   test('is not made anew in the same state', () => {
@@ -216,6 +235,14 @@ describe('a pod of the node', () => {
 
 describe('whether a pod is still there', () => {
   const pod = { namespace: 'shop', name: 'web', uid: 'u1' };
+  const mirrorOf = (uid: string): object => ({
+    uid: 'u2',
+    annotations: {
+      ...{ 'kubernetes.io/config.mirror': uid, 'kubernetes.io/config.hash': uid },
+      'kubernetes.io/config.source': 'file',
+    },
+    ownerReferences: metadata.ownerReferences,
+  });
   const refused =
     (status: number, reason: string): (() => never) =>
     () => {
@@ -227,8 +254,13 @@ describe('whether a pod is still there', () => {
     { name: 'a namesake', send: () => ({ metadata: { uid: 'u2' } }), expected: 'gone' },
     {
       name: 'the mirror of a static pod',
-      send: () => ({ metadata: { uid: 'u2', annotations: { 'kubernetes.io/config.hash': 'u1' } } }),
+      send: () => ({ metadata: mirrorOf('u1') }),
       expected: 'exists',
+    },
+    {
+      name: 'a namesake with the annotations of a static pod',
+      send: () => ({ metadata: { ...mirrorOf('u1'), ownerReferences: [] } }),
+      expected: 'gone',
     },
     { name: 'no pod', send: refused(404, 'NotFound'), expected: 'gone' },
     { name: 'a 404 of a proxy', send: refused(404, ''), expected: 'unknown' },
@@ -238,12 +270,12 @@ describe('whether a pod is still there', () => {
     { name: 'an answer that is no JSON', send: () => Buffer.from('<html>'), expected: 'unknown' },
   ])('$name: $expected', async ({ send, expected }) => {
     const transport = new FakeTransport({ send });
-    expect(await podLookup(transport)(pod, never)).toBe(expected);
+    expect(await podLookup(transport, 'node-1')(pod, never)).toBe(expected);
     expect(transport.requests[0]?.path).toBe('/api/v1/namespaces/shop/pods/web');
   });
 
   test('a stop is not an answer', async () => {
     const stopped = AbortSignal.abort(new Error('stopping'));
-    await expect(podLookup(new FakeTransport({}))(pod, stopped)).rejects.toThrow('stopping');
+    await expect(podLookup(new FakeTransport({}), 'node-1')(pod, stopped)).rejects.toThrow('stopping');
   });
 });
