@@ -55,7 +55,8 @@ export const storagePanels: readonly Panel[] = [
   {
     ...{
       title: 'Evictions that failed or were not made',
-      description: 'Tries that failed; pods that are kept in spite of the agent.',
+      description:
+        'Tries that failed; pods that are kept in spite of the agent; evicted pods that did not end in time.',
     },
     queries: [
       {
@@ -63,6 +64,10 @@ export const storagePanels: readonly Panel[] = [
         legend: 'failed: {{reason}}',
       },
       { expr: `sum by (reason) (dustpan_eviction_kept_pods{${controller}})`, legend: 'kept: {{reason}}' },
+      {
+        expr: `sum(${increase(`dustpan_evictions_exceeded_grace_period_total{${controller}}`)})`,
+        legend: 'evicted, not ended in time',
+      },
     ],
   },
   {

@@ -6,7 +6,7 @@ import {
   shortMessage,
 } from '../../src/agent/imagegc/events.ts';
 import { localStorageHigh } from '../../src/agent/localstorage/events.ts';
-import { evicted, evictionBlocked } from '../../src/controllers/eviction/events.ts';
+import { evicted, evictionBlocked, exceededGracePeriod } from '../../src/controllers/eviction/events.ts';
 import {
   backlogCollected,
   CollectedByOwner,
@@ -20,6 +20,7 @@ import type { EventSpec } from '../../src/kube/recorder.ts';
 import {
   deletions,
   eviction,
+  evictionOverdue,
   evictionPod,
   lease,
   node,
@@ -109,6 +110,14 @@ export const eventKinds: readonly EventKind[] = [
     regarding: 'the pod',
     when: 'When a disruption budget does not allow the eviction, when several budgets cover the pod, which the API server does not support, or when the controller has no right to evict; once, until the eviction succeeds or is not requested any more.',
     upstream: 'none: the kubelet asks no budget',
+  },
+  {
+    ...evictions,
+    factory: 'exceededGracePeriod',
+    samples: [exceededGracePeriod(evictionOverdue)],
+    regarding: 'the pod',
+    when: 'When an evicted pod has not ended after 1.5 times its grace period, and at least 10 s; once a pod. A new leader does not know whom the one before evicted.',
+    upstream: "the kubelet's, for a pod that it evicts and cannot end in the same time; the note is ours",
   },
   {
     file: 'src/controllers/policystatus/events.ts',

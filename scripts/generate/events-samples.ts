@@ -2,6 +2,7 @@ import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
 import type { ToldPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
+import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
 import type { PodDeletion } from '../../src/controllers/podgc/facts.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
 
@@ -51,6 +52,11 @@ const evicting = valid(parsed({ mode: 'Enforce', nodes: { localStorageEviction: 
 export const evictionPod: ToldPod = {
   ...{ namespace: 'shop', name: 'cart-0', uid: '4be1' },
   controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'cart', uid: '2c9d' },
+};
+
+export const evictionOverdue: OverduePod = {
+  pod: podOf('cart-0', { uid: '4be1', phase: 'Running', finalizers: ['example.com/backup'] }),
+  ...{ graceSeconds: 30, elapsedMs: 46_000 },
 };
 
 export const eviction: PodEviction = {

@@ -9,6 +9,7 @@ import { MalformedError } from './frames.ts';
 import {
   NodePod as Message,
   type NodePodContainer,
+  type NodePodMeta,
   type NodePodQuantity,
   type NodePodSpec,
   type NodePodVolumeSource,
@@ -69,11 +70,7 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     phase: intern.string(status?.phase ?? ''),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
-    configHash: mirroredUid({
-      annotations: meta.annotations,
-      controller: meta.ownerReferences.find(({ controller }) => controller === true),
-      nodeName: spec?.nodeName,
-    }),
+    configHash: configHashOf(meta, spec?.nodeName),
     priority: spec?.priority,
     keepMarked: isKeepMarked(meta),
     images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
@@ -83,6 +80,11 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
 
 const isEvicted = (status: Message['status']): boolean =>
   status?.phase === 'Failed' && status.reason === 'Evicted';
+
+function configHashOf({ annotations, ownerReferences }: NodePodMeta, nodeName: string | undefined) {
+  const controller = ownerReferences.find((owner) => owner.controller === true);
+  return mirroredUid({ annotations, controller, nodeName });
+}
 
 /** Each once, in the order of the spec. */
 function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): string[] {

@@ -61,6 +61,26 @@ test('a budget that blocks is told; when it allows, the pod goes', async () => {
   expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
 });
 
+test('evicted pods that never end, held by a finalizer or a kubelet that hangs, are reported once', async () => {
+  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 1 });
+  scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
+  scene.pod('hanging');
+  scene.report('node-1', { name: 'held' }, { name: 'hanging' });
+  start();
+  await scene.untilGoing('held');
+  await scene.untilGoing('hanging');
+  // Nobody requests them any more.
+  scene.report('node-1');
+  await until('both are reported', () => scene.events('ExceededGracePeriod').length === 2);
+  const reports = scene.events('ExceededGracePeriod');
+  expect(reports.map(({ regarding }) => regarding)).toEqual(['Pod/hanging', 'Pod/held']);
+  expect(reports[0]?.note).toMatch(
+    /^Pod default\/hanging was evicted \d\d s ago and has not ended; its grace period is 1 s\. dustpan does not force the deletion\. /,
+  );
+  expect(reports[1]?.note).toContain('example.com/backup');
+  expect([...acts('held'), ...acts('hanging')]).toEqual(['POST eviction', 'POST eviction']);
+});
+
 test('a policy that asks no budgets has the pod deleted', async () => {
   scene = await EvictionScene.open('Enforce', { respectPodDisruptionBudgets: false });
   scene.pod('web-0');

@@ -5,6 +5,7 @@ const plan = 'src/controllers/eviction/plan.ts';
 const recheck = 'src/controllers/eviction/recheck.ts';
 const memory = 'src/controllers/eviction/memory.ts';
 const executor = 'src/controllers/eviction/executor.ts';
+const overdue = 'src/controllers/eviction/overdue.ts';
 const storage = 'src/api/local-storage.ts';
 
 export const evictionMutants: MutantGroup = {
@@ -15,6 +16,7 @@ export const evictionMutants: MutantGroup = {
     'test/unit/controllers/eviction.memory',
     'test/unit/controllers/eviction.outcomes',
     'test/unit/controllers/eviction.controller',
+    'test/unit/controllers/eviction.overdue',
   ],
   mutants: [
     [
@@ -137,6 +139,26 @@ export const evictionMutants: MutantGroup = {
       '`${one.report.name} ${one.request.pod.uid}`',
       'one.request.pod.uid',
     ],
+    ['reach: overdue, once', overdue, ' || isReported', ''],
+    ['reach: overdue, not what has succeeded', overdue, "phase === 'Succeeded' || ", ''],
+    ['reach: overdue, not what has failed', overdue, " || phase === 'Failed'", ''],
+    ['reach: overdue, the grace that the API server has', overdue, 'pod.deletionGracePeriodSeconds ?? ', ''],
+    ['reach: overdue, the grace of the request', overdue, 'requestedGraceSeconds ?? default', 'default'],
+    [
+      'reach: overdue, by half as much again',
+      overdue,
+      'graceSeconds * 1000 * patience',
+      'graceSeconds * 1000',
+    ],
+    [
+      'reach: overdue, at least 10 s',
+      overdue,
+      'Math.max(leastMs, graceSeconds * 1000 * patience)',
+      'graceSeconds * 1000 * patience',
+    ],
+    ['reach: overdue, that exactly is in time', overdue, 'elapsedMs > Math.max', 'elapsedMs >= Math.max'],
+    ['memory: evicted pods that are gone', memory, '.filter(([uid]) => pods.has(uid))', ''],
+    ['memory: what was reported', memory, 'isReported: true', 'isReported: false'],
     ['memory: of what nobody asks for', memory, 'asked.has(uid) && ', ''],
     ['memory: of what is gone', memory, ' && pods.has(uid)', ''],
     ['memory: of one reason', memory, 'known?.reason === reason ? known.tries : 0', 'known?.tries ?? 0'],

@@ -8,8 +8,18 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { EvictionExecutor } from './executor.ts';
 import type { AskingNode, EvictionDecision, EvictionFacts, Labelled, PodEviction } from './facts.ts';
-import { forgetOthers, noMemory, remember, triesBefore, type EvictionMemory, type Result } from './memory.ts';
+import { exceededGracePeriod } from './events.ts';
+import {
+  forgetOthers,
+  noMemory,
+  remember,
+  rememberReported,
+  triesBefore,
+  type EvictionMemory,
+  type Result,
+} from './memory.ts';
 import { showDecisions, type EvictionMetrics } from './metrics.ts';
+import { planOverdue } from './overdue.ts';
 import { planEvictions } from './plan.ts';
 
 export interface EvictionDeps {
@@ -43,6 +53,7 @@ export class EvictionController {
 
   /** One pass; a look at the reports while nobody asks. Without a complete view everything stays. */
   async reconcile(signal: AbortSignal): Promise<void> {
+    this.#reportOverdue();
     const { nodeReports, policies, clock, metrics } = this.#deps;
     const reports = askingOf(nodeReports.items);
     const isIdle = reports.length === 0;
@@ -58,6 +69,25 @@ export class EvictionController {
     } finally {
       metrics.blocked.set(blockedOf(this.#memory));
     }
+  }
+
+  /** Reports each evicted pod that has not ended in time, once, also when no node requests it any more. */
+  #reportOverdue(): void {
+    const { pods, recorder, clock, metrics, log } = this.#deps;
+    if (!pods.synced) return;
+    const overdue = planOverdue(this.#memory.evicted, pods.items, clock.monotonicMs());
+    for (const one of overdue) {
+      const { namespace, name, uid, nodeName, finalizers } = one.pod;
+      recorder.record(exceededGracePeriod(one));
+      metrics.exceeded.inc();
+      const { graceSeconds } = one;
+      log.warn(
+        { pod: { namespace, name }, uid, node: nodeName, graceSeconds, finalizers },
+        'evicted pod has not ended',
+      );
+    }
+    const reported = new Set(overdue.map(({ pod }) => pod.uid));
+    this.#memory = rememberReported(this.#memory, reported, pods.items);
   }
 
   #seesAll(): boolean {

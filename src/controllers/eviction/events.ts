@@ -3,6 +3,7 @@ import type { LivePod } from '../../kube/live-pod.ts';
 import type { OwnerRef } from '../../kube/objects.ts';
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { PodEviction } from './facts.ts';
+import type { OverduePod } from './overdue.ts';
 
 /** What names the pod. */
 export type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
@@ -30,6 +31,21 @@ export const evictionBlocked = (pod: EvictedPod, message: string): EventSpec => 
   action: 'EvictPod',
   note: `The pod uses more local storage than the policy allows, but cannot be evicted; it is tried again. ${message}`,
 });
+
+/** On a pod that was evicted and has not ended in time; once. */
+export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod): EventSpec {
+  const { namespace, name, nodeName = '', finalizers } = pod;
+  const held = finalizers.length === 0 ? '' : ` Finalizers that hold it: ${finalizers.join(', ')}.`;
+  return {
+    regarding: podRef(pod),
+    type: 'Warning',
+    reason: 'ExceededGracePeriod',
+    action: 'EvictPod',
+    note:
+      `Pod ${namespace}/${name} was evicted ${Math.floor(elapsedMs / 1000)} s ago and has not ended; its grace period is ${graceSeconds} s. ` +
+      `dustpan does not force the deletion. Check the kubelet on node ${nodeName} and the pod's volumes.${held}`,
+  };
+}
 
 const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
   apiVersion: 'v1',

@@ -169,7 +169,8 @@ export class EvictionExecutor {
   #tell(eviction: PodEviction, pod: LivePod): void {
     const { metrics, recorder, log } = this.#deps;
     this.#failedInARow = 0;
-    this.#result(eviction, { kind: 'evicted' });
+    const { gracePeriodSeconds: requestedGraceSeconds } = eviction.rule;
+    this.#result(eviction, { kind: 'evicted', requestedGraceSeconds });
     metrics.evictions.inc({ eviction_signal: eviction.request.signal });
     for (const event of evicted(eviction, pod)) recorder.record(event);
     const { controller } = pod;

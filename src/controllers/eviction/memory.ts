@@ -1,14 +1,23 @@
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { AskingNode } from './facts.ts';
 
-/** What was done about pods that are still asked for, by their UID. */
+/** What was done about pods, by their UID. */
 export interface EvictionMemory {
-  /** Evicted, and still in the API: the cache may not show that yet. */
-  readonly evicted: ReadonlySet<string>;
+  /** Pods that were evicted and are still in the cache, which may not show yet that they are terminating. */
+  readonly evicted: ReadonlyMap<string, Evicted>;
   /** Found to be critical when they were read live: the cache does not tell. */
   readonly critical: ReadonlySet<string>;
   /** Not to be tried again before their time. */
   readonly deferred: ReadonlyMap<string, Deferral>;
+}
+
+interface Evicted {
+  /** When the API server accepted the eviction, by a clock that only grows. */
+  readonly atMs: number;
+  /** undefined = the pod's own. */
+  readonly requestedGraceSeconds: number | undefined;
+  /** It was reported that the pod has not ended in time. */
+  readonly isReported: boolean;
 }
 
 interface Deferral {
@@ -26,7 +35,8 @@ export type DeferralReason = Extract<
 
 /** What one try came to. */
 export type Result =
-  | { readonly kind: 'evicted' | 'critical' | 'kept' }
+  | { readonly kind: 'critical' | 'kept' }
+  | { readonly kind: 'evicted'; readonly requestedGraceSeconds: number | undefined }
   | {
       readonly kind: 'deferred';
       readonly reason: DeferralReason;
@@ -34,7 +44,7 @@ export type Result =
       readonly retryAfterMs: number | undefined;
     };
 
-export const noMemory: EvictionMemory = { evicted: new Set(), critical: new Set(), deferred: new Map() };
+export const noMemory: EvictionMemory = { evicted: new Map(), critical: new Set(), deferred: new Map() };
 
 /** A budget that is short for a moment is soon asked again; one that never allows anything must cost next to nothing. */
 const firstPauseMs = 10_000;
@@ -49,8 +59,11 @@ export function remember(
   const deferred = new Map(memory.deferred);
   deferred.delete(uid);
   switch (result.kind) {
-    case 'evicted':
-      return { ...memory, deferred, evicted: new Set([...memory.evicted, uid]) };
+    case 'evicted': {
+      const { requestedGraceSeconds } = result;
+      const one: Evicted = { atMs: monotonicMs, requestedGraceSeconds, isReported: false };
+      return { ...memory, deferred, evicted: new Map([...memory.evicted, [uid, one]]) };
+    }
     case 'critical':
       return { ...memory, deferred, critical: new Set([...memory.critical, uid]) };
     case 'kept':
@@ -70,7 +83,20 @@ export function triesBefore({ deferred }: EvictionMemory, uid: string, reason: D
   return known?.reason === reason ? known.tries : 0;
 }
 
-/** Without the pods that nobody asks for any more, and those that are gone. */
+/** The memory once it was reported that these evicted pods have not ended in time, without the evicted pods that are gone. */
+export function rememberReported(
+  memory: EvictionMemory,
+  reported: ReadonlySet<string>,
+  pods: ReadonlyMap<string, unknown>,
+): EvictionMemory {
+  const left = [...memory.evicted].filter(([uid]) => pods.has(uid));
+  const evicted = left.map(
+    ([uid, one]) => [uid, reported.has(uid) ? { ...one, isReported: true } : one] as const,
+  );
+  return { ...memory, evicted: new Map(evicted) };
+}
+
+/** Without the pods that nobody requests any more, and those that are gone; evicted ones stay until they are gone (`rememberReported`). */
 export function forgetOthers(
   memory: EvictionMemory,
   reports: readonly AskingNode[],
@@ -79,7 +105,7 @@ export function forgetOthers(
   const asked = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
   const isWanted = (uid: string): boolean => asked.has(uid) && pods.has(uid);
   return {
-    evicted: new Set([...memory.evicted].filter(isWanted)),
+    evicted: memory.evicted,
     critical: new Set([...memory.critical].filter(isWanted)),
     deferred: new Map([...memory.deferred].filter(([uid]) => isWanted(uid))),
   };

@@ -41,6 +41,11 @@ function actMetrics(registers: [Registry]) {
       labelNames: ['reason'],
       registers,
     }),
+    exceeded: new Counter({
+      name: 'dustpan_evictions_exceeded_grace_period_total',
+      help: '[ALPHA] Evicted pods that had not ended after 1.5 times their grace period, and at least 10 s.',
+      registers,
+    }),
   };
 }
 

@@ -3,10 +3,11 @@ import {
   forgetOthers,
   noMemory,
   remember,
+  rememberReported,
   triesBefore,
   type Result,
 } from '../../../src/controllers/eviction/memory.ts';
-import { asks, reportOf } from './eviction.world.ts';
+import { asks, evictedAt0, reportOf } from './eviction.world.ts';
 
 const blocked = (retryAfterMs?: number): Result => ({
   kind: 'deferred',
@@ -36,7 +37,8 @@ test('another reason, or none in between, begins anew', () => {
 });
 
 test('what is done is not deferred any more', () => {
-  expect(after(blocked(), { kind: 'evicted' })).toEqual({ ...noMemory, evicted: new Set(['a']) });
+  const evicted: Result = { kind: 'evicted', requestedGraceSeconds: undefined };
+  expect(after(blocked(), evicted)).toEqual({ ...noMemory, evicted: evictedAt0('a') });
   expect(after(blocked(), { kind: 'critical' })).toEqual({ ...noMemory, critical: new Set(['a']) });
 });
 
@@ -47,10 +49,21 @@ test.each([
 ])('a pod that is $name', ({ asked, there, left }) => {
   const pods = new Map(there.map((uid) => [uid, {}]));
   const memory = {
-    evicted: new Set(['uid-a']),
+    evicted: evictedAt0('uid-a'),
     critical: new Set(['uid-a']),
     deferred: new Map([['uid-a', { reason: 'BudgetBlocked' as const, tries: 1, untilMs: 1 }]]),
   };
   const kept = forgetOthers(memory, [reportOf('n', ...asked.map((name) => asks(name)))], pods);
-  expect([kept.evicted.size, kept.critical.size, kept.deferred.size]).toEqual([left, left, left]);
+  expect([kept.critical.size, kept.deferred.size]).toEqual([left, left]);
+  expect(kept.evicted.size).toBe(1);
+});
+
+test('an evicted pod is remembered until it is gone, and that it was reported', () => {
+  const memory = { ...noMemory, evicted: evictedAt0('a', 'b', 'c') };
+  const pods = new Map(['a', 'b'].map((uid) => [uid, {}]));
+  const { evicted } = rememberReported(memory, new Set(['b']), pods);
+  expect([...evicted].map(([uid, { isReported }]) => [uid, isReported])).toEqual([
+    ['a', false],
+    ['b', true],
+  ]);
 });

@@ -8,6 +8,7 @@ import { labelled, minutesAgo, node, nodesRules, now, pod, policy, terminating }
 import {
   asks,
   byUid,
+  evictedAt0,
   evictPolicy,
   facts,
   keepMark,
@@ -126,7 +127,7 @@ test.each<{
   },
   {
     name: 'it was evicted a moment ago',
-    over: { memory: { ...noMemory, evicted: new Set(['uid-a']) } },
+    over: { memory: { ...noMemory, evicted: evictedAt0('uid-a') } },
     expected: 'Terminating',
   },
   {

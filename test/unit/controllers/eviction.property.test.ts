@@ -7,7 +7,7 @@ import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { everything, labelled, minutesAgo, node, now, pod } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
-import { asks, byUid, evictPolicy, keepMark, mebibyte, namespace } from './eviction.world.ts';
+import { asks, byUid, evictedAt0, evictPolicy, keepMark, mebibyte, namespace } from './eviction.world.ts';
 
 const podNames = ['a', 'b', 'c', 'd', 'e', 'f'];
 const nodeNames = ['node-1', 'node-2', 'node-3'];
@@ -124,7 +124,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
     ),
     memory: {
       ...noMemory,
-      evicted: new Set(memory.evicted.map((name) => `uid-${name}`)),
+      evicted: evictedAt0(...memory.evicted.map((name) => `uid-${name}`)),
       critical: new Set(memory.critical.map((name) => `uid-${name}`)),
       deferred: new Map(
         memory.deferred.map((name) => [
@@ -275,7 +275,7 @@ test(
         fc.constantFrom('remembered', 'terminating', 'gone'),
         (seen, given, how) => {
           const uids = new Set(evictions(seen, given).map(({ request: one }) => one.pod.uid));
-          const evicted = new Set([...seen.memory.evicted, ...uids]);
+          const evicted = new Map([...seen.memory.evicted, ...evictedAt0(...uids)]);
           const terminating = [...seen.pods].map(
             ([uid, one]) => [uid, uids.has(uid) ? { ...one, deletionAtMs: now.getTime() } : one] as const,
           );

@@ -1,7 +1,7 @@
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
 import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
 import type { AskingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
-import { noMemory } from '../../../src/controllers/eviction/memory.ts';
+import { noMemory, type EvictionMemory } from '../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../src/kube/objects.ts';
 import { everything, node, nodesRules, now, pod, policy } from '../../builders.ts';
 
@@ -45,6 +45,10 @@ export function asks(name: string, over: Partial<EvictionRequest> = {}): Evictio
 export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): AskingNode => ({
   ...{ name, policyUid: 'uid-default', policyGeneration: 1, requests },
 });
+
+/** The memory of pods that were evicted at the time 0. */
+export const evictedAt0 = (...uids: readonly string[]): EvictionMemory['evicted'] =>
+  new Map(uids.map((uid) => [uid, { atMs: 0, requestedGraceSeconds: undefined, isReported: false }]));
 
 export const running = { phase: 'Running' } as const;
 export const namespace = (name: string, labels: Record<string, string> = {}): NamespaceFacts => ({

@@ -1,0 +1,39 @@
+import type { PodFacts } from '../../kube/objects.ts';
+import type { EvictionMemory } from './memory.ts';
+
+/** An evicted pod that has not ended in time. */
+export interface OverduePod {
+  readonly pod: EvictedPod;
+  readonly graceSeconds: number;
+  /** Since the API server accepted the eviction. */
+  readonly elapsedMs: number;
+}
+
+type EvictedPod = Pick<
+  PodFacts,
+  'uid' | 'namespace' | 'name' | 'nodeName' | 'phase' | 'deletionGracePeriodSeconds' | 'finalizers'
+>;
+
+/** Even a pod without grace needs time to end, and the cache to show it. */
+const leastMs = 10_000;
+const patience = 1.5;
+/** What the API server sets for a pod that names none; it counts only until the cache shows the pod's own. */
+const defaultGraceSeconds = 30;
+
+/** Returns the evicted pods that have not ended after 1.5 times their grace, at least 10 s, and have not been reported yet. */
+export function planOverdue(
+  evicted: EvictionMemory['evicted'],
+  pods: ReadonlyMap<string, EvictedPod>,
+  monotonicMs: number,
+): readonly OverduePod[] {
+  return [...evicted].flatMap(([uid, { atMs, requestedGraceSeconds, isReported }]) => {
+    const pod = pods.get(uid);
+    if (pod === undefined || isReported || isFinished(pod)) return [];
+    const graceSeconds = pod.deletionGracePeriodSeconds ?? requestedGraceSeconds ?? defaultGraceSeconds;
+    const elapsedMs = monotonicMs - atMs;
+    const isOverdue = elapsedMs > Math.max(leastMs, graceSeconds * 1000 * patience);
+    return isOverdue ? [{ pod, graceSeconds, elapsedMs }] : [];
+  });
+}
+
+const isFinished = ({ phase }: EvictedPod): boolean => phase === 'Succeeded' || phase === 'Failed';
