@@ -70,7 +70,7 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
     phase: intern.string(status?.phase ?? ''),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
-    configHash: configHashOf(meta, spec?.nodeName),
+    configHash: configHashOf(meta, spec),
     priority: spec?.priority,
     keepMarked: isKeepMarked(meta),
     images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
@@ -81,9 +81,12 @@ function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs
 const isEvicted = (status: Message['status']): boolean =>
   status?.phase === 'Failed' && status.reason === 'Evicted';
 
-function configHashOf({ annotations, ownerReferences }: NodePodMeta, nodeName: string | undefined) {
+function configHashOf(
+  { annotations, ownerReferences }: NodePodMeta,
+  spec: NodePodSpec | undefined,
+): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
-  return mirroredUid({ annotations, controller, nodeName });
+  return mirroredUid({ annotations, controller, nodeName: spec?.nodeName });
 }
 
 /** Each once, in the order of the spec. */

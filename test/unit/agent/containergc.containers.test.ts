@@ -205,12 +205,12 @@ test.each<Row>([
   {
     name: 'a mirror cannot make an API pod static: neither one that exists, nor one whose sandbox is left',
     world: {
-      pods: [...here.pods, apiPod('forged', 'uid-pod'), apiPod('forged-too', 'uid-a')],
-      sandboxes: [...here.sandboxes, down('a', 60)],
-      containers: [...attempts(2), ...attempts(2, { pod: 'a' }, 'a')],
+      pods: [apiPod('b'), apiPod('forged', 'uid-b'), apiPod('forged-too', 'uid-a')],
+      sandboxes: [down('a', 60)],
+      containers: [...attempts(2, { pod: 'a' }, 'a'), ...attempts(2, { pod: 'b' }, 'b')],
     },
-    goes: ['a0 PodGone', 'a1 PodGone', 'c0 DeadContainer', 'a-sandbox Sandbox'],
-    stays: ['c1 NewestAttempt', 'pod-sandbox Running'],
+    goes: ['a0 PodGone', 'a1 PodGone', 'b0 DeadContainer', 'a-sandbox Sandbox'],
+    stays: ['b1 NewestAttempt'],
   },
 ])('dead containers: $name', checkRow);
 
