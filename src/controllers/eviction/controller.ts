@@ -6,9 +6,9 @@ import type { Recorder } from '../../kube/recorder.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { exceededGracePeriod } from './events.ts';
 import { EvictionExecutor } from './executor.ts';
 import type { AskingNode, EvictionDecision, EvictionFacts, Labelled, PodEviction } from './facts.ts';
-import { exceededGracePeriod } from './events.ts';
 import {
   forgetOthers,
   noMemory,
