@@ -30,7 +30,8 @@ export class CollectedByOwner {
   add(deletion: PodDeletion): void {
     const { pod, reason } = deletion;
     const regarding = regardingOf(pod, this.#replicaSetOwners);
-    const key = `${regarding.uid} ${reason}`;
+    // Owners of two namespaces may claim one UID.
+    const key = `${regarding.namespace ?? ''}/${regarding.uid} ${reason}`;
     const known = this.#groups.get(key);
     if (known === undefined) this.#groups.set(key, { regarding, first: deletion, names: [pod.name] });
     else known.names.push(pod.name);
@@ -69,7 +70,7 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
   const owner = ownerOf(pod, replicaSetOwners);
   // A Node owns its static pods' mirrors; being cluster-scoped, its Events live elsewhere.
-  if (owner?.kind === 'Node') return { ...owner, namespace: undefined };
+  if (owner?.kind === 'Node' && owner.apiVersion === 'v1') return { ...owner, namespace: undefined };
   if (owner !== undefined) return { ...owner, namespace: pod.namespace };
   return podRef(pod);
 }

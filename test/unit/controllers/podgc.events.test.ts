@@ -27,14 +27,27 @@ test.each([
   { name: 'its owner', controller: owner('Job', 'j'), on: 'Job default/j' },
   {
     name: 'the Node of a mirror pod, which is in no namespace',
-    controller: owner('Node', 'n'),
+    controller: { ...owner('Node', 'n'), apiVersion: 'v1' },
     on: 'Node -/n',
+  },
+  {
+    name: 'an owner of a kind Node of another group, which has the namespace of its pod',
+    controller: { ...owner('Node', 'n'), apiVersion: 'mesh.example.com/v1' },
+    on: 'Node default/n',
   },
 ])('is told on $name', ({ controller, on }) => {
   const [event] = eventsOf([deletion('a', { controller })]);
   const { kind, namespace = '-', name } = event?.regarding ?? { kind: '', name: '' };
   expect(`${kind} ${namespace}/${name}`).toBe(on);
   expect(event?.note).toBe('Deleted 1 pod (Expired, policy default): a');
+});
+
+test('owners of one UID in two namespaces are told apart', () => {
+  const deletions = ['shop/a', 'tenant/b'].map((name) => deletion(name, { controller: owner('Job', 'j') }));
+  expect(eventsOf(deletions).map(({ regarding, note }) => [regarding.namespace, note])).toEqual([
+    ['shop', 'Deleted 1 pod (Expired, policy default): a'],
+    ['tenant', 'Deleted 1 pod (Expired, policy default): b'],
+  ]);
 });
 
 test('of many pods five are named', () => {
