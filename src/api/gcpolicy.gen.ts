@@ -147,11 +147,11 @@ export interface GCPolicySpecPodsPodSelectorMatchExpression {
  */
 export interface GCPolicySpecPodsTerminated {
   /**
-   * How many governed finished pods are kept in the whole cluster; the surplus goes. 0 or less turns this limit off.
+   * How many governed finished pods are kept in the whole cluster; the surplus is deleted. Pods that cannot be deleted now (FinalizerHeld, JobUncounted, JobUnfinished) do not count. 0 or less turns this limit off.
    */
   threshold?: number;
   /**
-   * How many governed finished pods are kept in each namespace; the surplus goes. Absent, 0 or less turns this limit off.
+   * How many governed finished pods are kept in each namespace; the surplus is deleted. Pods that cannot be deleted now do not count. Absent, 0 or less turns this limit off.
    */
   perNamespaceThreshold?: number;
   /**
@@ -167,7 +167,7 @@ export interface GCPolicySpecPodsTerminated {
    */
   keepPerOwner?: number;
   /**
-   * Whether the pods of a Job are kept until the Job is complete or has failed.
+   * Whether the pods of a Job (of the API group batch) are kept until the Job is complete or has failed.
    */
   protectUnfinishedJobs?: boolean;
 }
@@ -448,7 +448,7 @@ export interface GCPolicyStatusPods {
    */
   governed?: number;
   /**
-   * Governed pods that have finished.
+   * Governed pods that have finished, including those that cannot be deleted now and count for no threshold.
    */
   terminated?: number;
   /**

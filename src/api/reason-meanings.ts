@@ -27,11 +27,12 @@ const mayRun =
 /** Of podgc. */
 export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   Terminated: {
-    sentence: 'There are more finished pods than the threshold; evicted ones go first, then the oldest.',
+    sentence:
+      'More finished pods can be deleted than the threshold allows; evicted ones are first, then the oldest.',
     change: `A higher pods.terminated.threshold. ${podMark}`,
   },
   TerminatedInNamespace: {
-    sentence: 'Its namespace has more finished pods than the threshold of a namespace.',
+    sentence: 'In its namespace more finished pods can be deleted than the threshold of a namespace allows.',
     change: `A higher pods.terminated.perNamespaceThreshold, or a higher keepPerOwner if it is among the newest of an owner. ${podMark}`,
   },
   Expired: {

@@ -2,6 +2,7 @@ import { isKeepMarked, KEEP_LABEL } from '../api/matching.ts';
 import { isInvalid, type Policy, type PodsPolicy, type TerminatedPolicy } from '../api/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../api/reasons.ts';
 import type {
+  FinishedCount,
   FinishedPods,
   PodDeletion,
   PodGcPlan,
@@ -145,19 +146,25 @@ const finishedPods = ({ policy, plan }: Case): FinishedPods | undefined =>
 const verdictsOf = ({ policy, plan }: Case): PolicyVerdicts | undefined =>
   plan.policies.find((verdicts) => verdicts.policy === policy);
 
-/** Says a person's sum of what the policy counts, marked pods left out. */
-const finishedText = (count: number): string => `${count} ${count === 1 ? 'has' : 'have'} finished`;
+const noPods: FinishedCount = { counted: 0, held: 0 };
+const finishedCount = (one: Case): FinishedCount => finishedPods(one)?.all ?? noPods;
+const namespaceCount = (one: Case): FinishedCount =>
+  finishedPods(one)?.inNamespace(one.pod.namespace) ?? noPods;
+
+/** The pods that a threshold counts; opted-out pods are not mentioned, held ones are. */
+function finishedText({ counted: count, held }: FinishedCount): string {
+  const more =
+    held === 0 ? '' : ` (${held} more cannot be deleted now and ${held === 1 ? 'does' : 'do'} not count)`;
+  return `${count} ${count === 1 ? 'has' : 'have'} finished${more}`;
+}
 
 function crowd(one: Case): string {
   const { threshold = 0 } = terminated(one) ?? {};
-  return `Of the pods of this policy, ${finishedText(verdictsOf(one)?.terminated ?? 0)} and ${threshold} may stay`;
+  return `Of the pods of this policy, ${finishedText(finishedCount(one))} and ${threshold} may stay`;
 }
 
-function namespaceCrowd(one: Case): string {
-  const { namespace } = one.pod;
-  const count = finishedPods(one)?.inNamespace(namespace) ?? 0;
-  return `Of its pods in namespace ${namespace}, ${finishedText(count)} and ${terminated(one)?.perNamespaceThreshold ?? 0} may stay`;
-}
+const namespaceCrowd = (one: Case): string =>
+  `Of its pods in namespace ${one.pod.namespace}, ${finishedText(namespaceCount(one))} and ${terminated(one)?.perNamespaceThreshold ?? 0} may stay`;
 
 const turnInNamespace = (one: Case): number | undefined =>
   one.options.asked === undefined ? undefined : finishedPods(one)?.turnInNamespaceOf(one.pod);
@@ -192,13 +199,12 @@ function underThreshold(one: Case): Told {
 function lineText(one: Case): string {
   const { threshold = 0 } = terminated(one) ?? {};
   const turn = one.options.asked === undefined ? undefined : finishedPods(one)?.turnOf(one.pod);
-  return turnText(turn, (verdictsOf(one)?.terminated ?? 0) - threshold);
+  return turnText(turn, finishedCount(one).counted - threshold);
 }
 
 function namespaceLineText(one: Case): string {
   const { perNamespaceThreshold = 0 } = terminated(one) ?? {};
-  const count = finishedPods(one)?.inNamespace(one.pod.namespace) ?? 0;
-  return turnText(turnInNamespace(one), count - perNamespaceThreshold);
+  return turnText(turnInNamespace(one), namespaceCount(one).counted - perNamespaceThreshold);
 }
 
 function turnText(turn: number | undefined, surplus: number): string {

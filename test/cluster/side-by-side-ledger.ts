@@ -11,6 +11,8 @@ export interface PodRecord {
   readonly name: string;
   readonly deleted: boolean;
   readonly phase: string;
+  /** dustpan counts it for no threshold, kube-controller-manager does (docs/deviations.md). */
+  readonly held: boolean;
   /** What a collector may have changed, as one line that can be compared. */
   readonly state: string;
 }
@@ -35,6 +37,7 @@ interface PodJson {
     readonly resourceVersion: string;
     readonly deletionTimestamp?: string;
     readonly deletionGracePeriodSeconds?: number;
+    readonly finalizers?: readonly string[];
   };
   readonly status: {
     readonly phase?: string;
@@ -122,6 +125,23 @@ function get(api: Api, path: string): Promise<IncomingMessage> {
   });
 }
 
+export const isFinished = (phase = ''): boolean => ['Succeeded', 'Failed', ''].includes(phase);
+
+interface Finishable {
+  readonly metadata: Pick<PodJson['metadata'], 'deletionGracePeriodSeconds' | 'finalizers'>;
+  readonly status?: Pick<PodJson['status'], 'phase'>;
+}
+
+/** Whether a finished pod waits for its finalizers alone, or has not been counted by its Job. */
+export function isHeld({
+  metadata: { deletionGracePeriodSeconds, finalizers = [] },
+  status,
+}: Finishable): boolean {
+  if (!isFinished(status?.phase) || finalizers.length === 0) return false;
+  const isGone = deletionGracePeriodSeconds === 0 && (status?.phase ?? '') !== '';
+  return isGone || finalizers.includes('batch.kubernetes.io/job-tracking');
+}
+
 function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const terminating =
@@ -133,6 +153,7 @@ function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
     name: `${metadata.namespace}/${metadata.name}`,
     deleted,
     phase: status.phase ?? '',
+    held: isHeld({ metadata, status }),
     state: [
       deleted ? 'deleted' : 'there',
       status.phase ?? '',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster } from './cluster.ts';
 import { dustpanUser, startDustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
-import { openLedger, type Ledger, type PodRecord } from './side-by-side-ledger.ts';
+import { isFinished, openLedger, type Ledger, type PodRecord } from './side-by-side-ledger.ts';
 import { loadWorld, type World } from './world.ts';
 
 /** One collector at work in a cluster of its own. */
@@ -22,6 +22,8 @@ interface Experiment {
   readonly world: World;
   /** `--terminated-pod-gc-threshold`. */
   readonly threshold: number;
+  /** The policy's, where it is to be another one. */
+  readonly ourThreshold?: number;
 }
 
 /** Two clusters with one world; both collectors have been started when this resolves. */
@@ -55,7 +57,7 @@ async function startUpstream({ world, threshold }: Experiment): Promise<Side> {
   return sideOf(cluster, ledger);
 }
 
-async function startOurs({ world, threshold }: Experiment): Promise<Side> {
+async function startOurs({ world, threshold, ourThreshold = threshold }: Experiment): Promise<Side> {
   const cluster = await startCluster({
     parts: ['etcd', 'api'],
     crds: true,
@@ -63,7 +65,7 @@ async function startOurs({ world, threshold }: Experiment): Promise<Side> {
     timeoutMs: startTimeoutMs,
   });
   await loadWorld(etcdClient(cluster.etcdUrl), world);
-  await applyPolicy(cluster, threshold);
+  await applyPolicy(cluster, ourThreshold);
   const ledger = await openLedger(cluster);
   const dustpan = await startDustpan({
     kubeconfig: cluster.kubeconfig(dustpanUser.name),
@@ -136,12 +138,12 @@ export function differences({ upstream, dustpan }: Sides): readonly string[] {
   });
 }
 
-const unknownPod: PodRecord = { name: '', deleted: true, phase: '', state: 'never seen' };
+const unknownPod: PodRecord = { name: '', deleted: true, phase: '', held: false, state: 'never seen' };
 
 /** What is left of a side's pods and what went, by name where names are unique. */
 export function podsOf({
   ledger,
-}: Side): Readonly<Record<'deleted' | 'there' | 'finished' | 'terminating', string[]>> {
+}: Side): Readonly<Record<'deleted' | 'there' | 'counted' | 'terminating', string[]>> {
   const names = (is: (pod: PodRecord) => boolean): string[] =>
     [...ledger.pods.values()]
       .filter(is)
@@ -150,7 +152,7 @@ export function podsOf({
   return {
     deleted: names(({ deleted }) => deleted),
     there: names(({ deleted }) => !deleted),
-    finished: names(({ deleted, phase }) => !deleted && ['Succeeded', 'Failed', ''].includes(phase)),
+    counted: names(({ deleted, phase, held }) => !deleted && isFinished(phase) && !held),
     terminating: names(({ deleted, state }) => !deleted && state.includes('terminating')),
   };
 }

@@ -11,6 +11,8 @@ export interface PodTraits {
   readonly terminating: boolean;
   readonly finalizers: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
+  /** deletionGracePeriodSeconds of one that is terminating; by lot when absent. */
+  readonly grace?: number;
 }
 
 /** A pod as the API server stores it. */
@@ -39,9 +41,12 @@ function metadataOf(random: Random, traits: PodTraits & { readonly namespace: st
   };
 }
 
-function deletionOf(random: Random, { createdMs, finalizers }: PodTraits): Partial<StoredMetadata> {
+function deletionOf(
+  random: Random,
+  { createdMs, finalizers, grace: given }: PodTraits,
+): Partial<StoredMetadata> {
   // Without a finalizer a pod of grace 0 would be gone.
-  const grace = finalizers.length > 0 ? random.pick([0, 0, 30]) : random.pick([1, 30, 30, 3_600]);
+  const grace = given ?? (finalizers.length > 0 ? random.pick([0, 0, 30]) : random.pick([1, 30, 30, 3_600]));
   return {
     deletionTimestamp: seconds(createdMs + 86_400_000 + random.int(100) * 1_000),
     deletionGracePeriodSeconds: grace,
@@ -54,15 +59,19 @@ function ownersOf(random: Random, { nodeName }: PodTraits): Ownership {
   const kind = random.pick(['', '', 'Job', 'Job', 'ReplicaSet', 'StatefulSet', 'Node']);
   // A static pod's mirror is always bound.
   if (kind === '' || (kind === 'Node' && nodeName === undefined)) return {};
-  const other = `owner-${random.int(9)}`;
-  const name = kind === 'Node' ? nodeName : other;
-  const owner = { apiVersion: groups[kind], kind, name, uid: random.uid() };
+    const uid = random.chance(0.3) ? claimedUid : random.uid();
+    const apiVersion = kind !== 'Node' && random.chance(0.1) ? 'example.com/v1' : groups[kind];
+    const other = `owner-${random.int(9)}`;
+    const owner = { apiVersion, kind, name: kind === 'Node' ? nodeName : other, uid };
   const second = { apiVersion: 'v1', kind: 'ConfigMap', name: 'also', uid: random.uid() };
   return {
     ownerReferences: [{ ...owner, controller: true }, ...(random.chance(0.1) ? [second] : [])],
     ...(kind === 'Node' && { annotations: { 'kubernetes.io/config.mirror': random.uid() } }),
   };
 }
+
+/** Whoever writes a pod may claim any owner: this one is claimed in every namespace. */
+const claimedUid = '00000000-0000-4000-8000-000000000001';
 
 const groups: Readonly<Record<string, string>> = {
   Job: 'batch/v1',

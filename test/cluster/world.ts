@@ -44,7 +44,7 @@ export async function loadWorld(etcd: EtcdClient, { namespaces, nodes, pods }: W
 const twinPairs = 4;
 /** Seconds of creation of the ordinary pods; few enough that many pods share one. */
 const lastSecond = 60;
-const finalizerShare = 0.09;
+const finalizerShare = 0.12;
 
 interface Setting {
   readonly nodes: WorldNodes;

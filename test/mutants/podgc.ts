@@ -13,29 +13,41 @@ const executor = 'src/controllers/podgc/executor.ts';
 export const podGcMutants: MutantGroup = {
   unit: 'podgc',
   reasons: [...podDeleteReasons, ...podKeepReasons],
-  tests: ['plan', 'terminated', 'nodes', 'order', 'recheck', 'observe', 'controller', 'executor'].map(
+  tests: ['plan', 'terminated', 'held', 'nodes', 'order', 'recheck', 'observe', 'controller', 'executor'].map(
     (name) => `test/unit/controllers/podgc.${name}.test.ts`,
   ),
   mutants: [
     [
       'Terminated: one too many',
       terminated,
-      'terminated.length - threshold :',
-      'terminated.length - threshold + 1 :',
+      'counted.length - threshold :',
+      'counted.length - threshold + 1 :',
     ],
     [
       'Terminated: one too few',
       terminated,
-      'terminated.length - threshold :',
-      'terminated.length - threshold - 1 :',
+      'counted.length - threshold :',
+      'counted.length - threshold - 1 :',
     ],
-    ['Terminated: 0 is off', terminated, 'threshold > 0 ? terminated', 'threshold >= 0 ? terminated'],
+    [
+      'Terminated: held pods do not count',
+      terminated,
+      'overThreshold(counted, rule.threshold)',
+      'overThreshold(counted, rule.threshold - group.terminated.length + counted.length)',
+    ],
+    ['Terminated: 0 is off', terminated, 'threshold > 0 ? counted', 'threshold >= 0 ? counted'],
     ['TerminatedInNamespace: one too many', terminated, '?? -threshold) + 1', '?? -threshold) + 2'],
     [
       'TerminatedInNamespace: 0 is off',
       terminated,
       'if (threshold <= 0) return [];',
       'if (threshold < 0) return [];',
+    ],
+    [
+      'TerminatedInNamespace: held pods do not count',
+      terminated,
+      'needsMore ? without(counted, overall)',
+      'needsMore ? without(group.terminated, overall)',
     ],
     [
       'TerminatedInNamespace: what may not go stays',
@@ -79,16 +91,17 @@ export const podGcMutants: MutantGroup = {
     [
       'JobUnfinished: pods of Jobs alone',
       terminated,
-      "pod.controller?.kind !== 'Job'",
+      "!isOf(pod.controller, 'batch', 'Job')",
       'pod.controller === undefined',
     ],
-    ['KeptForOwner: so many', terminated, '.slice(0, keepPerOwner)', '.slice(0, keepPerOwner + 1)'],
     [
-      'KeptForOwner: from the ttl',
+      'JobUnfinished: of the batch group alone',
       terminated,
-      'held(pod) === undefined && !newest.has(pod)',
-      'held(pod) === undefined',
+      ' && owner.apiVersion.startsWith(`${group}/`)',
+      '',
     ],
+    ['KeptForOwner: so many', terminated, '.slice(0, keepPerOwner)', '.slice(0, keepPerOwner + 1)'],
+    ['KeptForOwner: from the ttl', terminated, 'boolean => !newest.has(pod);', 'boolean => true;'],
     [
       'KeptForOwner: the newest',
       terminated,
@@ -105,9 +118,16 @@ export const podGcMutants: MutantGroup = {
     [
       'KeptForOwner: of what the threshold leaves',
       terminated,
-      'newestOfOwners(afterOverall,',
-      'newestOfOwners(group.terminated,',
+      'newestOfOwners(needsMore ? without(group.terminated, overall) :',
+      'newestOfOwners(needsMore ? group.terminated :',
     ],
+    [
+      'KeptForOwner: held ones are among the newest',
+      terminated,
+      'newestOfOwners(needsMore ? without(group.terminated, overall) :',
+      'newestOfOwners(needsMore ? without(counted, overall) :',
+    ],
+    ['KeptForOwner: an owner has one namespace', terminated, '`${namespace}/${owner.uid}`', 'owner.uid'],
     [
       'FinalizerHeld: the next goes instead',
       terminated,
@@ -231,13 +251,13 @@ export const podGcMutants: MutantGroup = {
     ['order: the oldest first', order, 'second(pod) + (', '-second(pod) + ('],
     ['order: then by name', order, 'byText(a.name, b.name) ||', ''],
     ['order: then by namespace', order, 'byText(a.namespace, b.namespace)', '0'],
+    ['order: of very many too', order, 'pods.toSorted(byTurn)', 'pods'],
     [
-      'order: of very many, only what may go',
+      'order: of very many, no more than asked for',
       order,
-      'pods.filter(mayGo).sort(byTurn)',
-      'pods.toSorted(byTurn)',
+      'toSorted(byTurn).slice(0, count)',
+      'toSorted(byTurn)',
     ],
-    ['order: of very many, no more than asked for', order, 'sort(byTurn).slice(0, count)', 'sort(byTurn)'],
     ['order: over all policies', plan, 'lists.flat().sort((a, b) => byTurn(a.pod, b.pod))', 'lists.flat()'],
     ['reach: what has finished is not marked failed', plan, "pod.phase !== 'Succeeded' && pod", 'pod'],
     ['reach: what runs is', plan, "pod.phase !== 'Succeeded' && pod.phase !== 'Failed'", 'false'],

@@ -64,12 +64,20 @@ export interface PodGcPlan {
 export interface FinishedPods {
   /** The ttl that counts for a pod; undefined = none does. */
   ttlOf(pod: PodFacts): Ttl | undefined;
+  readonly all: FinishedCount;
   /** The pod's place in the order in which the threshold takes pods, from 1; undefined = it cannot go. Looks at all of them. */
   turnOf(pod: PodFacts): number | undefined;
-  /** How many the threshold leaves in a namespace; only of a policy with a perNamespaceThreshold. */
-  inNamespace(namespace: string): number;
+  /** The finished pods in a namespace that the threshold leaves; only of a policy with a perNamespaceThreshold. */
+  inNamespace(namespace: string): FinishedCount;
   /** The pod's place in the order in which the perNamespaceThreshold takes pods of its namespace, from 1; undefined = it cannot go. */
   turnInNamespaceOf(pod: PodFacts): number | undefined;
+}
+
+/** Finished pods by whether a threshold counts them. */
+export interface FinishedCount {
+  readonly counted: number;
+  /** These cannot be deleted now, so no threshold counts them. */
+  readonly held: number;
 }
 
 /** Which field of the policy says how long a finished pod stays. */

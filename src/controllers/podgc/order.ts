@@ -2,20 +2,15 @@ import type { PodFacts } from '../../kube/objects.ts';
 
 /** The pods in the order they go: evicted first, then by creation, name, namespace (upstream.md 1.3; namespace is ours, for a stable order). */
 export function inTurn(pods: readonly PodFacts[]): PodFacts[] {
-  return firstInTurn(pods, pods.length, () => true);
+  return firstInTurn(pods, pods.length);
 }
 
-/** The first `count` in that order of the pods that may go. */
-export function firstInTurn(pods: readonly PodFacts[], count: number, mayGo: MayGo): PodFacts[] {
-  if (pods.length >= positions) return pods.filter(mayGo).sort(byTurn).slice(0, count);
-  const keys = sortedKeys(pods, mayGo);
+/** The first `count` in that order. */
+export function firstInTurn(pods: readonly PodFacts[], count: number): PodFacts[] {
+  if (pods.length >= positions) return pods.toSorted(byTurn).slice(0, count);
+  const keys = sortedKeys(pods);
   return settleTies(podsAt(keys, pods, count), keys).slice(0, count);
 }
-
-export type MayGo = (pod: PodFacts) => boolean;
-
-/** The key of what may not go: behind all others. */
-const never = Infinity;
 
 const isEvicted = (pod: PodFacts): boolean => pod.phase === 'Failed' && pod.reason === 'Evicted';
 
@@ -28,17 +23,17 @@ const positions = 2 ** 19;
  * One number a pod, its age and its position, in order: a comparison sort over strings takes most of the 100 ms that a plan of
  * 100 000 pods may take.
  */
-function sortedKeys(pods: readonly PodFacts[], mayGo: MayGo): Float64Array {
+function sortedKeys(pods: readonly PodFacts[]): Float64Array {
   const keys = new Float64Array(pods.length);
   pods.forEach((pod, at) => {
-    keys[at] = mayGo(pod) ? ageKey(pod) * positions + at : never;
+    keys[at] = ageKey(pod) * positions + at;
   });
   return keys.sort();
 }
 
 /** The pods of the first `count` keys, and all that tie with the last of them by age. None is left out, so that each stands where its key does. */
 function podsAt(keys: Float64Array, pods: readonly PodFacts[], count: number): PodFacts[] {
-  const end = keys.findIndex((key, i) => key === never || (i >= count && !isTie(keys[i - 1], key)));
+  const end = keys.findIndex((key, i) => i >= count && !isTie(keys[i - 1], key));
   const first = end < 0 ? keys : keys.subarray(0, end);
   return Array.from(first, (key) => pods[key % positions]).filter((pod) => pod !== undefined);
 }
@@ -61,7 +56,8 @@ function settleTies(ranked: PodFacts[], keys: Float64Array): PodFacts[] {
 }
 
 const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
-const isTie = (a = never, b = never): boolean => Math.floor(a / positions) === Math.floor(b / positions);
+const isTie = (a = Infinity, b = Infinity): boolean =>
+  Math.floor(a / positions) === Math.floor(b / positions);
 
 export function byTurn(a: PodFacts, b: PodFacts): number {
   return (

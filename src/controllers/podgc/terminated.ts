@@ -6,6 +6,7 @@ import {
   isFinalizerHeld,
   isTerminating,
   keptBecause,
+  type FinishedCount,
   type FinishedPods,
   type KeptVerdict,
   type Given,
@@ -14,7 +15,7 @@ import {
   type RuleHits,
   type Ttl,
 } from './facts.ts';
-import { byTurn, firstInTurn, inTurn, type MayGo } from './order.ts';
+import { byTurn, firstInTurn, inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
 export interface TerminatedVerdicts {
@@ -30,8 +31,8 @@ export interface TerminatedVerdicts {
 const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
 
 /**
- * The rule "terminated": threshold, then perNamespaceThreshold, then ttl; a pod that cannot go counts, and the next goes instead.
- * The threshold is upstream's (upstream.md 1.3), the rest is ours.
+ * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. A pod that cannot be deleted now counts for no threshold:
+ * one tenant's stuck pods must not push out another's. The threshold is upstream's (upstream.md 1.3), the rest is ours.
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): TerminatedVerdicts {
   const rule = group.policy.pods?.terminated;
@@ -42,12 +43,14 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const expiryOf = expiry(ttlOf);
   const nowMs = given.now.getTime();
 
-  // Each step puts only what it may take in order; most pods stay, and comparing the names of all takes as long as the rest of the plan.
-  const overall = overThreshold(group.terminated, rule.threshold, (pod) => held(pod) === undefined);
-  const afterOverall = needsRest(rule, group.terminated.length) ? without(group.terminated, overall) : [];
-  // Of what the threshold leaves: an owner whose newest pod it took still keeps the next.
-  const newest = newestOfOwners(afterOverall, rule, facts);
-  const mayExpire = (pod: PodFacts): boolean => held(pod) === undefined && !newest.has(pod);
+  const counted = group.terminated.filter((pod) => held(pod) === undefined);
+  const overall = overThreshold(counted, rule.threshold);
+  const needsMore = needsRest(rule, counted.length);
+  // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it takes keeps the next.
+  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, facts);
+  const mayExpire = (pod: PodFacts): boolean => !newest.has(pod);
+  const afterOverall = needsMore ? without(counted, overall) : [];
+  // Each step sorts only the pods that it may take: most pods stay, and comparing the names of all takes as long as the rest of the plan.
   const inNamespace = overNamespaceThreshold(afterOverall, rule, mayExpire);
   const expired = without(afterOverall, inNamespace).filter(
     (pod) => expiryOf(pod) <= nowMs && mayExpire(pod),
@@ -62,32 +65,44 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
       keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
     finished: {
       ttlOf,
-      turnOf: (pod) => turnOf(pod, group.terminated, (one) => held(one) === undefined),
-      inNamespace: countedLater(afterOverall),
-      turnInNamespaceOf: (pod) => turnOf(pod, inNamespaceOf(pod, afterOverall), mayExpire),
+      all: { counted: counted.length, held: group.terminated.length - counted.length },
+      turnOf: (pod) => (held(pod) === undefined ? turnAmong(counted, pod) : undefined),
+      inNamespace: countedLater(afterOverall, () =>
+        group.terminated.filter((pod) => held(pod) !== undefined),
+      ),
+      turnInNamespaceOf: (pod) =>
+        held(pod) === undefined && mayExpire(pod)
+          ? turnAmong(inNamespaceOf(pod, afterOverall).filter(mayExpire), pod)
+          : undefined,
     },
   };
 }
 
-/** Counts by namespace once somebody asks. */
-function countedLater(pods: readonly PodFacts[]): (namespace: string) => number {
-  let counts: Map<string, number> | undefined;
+/** Counts by namespace, at the first call. */
+function countedLater(
+  counted: readonly PodFacts[],
+  held: () => readonly PodFacts[],
+): (namespace: string) => FinishedCount {
+  let counts: { readonly counted: Counts; readonly held: Counts } | undefined;
   return (name) => {
-    if (counts === undefined) {
-      counts = new Map();
-      for (const { namespace } of pods) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
-    }
-    return counts.get(name) ?? 0;
+    counts ??= { counted: countByNamespace(counted), held: countByNamespace(held()) };
+    return { counted: counts.counted.get(name) ?? 0, held: counts.held.get(name) ?? 0 };
   };
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+function countByNamespace(pods: readonly PodFacts[]): Counts {
+  const counts = new Map<string, number>();
+  for (const { namespace } of pods) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  return counts;
 }
 
 const inNamespaceOf = ({ namespace }: PodFacts, pods: readonly PodFacts[]): readonly PodFacts[] =>
   pods.filter((other) => other.namespace === namespace);
 
-function turnOf(pod: PodFacts, terminated: readonly PodFacts[], mayGo: MayGo): number | undefined {
-  if (!mayGo(pod)) return undefined;
-  return 1 + terminated.filter((other) => byTurn(other, pod) < 0 && mayGo(other)).length;
-}
+const turnAmong = (pods: readonly PodFacts[], pod: PodFacts): number =>
+  1 + pods.filter((other) => byTurn(other, pod) < 0).length;
 
 function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly PodFacts[] {
   if (gone.length === 0) return pods;
@@ -116,26 +131,30 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKe
     if (isFinalizerHeld(pod)) return 'FinalizerHeld';
     if (pod.finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
   }
-  if (!rule.protectUnfinishedJobs || pod.controller?.kind !== 'Job') return undefined;
+  if (!rule.protectUnfinishedJobs || !isOf(pod.controller, 'batch', 'Job')) return undefined;
   // A Job that was not observed, or not yet, may still be running: keep.
   return facts.jobsFinished?.get(pod.controller.uid) === true ? undefined : 'JobUnfinished';
 }
 
-function overThreshold(terminated: readonly PodFacts[], threshold: number, mayGo: MayGo): PodFacts[] {
-  const surplus = threshold > 0 ? terminated.length - threshold : 0;
-  return surplus > 0 ? firstInTurn(terminated, surplus, mayGo) : [];
+/** Whether the owner is of this API group and kind: anybody may define a kind of the same name in another group. */
+const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>
+  owner?.kind === kind && owner.apiVersion.startsWith(`${group}/`);
+
+function overThreshold(counted: readonly PodFacts[], threshold: number): PodFacts[] {
+  const surplus = threshold > 0 ? counted.length - threshold : 0;
+  return surplus > 0 ? firstInTurn(counted, surplus) : [];
 }
 
 function overNamespaceThreshold(
-  terminated: readonly PodFacts[],
+  counted: readonly PodFacts[],
   { perNamespaceThreshold: threshold = 0 }: TerminatedPolicy,
-  mayGo: MayGo,
+  mayGo: (pod: PodFacts) => boolean,
 ): PodFacts[] {
   if (threshold <= 0) return [];
   const surplus = new Map<string, number>();
-  for (const { namespace } of terminated) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
+  for (const { namespace } of counted) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
   const over = ({ namespace }: PodFacts): number | undefined => surplus.get(namespace);
-  return inTurn(terminated.filter((pod) => isAbove0(over(pod)) && mayGo(pod))).filter((pod) => {
+  return inTurn(counted.filter((pod) => isAbove0(over(pod)) && mayGo(pod))).filter((pod) => {
     const left = over(pod);
     if (!isAbove0(left)) return false;
     surplus.set(pod.namespace, left - 1);
@@ -153,7 +172,7 @@ function newestOfOwners(
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
   const byOwner = groupBy(terminated, (pod) =>
-    isTerminating(pod) ? undefined : ownerOf(pod, facts.replicaSetOwners)?.uid,
+    isTerminating(pod) ? undefined : ownerKey(pod, ownerOf(pod, facts.replicaSetOwners)),
   );
   const newest = new Set<PodFacts>();
   byOwner.forEach((pods) => {
@@ -163,13 +182,17 @@ function newestOfOwners(
   return newest;
 }
 
+/** An owner is in its pod's namespace: pods of two namespaces that name one UID have two owners. */
+const ownerKey = ({ namespace }: PodFacts, owner: OwnerRef | undefined): string | undefined =>
+  owner && `${namespace}/${owner.uid}`;
+
 /** The pod's controller; a ReplicaSet's own controller (its Deployment) stands for it, or each rollout would be an owner of its own. */
 export function ownerOf(
   pod: PodFacts,
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,
 ): OwnerRef | undefined {
   const { controller } = pod;
-  return controller?.kind === 'ReplicaSet'
+  return isOf(controller, 'apps', 'ReplicaSet')
     ? (replicaSetOwners.get(controller.uid) ?? controller)
     : controller;
 }

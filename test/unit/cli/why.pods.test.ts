@@ -145,6 +145,22 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'UnderThreshold',
+    world: finished({ threshold: 1 }, aged('z', 90), aged('y', 95, finalizerHeld), aged('x', 60)),
+    field: 'pods.terminated.threshold=1',
+    why: 'Of the pods of this policy, 2 have finished (1 more cannot be deleted now and does not count) and 1 may stay, so one goes; this one is 2nd in line.',
+  },
+  {
+    reason: 'UnderThreshold',
+    world: finished(
+      { threshold: 0, perNamespaceThreshold: 1 },
+      ...[aged('z', 90), aged('y', 95, finalizerHeld), aged('w', 95, finalizerHeld), aged('x', 60)],
+      aged('b/v', 95, finalizerHeld),
+    ),
+    field: 'pods.terminated.threshold=0, pods.terminated.perNamespaceThreshold=1',
+    why: 'Of its pods in namespace default, 2 have finished (2 more cannot be deleted now and do not count) and 1 may stay, so one goes; this one is 2nd in line.',
+  },
+  {
+    reason: 'UnderThreshold',
     world: finished({ threshold: 0 }, aged('x', 60)),
     field: 'pods.terminated.threshold=0',
     why: 'It has finished, but the policy sets no threshold and no ttl for it.',

@@ -28,7 +28,11 @@ test('the turn of a pod counts those that can go before it; what cannot go has n
   expect([first, second, held].map((pod) => finished.turnInNamespaceOf(pod))).toEqual([1, 2, undefined]);
 });
 
-test('a namespace counts what the threshold leaves in it', () => {
+test('a threshold counts the pods that can be deleted, a namespace those that the threshold leaves in it', () => {
   const finished = finishedPods();
-  expect([finished.inNamespace('x'), finished.inNamespace('empty')]).toEqual([3, 0]);
+  expect([finished.all, finished.inNamespace('x'), finished.inNamespace('empty')]).toEqual([
+    { counted: 2, held: 1 },
+    { counted: 2, held: 1 },
+    { counted: 0, held: 0 },
+  ]);
 });

@@ -4,7 +4,7 @@ import type { Policy } from '../../../src/api/policy.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
-import { now } from '../../builders.ts';
+import { now, owner } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
 import { facts, given, governorOf, jobTracking, type Given } from './podgc.random.ts';
 
@@ -72,19 +72,20 @@ test('never more than asked: thresholds leave so many, a pass deletes so many', 
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const { deletions, policies } = planned(seen, how);
-      for (const { policy: by, terminated, due } of policies) {
+      for (const { policy: by, due } of policies) {
         const mine = deletions.filter((one) => one.policy === by);
         expect(mine).toHaveLength(due);
         expect(due).toBeLessThanOrEqual(how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass);
         const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
-        expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(terminated, threshold));
+        const governed = seen.pods.filter(
+          (one) => governorOf(one, how) === by.name && isCounted(one, by, seen),
+        );
+        expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
         for (const name of ['default', 'shop']) {
           const ofNamespace = mine.filter(({ pod: one }) => one.namespace === name);
-          const governed = seen.pods.filter(
-            (one) => one.namespace === name && governorOf(one, how) === by.name,
-          );
+          const there = governed.filter((one) => one.namespace === name).length;
           expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
-            surplus(governed.length, perNamespaceThreshold),
+            surplus(there, perNamespaceThreshold),
           );
         }
       }
@@ -111,8 +112,19 @@ test('a breaker that is open lets no orphan go', property, () => {
 
 const isHeld = ({ deletionGracePeriodSeconds, finalizers, phase }: PodFacts): boolean =>
   deletionGracePeriodSeconds === 0 && finalizers.length > 0 && ['Succeeded', 'Failed'].includes(phase);
-const isFinished = ({ controller }: PodFacts, { jobsFinished }: PodGcFacts): boolean =>
-  jobsFinished?.get(controller?.uid ?? '') === true;
+const isOfUnfinishedJob = ({ controller }: PodFacts, by: Policy, { jobsFinished }: PodGcFacts): boolean =>
+  by.pods?.terminated?.protectUnfinishedJobs === true &&
+  controller?.kind === 'Job' &&
+  controller.apiVersion === 'batch/v1' &&
+  jobsFinished?.get(controller.uid) !== true;
+const isStuck = (one: PodFacts, by: Policy, seen: PodGcFacts): boolean =>
+  isHeld(one) || one.finalizers.includes(jobTracking) || isOfUnfinishedJob(one, by, seen);
+const isTerminated = ({ phase }: PodFacts): boolean => !['Running', 'Pending', 'Unknown'].includes(phase);
+/** Whether a threshold of the policy counts it. */
+const isCounted = (one: PodFacts, by: Policy, seen: PodGcFacts): boolean =>
+  isTerminated(one) && !isStuck(one, by, seen);
+const byThreshold = ['Terminated', 'TerminatedInNamespace'];
+const ofFinished = [...byThreshold, 'Expired'];
 
 test(
   'what its Job has not counted, and what waits for finalizers alone, is not deleted for being finished',
@@ -122,17 +134,84 @@ test(
       fc.property(facts, given, (seen, how) => {
         for (const { pod: one, reason, policy: by } of planned(seen, how).deletions) {
           expect(isHeld(one)).toBe(false);
-          if (!['Terminated', 'TerminatedInNamespace', 'Expired'].includes(reason)) continue;
-          expect(one.finalizers).not.toContain(jobTracking);
-          const isOfJob = one.controller?.kind === 'Job';
-          if (isOfJob && by.pods?.terminated?.protectUnfinishedJobs === true)
-            expect(isFinished(one, seen)).toBe(true);
+          if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
         }
       }),
       worlds,
     );
   },
 );
+
+/** Held pods may be among the newest of their owner. */
+const withoutOwners = (how: Given): Given => ({
+  ...how,
+  policies: how.policies.map((one) =>
+    'problems' in one || one.pods?.terminated === undefined
+      ? one
+      : { ...one, pods: { ...one.pods, terminated: { ...one.pods.terminated, keepPerOwner: 0 } } },
+  ),
+});
+
+test(
+  'pods that cannot be deleted push out no other pod: without them the same finished pods go',
+  property,
+  () => {
+    let stuckOnes = 0;
+    fc.assert(
+      fc.property(facts, given.map(withoutOwners), (seen, how) => {
+        const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
+        const pods = seen.pods.filter((one) => {
+          const by = policyOf(one);
+          return by === undefined || 'problems' in by || !isTerminated(one) || !isStuck(one, by, seen);
+        });
+        stuckOnes += seen.pods.length - pods.length;
+        const lines = (world: PodGcFacts): string[] =>
+          planned(world, how)
+            .deletions.filter(({ reason }) => ofFinished.includes(reason))
+            .map(lineOf);
+        expect(lines(seen)).toEqual(lines({ ...seen, pods }));
+      }),
+      worlds,
+    );
+    expect(stuckOnes).toBeGreaterThan(worlds.numRuns / 5);
+  },
+);
+
+test('of each owner of a namespace the newest stay, whoever names the same UID elsewhere', property, () => {
+  const ofOneUid = facts.map((seen) => ({
+    ...seen,
+    pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
+  }));
+  /** One policy for all namespaces. */
+  const oneForAll = given.map((how) => ({
+    ...how,
+    policies: how.policies.filter(({ name }) => name === 'all'),
+  }));
+  fc.assert(
+    fc.property(ofOneUid, oneForAll, (seen, how) => {
+      const plan = planned(seen, how);
+      const reasonOf = new Map(plan.deletions.map(({ pod: one, reason }) => [one, reason]));
+      for (const { policy: by } of plan.policies) {
+        const left = seen.pods.filter(
+          (one) =>
+            governorOf(one, how) === by.name &&
+            isTerminated(one) &&
+            one.deletionAtMs === undefined &&
+            one.labels['gc.dustpan.dev/keep'] === undefined &&
+            one.nodeName !== 'keep' &&
+            reasonOf.get(one) !== 'Terminated',
+        );
+        const keep = by.pods?.terminated?.keepPerOwner ?? 0;
+        for (const name of ['default', 'shop']) {
+          const pods = left.filter(({ namespace }) => namespace === name);
+          const stay = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
+          expect(stay.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+        }
+      }
+    }),
+    worlds,
+  );
+});
 
 test('every pod has one verdict, and pods in another order the same, in the same order', property, () => {
   const shuffled = facts.chain((seen) =>

@@ -17,9 +17,12 @@ const sharedLabels = {
   bMarked: { app: 'b', ...keep },
 } as const;
 
+/** A kind of the same name in another API group: not a Job. */
+const otherJob = { ...owner('Job', 'j'), apiVersion: 'jobs.example.com/v1' };
+
 const somePod = fc
   .record({
-    namespace: fc.constantFrom('default', 'default', 'shop', 'marked', 'unknown'),
+    namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'marked', 'unknown'),
     nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
     phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
     app: fc.constantFrom('a' as const, 'b' as const),
@@ -31,6 +34,7 @@ const somePod = fc
       undefined,
       owner('Job', 'j'),
       owner('Job', 'k'),
+      otherJob,
       owner('ReplicaSet', 'r'),
     ),
     reason: fc.constantFrom('', '', 'Evicted'),
@@ -45,7 +49,7 @@ const somePod = fc
   }));
 
 const pods = fc
-  .noBias(fc.array(somePod, { maxLength: 30 }))
+  .noBias(fc.array(somePod, { maxLength: 30, size: 'medium' }))
   .map((list) => list.map(({ namespace, ...over }, i) => pod(`${namespace}/p${i}`, over)));
 
 /** Random pods on nodes that are there, marked, out of service or gone, in namespaces that are there, marked or unknown. */

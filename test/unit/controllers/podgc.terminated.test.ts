@@ -59,9 +59,9 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: 'a finalizer-held pod counts and the next goes instead',
+    name: 'a finalizer-held pod does not count and the next goes instead',
     world: { pods: [aged('held', 9, finalizerHeld), aged('next', 5), aged('young', 1)] },
-    policies: [terminated({ threshold: 2 })],
+    policies: [terminated({ threshold: 1 })],
     goes: ['next Terminated'],
     stays: ['held FinalizerHeld', 'young UnderThreshold'],
   },
@@ -84,7 +84,7 @@ const rows: readonly Row[] = [
     goes: ['a Terminated'],
   },
   {
-    name: 'a pod its Job has not counted counts, and the next goes',
+    name: 'a pod its Job has not counted does not count, and the next goes',
     world: {
       pods: [
         aged('uncounted', 9, { finalizers: ['batch.kubernetes.io/job-tracking'] }),
@@ -92,7 +92,7 @@ const rows: readonly Row[] = [
         aged('c', 1),
       ],
     },
-    policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 1 })],
+    policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 1 })],
     goes: ['next Terminated', 'c Expired'],
     stays: ['uncounted JobUncounted'],
   },
