@@ -20,6 +20,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     controller: undefined,
     finalizers: [],
     nodeName: 'node-1',
+    started: true,
     phase: 'Succeeded',
     reason: '',
     message: '',

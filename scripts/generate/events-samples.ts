@@ -79,7 +79,7 @@ function podOf(name: string, over: Partial<PodFacts>): PodFacts {
     ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', createdAtMs: 0, labels: {} },
     ...{ deletionAtMs: undefined, deletionGracePeriodSeconds: undefined, controller: undefined },
     ...{ finalizers: [], nodeName: node.name, phase: 'Succeeded', reason: '', message: '' },
-    finishedAtMs: 0,
+    ...{ finishedAtMs: 0, started: true },
     ...over,
   };
 }

@@ -218,7 +218,7 @@ export interface GCPolicySpecPodsSafety {
    */
   maxDeletesPerPass?: number;
   /**
-   * When more than this percentage of the nodes is missing, the orphaned rule trips and removes nothing until it is less again. 100 never trips.
+   * When more than this percentage of the nodes is missing, the orphaned rule trips and removes nothing until it is less again. A node name that no Node had and on which no kubelet has started a pod does not count. 100 never trips.
    */
   maxOrphanedNodesPercent?: number;
 }
@@ -472,7 +472,7 @@ export interface GCPolicyStatusPods {
    */
   errorsLastPass?: number;
   /**
-   * Names of missing nodes that governed pods refer to.
+   * Missing nodes that governed pods refer to. A name counts only if a Node had it or a kubelet has started a pod on it.
    */
   missingNodes?: number;
 }

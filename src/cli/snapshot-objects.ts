@@ -103,9 +103,9 @@ const unfinishedPhases: ReadonlySet<unknown> = new Set(['Pending', 'Running', 'U
 
 const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
 const containerStatus = fields({ ...named('name'), state: fields({ terminated }) });
-const unfinished = fields({ ...named('phase', 'reason'), conditions: conditions() });
+const unfinished = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });
 const finished = fields({
-  ...named('phase', 'reason'),
+  ...named('phase', 'reason', 'startTime'),
   message: shortened(maxMessageLength),
   conditions: conditions(),
   containerStatuses: each(containerStatus),

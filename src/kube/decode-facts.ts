@@ -51,6 +51,7 @@ export function podFacts(pod: PodParts, keep: Keep, known?: PodFacts): PodFacts 
       controller,
       finalizers: intern.strings(pod.finalizers),
       nodeName: emptyToUndefined(intern.string(pod.nodeName)),
+      started: ms(pod.startedAt) !== undefined,
       phase: intern.string(pod.phase),
       reason: intern.string(pod.reason),
       message: ended ? shortened(pod.message) : '',

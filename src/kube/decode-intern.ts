@@ -64,7 +64,7 @@ export class Interner {
   /** Of facts whose phase, reason, labels and finalizers are interned. */
   traits(facts: PodFacts): PodTraits {
     const { phase, reason, message, controller } = facts;
-    let hash = hashOf(phase);
+    let hash = hashOf(phase) + Number(facts.started);
     for (const text of [reason, message, controller?.kind ?? ''])
       hash = (Math.imul(hash, 31) + hashOf(text)) | 0;
     const known = this.#traits.at(hash);
@@ -98,10 +98,11 @@ function isSameOwner(a: OwnerRef, b: OwnerRef): boolean {
 
 function traitsOf(facts: PodFacts): PodTraits {
   const { phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds } = facts;
+  const { started } = facts;
   const { apiVersion: ownerApiVersion, kind: ownerKind } = facts.controller ?? {};
   return {
     ...{ phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds },
-    ...{ ownerApiVersion, ownerKind },
+    ...{ started, ownerApiVersion, ownerKind },
   };
 }
 
@@ -117,6 +118,7 @@ function isSameTraits(a: PodTraits, b: PodFacts): boolean {
 
 function isSameState(a: PodTraits, b: PodFacts): boolean {
   return (
+    a.started === b.started &&
     a.phase === b.phase &&
     a.reason === b.reason &&
     a.message === b.message &&

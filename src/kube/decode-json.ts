@@ -71,6 +71,7 @@ function podStatusFromJson(status: JsonObject): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
     conditions,
+    startTime: asTime(status['startTime']),
     containerStatuses: containersFromJson(status['containerStatuses']),
     initContainerStatuses: containersFromJson(status['initContainerStatuses']),
     ephemeralContainerStatuses: containersFromJson(status['ephemeralContainerStatuses']),

@@ -20,6 +20,7 @@ export class LeanPod implements PodParts {
   ownerReferences: OwnerReference[] = nothing;
   finalizers: string[] = nothing;
   nodeName = '';
+  startedAt: Seconds = undefined;
   phase = '';
   reason = '';
   message = '';
@@ -152,6 +153,9 @@ const status = fields<LeanPod>({
   },
   [content(4)]: (cursor, pod) => {
     pod.reason = cursor.shared();
+  },
+  [content(7)]: (cursor, pod) => {
+    pod.startedAt = readMoment(cursor, time);
   },
   [content(8)]: (cursor, pod) => {
     pod.ends = withOne(pod.ends, readMoment(cursor, containerStatus));

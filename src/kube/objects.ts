@@ -26,6 +26,8 @@ export interface PodFacts {
   readonly finalizers: readonly string[];
   /** undefined = not bound to a node. */
   readonly nodeName: string | undefined;
+  /** status.startTime is set: a kubelet has accepted the pod, so its node has existed. */
+  readonly started: boolean;
   /** As stored; '' when the server gives none. */
   readonly phase: string;
   readonly reason: string;

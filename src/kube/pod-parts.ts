@@ -17,6 +17,7 @@ export interface PodParts {
   readonly ownerReferences: readonly OwnerReference[];
   readonly finalizers: readonly string[];
   readonly nodeName: string;
+  readonly startedAt: Seconds;
   readonly phase: string;
   readonly reason: string;
   readonly message: string;
@@ -43,6 +44,7 @@ export function partsOf({ metadata = noMeta, spec, status = noStatus }: Pod): Po
     createdAt: metadata.creationTimestamp?.seconds,
     deletionAt: metadata.deletionTimestamp?.seconds,
     nodeName: spec?.nodeName ?? '',
+    startedAt: status.startTime?.seconds,
     ends: containerStatuses.map(endOf),
     otherEnds: [...status.initContainerStatuses, ...status.ephemeralContainerStatuses].map(endOf),
     changes: conditions.map(({ lastTransitionTime }) => lastTransitionTime?.seconds),

@@ -3,7 +3,14 @@ import type { OwnerRef, PodFacts } from './objects.ts';
 /** What a pod has in common with many others, so that one value does for all of them. */
 export type PodTraits = Pick<
   PodFacts,
-  'phase' | 'reason' | 'message' | 'labels' | 'finalizers' | 'deletionAtMs' | 'deletionGracePeriodSeconds'
+  | 'started'
+  | 'phase'
+  | 'reason'
+  | 'message'
+  | 'labels'
+  | 'finalizers'
+  | 'deletionAtMs'
+  | 'deletionGracePeriodSeconds'
 > & {
   /** Of the controller. */
   readonly ownerApiVersion: string | undefined;
@@ -62,6 +69,10 @@ export class PodRecord implements PodFacts {
     if (uid === undefined || ownerName === undefined) return undefined;
     const name = typeof ownerName === 'string' ? ownerName : this.name.slice(0, ownerName);
     return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
+  }
+
+  get started(): boolean {
+    return this.traits.started;
   }
 
   get phase(): string {

@@ -168,6 +168,22 @@ export const podGcMutants: MutantGroup = {
       'nodeName !== undefined && !nodes.has(nodeName)',
       'nodeName !== undefined',
     ],
+    ['Tripped: not by invented nodes', nodes, 'if (pod.started || seenNodes.has(nodeOf(pod)))', ''],
+    ['Tripped: by a node that was seen', nodes, ' || seenNodes.has(nodeOf(pod))', ''],
+    ['Tripped: by a node that ran a pod', nodes, 'pod.started || ', ''],
+    [
+      'Tripped: not by pods that wait for finalizers',
+      nodes,
+      ' || isFinalizerHeld(pod)) return;',
+      ') return;',
+    ],
+    ['Tripped: a node that was seen is remembered', nodes, 'if (before.has(name)) seen.add(name);', ''],
+    [
+      'Tripped: an invented node is not remembered',
+      nodes,
+      'if (before.has(name)) seen.add(name);',
+      'seen.add(name);',
+    ],
     [
       'Orphaned: only where asked',
       nodes,
@@ -184,7 +200,7 @@ export const podGcMutants: MutantGroup = {
       'Tripped: over all policies',
       plan,
       'judgeOrphans(group, facts, facts.missing)',
-      'judgeOrphans(group, facts, missingNodes([group], facts.nodes))',
+      'judgeOrphans(group, facts, missingNodes([group], facts))',
     ],
     ['Tripped: nothing is due', nodes, 'trippedPercent === undefined ? inTurn(', 'true ? inTurn('],
     [

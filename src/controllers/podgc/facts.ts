@@ -13,6 +13,8 @@ export interface PodGcFacts {
   readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
   /** The controller of each ReplicaSet, by the ReplicaSet's UID. */
   readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
+  /** Names that were a Node's when this or an earlier pass looked; of missing nodes, those that pods still refer to. */
+  readonly seenNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of a clock that only grows. */
   readonly missingForMs: ReadonlyMap<string, number>;
 }

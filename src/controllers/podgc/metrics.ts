@@ -97,7 +97,7 @@ function planMetrics(registers: Registers) {
     }),
     missingNodes: new Gauge({
       name: 'dustpan_pod_gc_missing_nodes',
-      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist.',
+      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist, those that never existed included.',
       registers,
     }),
     tripped: new Gauge({

@@ -1,5 +1,5 @@
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
-import type { Group, PodGcFacts } from './facts.ts';
+import { isFinalizerHeld, type Group, type PodGcFacts } from './facts.ts';
 import { inTurn } from './order.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
@@ -43,19 +43,19 @@ const noOrphans: OrphanVerdicts = {
   keepReason: () => undefined,
 };
 
-/** Pods on nodes that do not exist (`missingNodes`), past the quarantine (upstream.md 1.5); the breaker is ours. */
-export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlySet<string>): OrphanVerdicts {
+/** Pods on nodes that do not exist, past the quarantine (upstream.md 1.5); the circuit breaker, opened by `missing` nodes, is ours. */
+export function judgeOrphans(group: Group, facts: PodGcFacts, missing: number): OrphanVerdicts {
   const quarantineMs = group.policy.pods?.orphaned?.quarantineMs;
   const { nodes } = facts;
-  if (quarantineMs === undefined || nodes === undefined || missing.size === 0) return noOrphans;
+  if (quarantineMs === undefined || nodes === undefined || isNoneMissing(facts)) return noOrphans;
 
-  const isOrphan = (pod: PodFacts): boolean => missing.has(nodeOf(pod));
+  const isOrphan = (pod: PodFacts): boolean => isOnMissing(pod, nodes);
   const orphans = group.pods.filter(isOrphan);
-  const trippedPercent = overPercent(missing.size, nodes.size, group);
+  const trippedPercent = overPercent(missing, nodes.size, group);
   const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(nodeOf(pod)) ?? 0);
   return {
     due: trippedPercent === undefined ? inTurn(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
-    missingNodes: missing.size,
+    missingNodes: missing,
     trippedPercent,
     keepReason: (pod) => {
       if (!isOrphan(pod)) return undefined;
@@ -68,21 +68,30 @@ export function judgeOrphans(group: Group, facts: PodGcFacts, missing: ReadonlyS
 /** '' = none was chosen: no node is called so. */
 const nodeOf = ({ nodeName = '' }: PodFacts): string => nodeName;
 
-/** The nodes that are missing and that pods of any policy with the orphan rule refer to: many small policies are one cluster. */
+const isOnMissing = ({ nodeName }: PodFacts, nodes: ReadonlyMap<string, NodeFacts>): boolean =>
+  nodeName !== undefined && !nodes.has(nodeName);
+
+/** The observation has visited all pods: mostly no node is missing, and then nothing visits them again. */
+const isNoneMissing = ({ missingForMs }: Pick<PodGcFacts, 'missingForMs'>): boolean =>
+  missingForMs.size === 0;
+
+/**
+ * Counts the missing nodes that pods of any policy with the orphan rule refer to: many small policies are one cluster. A name counts only
+ * when it was a Node's: anybody who may create pods can invent names, and invented names must not open the circuit breaker.
+ */
 export function missingNodes(
   groups: readonly Group[],
-  { nodes, missingForMs }: Pick<PodGcFacts, 'nodes' | 'missingForMs'>,
-): ReadonlySet<string> {
+  facts: Pick<PodGcFacts, 'nodes' | 'seenNodes' | 'missingForMs'>,
+): number {
+  const { nodes, seenNodes } = facts;
+  if (isNoneMissing(facts) || nodes === undefined) return 0;
   const missing = new Set<string>();
-  // Whoever read the facts has seen all pods: mostly no node is missing, and then nobody needs to look again.
-  if (missingForMs.size === 0) return missing;
-  for (const { policy, pods } of groups) {
-    if (policy.pods?.orphaned === undefined || nodes === undefined) continue;
-    pods.forEach(({ nodeName }) => {
-      if (nodeName !== undefined && !nodes.has(nodeName)) missing.add(nodeName);
-    });
-  }
-  return missing;
+  const count = (pod: PodFacts): void => {
+    if (!isOnMissing(pod, nodes) || isFinalizerHeld(pod)) return;
+    if (pod.started || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
+  };
+  for (const { policy, pods } of groups) if (policy.pods?.orphaned !== undefined) pods.forEach(count);
+  return missing.size;
 }
 
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
@@ -96,6 +105,8 @@ function overPercent(missing: number, existing: number, { policy }: Group): numb
 export interface MissingNodes {
   readonly since: ReadonlyMap<string, number>;
   readonly lookedAtMs: number;
+  /** Names of the nodes that exist, and of missing ones that existed when an earlier pass looked. */
+  readonly seen: ReadonlySet<string>;
 }
 
 /** A look at the nodes: when, and how long ago the one before may be for the time between to count. */
@@ -104,7 +115,7 @@ export interface Look {
   readonly maxGapMs: number;
 }
 
-export const noneMissing: MissingNodes = { since: new Map(), lookedAtMs: -Infinity };
+export const noneMissing: MissingNodes = { since: new Map(), lookedAtMs: -Infinity, seen: new Set() };
 
 /**
  * Folds this pass's sight of missing nodes into the earlier ones. A node that is back loses its entry, so that its quarantine starts
@@ -122,5 +133,17 @@ export function observeMissing(
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   };
   if (nodes !== undefined) pods.forEach(see);
-  return { since, lookedAtMs: monotonicMs };
+  return { since, lookedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
+}
+
+/** Bounded: a node that is gone is forgotten when no pod refers to it any more. */
+function seenNodes(
+  before: ReadonlySet<string>,
+  missing: ReadonlyMap<string, number>,
+  nodes: PodGcFacts['nodes'],
+): ReadonlySet<string> {
+  if (nodes === undefined) return before;
+  const seen = new Set(nodes.keys());
+  for (const name of missing.keys()) if (before.has(name)) seen.add(name);
+  return seen;
 }

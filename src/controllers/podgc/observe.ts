@@ -37,6 +37,7 @@ export function observe(
     namespaces: new Map([...caches.namespaces.items.values()].map(({ name, labels }) => [name, labels])),
     jobsFinished: rules.some((rule) => rule.protectUnfinishedJobs) ? jobsFinished(caches.jobs()) : undefined,
     replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
+    seenNodes: missing.seen,
     missingForMs: new Map([...missing.since].map(([name, since]) => [name, memory.monotonicMs - since])),
   };
   return { facts, missing };

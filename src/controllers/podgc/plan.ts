@@ -63,11 +63,7 @@ interface Judged {
 /** In the order in which the rules apply; a pod goes by the first that hits. */
 const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
-function judge(
-  group: Group,
-  facts: PodGcFacts & { readonly missing: ReadonlySet<string> },
-  given: Given,
-): Judged {
+function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
   const terminated = judgeTerminated(group, facts, given);
   const orphans = judgeOrphans(group, facts, facts.missing);
   const hits = firstHitWins([

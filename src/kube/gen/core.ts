@@ -22,6 +22,7 @@ export interface PodStatus {
   conditions: PodCondition[];
   message: string;
   reason: string;
+  startTime: Time | undefined;
   containerStatuses: ContainerStatus[];
   initContainerStatuses: ContainerStatus[];
   ephemeralContainerStatuses: ContainerStatus[];
@@ -231,6 +232,7 @@ function createBasePodStatus(): PodStatus {
     conditions: [],
     message: "",
     reason: "",
+    startTime: undefined,
     containerStatuses: [],
     initContainerStatuses: [],
     ephemeralContainerStatuses: [],
@@ -250,6 +252,9 @@ export const PodStatus: MessageFns<PodStatus> = {
     }
     if (message.reason !== "") {
       writer.uint32(34).string(message.reason);
+    }
+    if (message.startTime !== undefined) {
+      Time.encode(message.startTime, writer.uint32(58).fork()).join();
     }
     for (const v of message.containerStatuses) {
       ContainerStatus.encode(v!, writer.uint32(66).fork()).join();
@@ -308,6 +313,14 @@ export const PodStatus: MessageFns<PodStatus> = {
             message.reason = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.startTime = Time.decode(reader, reader.uint32());
+            continue;
+          }
           case 8: {
             if (tag !== 66) {
               break;
@@ -353,6 +366,9 @@ export const PodStatus: MessageFns<PodStatus> = {
     message.conditions = object.conditions?.map((e) => PodCondition.fromPartial(e)) || [];
     message.message = object.message ?? "";
     message.reason = object.reason ?? "";
+    message.startTime = (object.startTime !== undefined && object.startTime !== null)
+      ? Time.fromPartial(object.startTime)
+      : undefined;
     message.containerStatuses = object.containerStatuses?.map((e) => ContainerStatus.fromPartial(e)) || [];
     message.initContainerStatuses = object.initContainerStatuses?.map((e) => ContainerStatus.fromPartial(e)) || [];
     message.ephemeralContainerStatuses =

@@ -49,6 +49,29 @@ test('DryRun touches nothing and counts the same', async () => {
   expect(await registry.metrics()).toContain('dustpan_pod_gc_due_pods{reason="Expired",mode="DryRun"} 3');
 });
 
+test('invented node names open no breaker, the names of nodes that an earlier pass saw do', async () => {
+  const careful = policy({
+    pods: {
+      orphaned: { quarantineMs: 0 },
+      safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+    },
+  });
+  const waiting = { phase: 'Pending', started: false } as const;
+  const pods = ['x', 'y', 'z'].map((name) => pod(name, { ...waiting, nodeName: `invented-${name}` }));
+  const nodes = ['1', '2', '3', '4'].map((n) => node(`node-${n}`));
+  const { cluster, pass, reports } = bed(new FakeCluster(pods, nodes), careful);
+  await pass();
+  expect(cluster.podNames).toEqual([]);
+  expect(reports).toMatchObject([{ missingNodes: 0, trippedPercent: undefined, deleted: 3 }]);
+
+  for (const { name, uid } of nodes) {
+    cluster.pods.set(uid, pod(`on-${name}`, { ...waiting, nodeName: name }));
+    cluster.nodes.delete(uid);
+  }
+  await pass();
+  expect(reports[1]).toMatchObject({ missingNodes: 4, trippedPercent: 100, deleted: 0 });
+});
+
 test('an orphan waits for the quarantine, is read live, marked with the condition, deleted', async () => {
   const { cluster, clock, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy);
   await pass();

@@ -15,6 +15,7 @@ function finishedPods(): FinishedPods {
     namespaces: new Map([['x', {}]]),
     jobsFinished: undefined,
     replicaSetOwners: new Map([['uid', owner('Deployment', 'd')]]),
+    seenNodes: new Set<string>(),
     missingForMs: new Map<string, number>(),
   };
   const finished = planPodGc(facts, { policies: [policy], now }).finished(policy);

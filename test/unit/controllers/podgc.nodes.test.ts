@@ -44,6 +44,48 @@ const rows: readonly Row[] = [
     goes: [],
     stays: ['a Tripped', 'b Tripped'],
   },
+  ...[
+    { name: 'names that were never a Node open no breaker: their pods go', over: {}, seen: [], goes: true },
+    {
+      name: 'a name that was seen as a Node counts',
+      over: {},
+      seen: ['node-gone', 'node-gone-2'],
+      goes: false,
+    },
+    {
+      name: 'a name on which a kubelet started a pod counts',
+      over: { started: true },
+      seen: [],
+      goes: false,
+    },
+  ].map(({ name, over, seen, goes }) => ({
+    name,
+    world: {
+      pods: [
+        pod('a', { ...gone, started: false, ...over }),
+        pod('b', { ...gone, started: false, ...over, nodeName: 'node-gone-2' }),
+      ],
+      nodes: ['1', '2', '3', '4', '5', '6', '7'].map((n) => node(`node-${n}`)),
+      seenNodes: new Set(seen),
+    },
+    policies: [orphaned(40_000, 20)],
+    goes: goes ? ['a Orphaned mark', 'b Orphaned mark'] : [],
+    stays: goes ? [] : ['a Tripped', 'b Tripped'],
+  })),
+  {
+    name: 'pods that wait for their finalizers alone make no node missing for the breaker',
+    world: {
+      pods: [
+        pod('a', gone),
+        pod('held', { ...gone, phase: 'Failed', ...finalizerHeld, nodeName: 'node-gone-2' }),
+      ],
+      nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)),
+      seenNodes: new Set(['node-gone-2']),
+    },
+    policies: [orphaned(40_000, 20)],
+    goes: ['a Orphaned mark'],
+    stays: ['held FinalizerHeld'],
+  },
   {
     name: 'at the percentage they go',
     world: { pods: [pod('a', gone)], nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)) },

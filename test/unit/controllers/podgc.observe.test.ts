@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noneMissing, observeMissing } from '../../../src/controllers/podgc/nodes.ts';
+import { noneMissing, observeMissing, type MissingNodes } from '../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../src/kube/objects.ts';
 import { node, owner, pod } from '../../builders.ts';
@@ -50,10 +50,35 @@ test('who finished and who owns is read only for a policy that asks, and Jobs on
 
 test('nodes that are not known are not missing', () => {
   const pods = [pod('p', { nodeName: 'gone' })];
-  const before = { since: new Map([['gone', 1]]), lookedAtMs: 4_900 };
+  const before = { since: new Map([['gone', 1]]), lookedAtMs: 4_900, seen: new Set(['gone']) };
   expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
     since: new Map(),
     lookedAtMs: 5_000,
+    seen: new Set(['gone']),
   });
   expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
+});
+
+test('a node that was seen is remembered for as long as pods refer to it, an invented one never', () => {
+  const on = (...names: string[]) => names.map((nodeName) => pod(`on-${nodeName}`, { nodeName }));
+  const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
+  let seen: MissingNodes = noneMissing;
+  const look = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
+    seen = observeMissing(seen, { pods, nodes }, memory);
+    return [...seen.seen].sort();
+  };
+  expect(look(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
+  expect(look(on('a', 'invented'), nodesOf())).toEqual(['a']);
+  expect(look(on('a', 'b'), nodesOf())).toEqual(['a']);
+  expect(look(on('invented'), nodesOf())).toEqual([]);
+  expect(look(on('a'), nodesOf())).toEqual([]);
+});
+
+test('what is remembered of nodes does not grow with their number over time', () => {
+  let seen = noneMissing;
+  for (let i = 0; i < 1_000; i++) {
+    const nodes = new Map([[`node-${i}`, node(`node-${i}`)]]);
+    seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes }, memory);
+  }
+  expect(seen.seen.size + seen.since.size).toBe(2);
 });

@@ -2,15 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Policy } from '../../../src/api/policy.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
-import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { now, owner } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
-import { facts, given, governorOf, jobTracking, type Given } from './podgc.random.ts';
-
-const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan => planPodGc(seen, { policies, now });
-const lineOf = ({ pod: { uid }, reason, policy: { name }, markFailed }: PodDeletion): string =>
-  `${uid} ${reason} ${name} ${markFailed}`;
+import { facts, given, governorOf, jobTracking, lineOf, planned, type Given } from './podgc.random.ts';
 
 test(
   'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',
@@ -88,22 +83,6 @@ test('never more than asked: thresholds leave so many, a pass deletes so many', 
             surplus(there, perNamespaceThreshold),
           );
         }
-      }
-    }),
-    worlds,
-  );
-});
-
-test('a breaker that is open lets no orphan go', property, () => {
-  fc.assert(
-    fc.property(facts, given, (seen, how) => {
-      const plan = planned(seen, how);
-      const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
-      const missing = new Set(orphans.map(({ pod: { nodeName } }) => nodeName)).size;
-      for (const { policy: by } of orphans) {
-        const percent = (100 * missing) / (missing + (seen.nodes?.size ?? 0));
-        expect(percent).toBeLessThanOrEqual(by.pods?.safety.maxOrphanedNodesPercent ?? 0);
-        expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
       }
     }),
     worlds,
@@ -254,18 +233,6 @@ test(
     );
   },
 );
-
-test('without the nodes, or without the namespaces, nothing goes that needs them', property, () => {
-  fc.assert(
-    fc.property(facts, given, (seen, how) => {
-      const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
-      expect(reasons).not.toContain('Orphaned');
-      expect(reasons).not.toContain('OutOfService');
-      expect(planned({ ...seen, namespaces: new Map() }, how).deletions).toEqual([]);
-    }),
-    worlds,
-  );
-});
 
 test('the worlds are such that each rule hits in some of them', property, () => {
   const reasons = fc

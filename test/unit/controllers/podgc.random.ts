@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { rankPolicies } from '../../../src/api/matching.ts';
-import type { PodGcFacts } from '../../../src/controllers/podgc/facts.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
+import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
-import { labelled, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../builders.ts';
+import { labelled, minutesAgo, node, now, owner, pod, policy, terminatedRule } from '../../builders.ts';
+
+export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
+  planPodGc(seen, { policies, now });
+export const lineOf = ({ pod: { uid }, reason, policy: { name }, markFailed }: PodDeletion): string =>
+  `${uid} ${reason} ${name} ${markFailed}`;
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };
 const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
@@ -24,6 +30,7 @@ const somePod = fc
   .record({
     namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'marked', 'unknown'),
     nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
+    started: fc.boolean(),
     phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
     app: fc.constantFrom('a' as const, 'b' as const),
     isMarked: rarely(9),
@@ -59,8 +66,9 @@ export const facts: fc.Arbitrary<PodGcFacts & { readonly pods: readonly PodFacts
     jobFinished: fc.boolean(),
     spareNodes: fc.integer({ min: 0, max: 8 }),
     missingForMs: fc.constantFrom(0, 40_000),
+    wasSeen: fc.boolean(),
   })
-  .map(({ pods: listed, jobFinished, spareNodes, missingForMs }) => ({
+  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, wasSeen }) => ({
     pods: listed,
     nodes: new Map(
       [
@@ -77,11 +85,29 @@ export const facts: fc.Arbitrary<PodGcFacts & { readonly pods: readonly PodFacts
     ]),
     jobsFinished: new Map([['uid-Job-j', jobFinished]]),
     replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
+    seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
     missingForMs: new Map([
       ['gone', missingForMs],
       ['gone-2', 40_000],
     ]),
   }));
+
+/** Pods that somebody bound to nodes that never were: no kubelet has started them. */
+export const invented: fc.Arbitrary<readonly PodFacts[]> = fc
+  .array(
+    fc.record({ namespace: fc.constantFrom('default', 'shop'), phase: fc.constantFrom('Pending', 'Failed') }),
+    { minLength: 1, maxLength: 30, size: 'medium' },
+  )
+  .map((list) =>
+    list.map(({ namespace, phase }, i) =>
+      pod(`${namespace}/invented-${i}`, {
+        phase,
+        nodeName: `invented-${i}`,
+        started: false,
+        labels: sharedLabels.a,
+      }),
+    ),
+  );
 
 const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 const rules = fc.record({

@@ -21,6 +21,7 @@ function plan(world: World, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan 
     namespaces: new Map(pods.map(({ namespace }) => [namespace, {}])),
     jobsFinished: undefined,
     replicaSetOwners: new Map(),
+    seenNodes: new Set(),
     missingForMs: new Map(missing),
     ...world,
     pods,

@@ -50,6 +50,7 @@ function anyPod(random: Random): object {
     status: {
       phase: random.pick([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
       reason: random.pick([undefined, 'Evicted']),
+      startTime: time(),
       message: random.pick([undefined, 'short', 'ä'.repeat(300)]),
       conditions: some(() => ({ lastTransitionTime: time() })),
       containerStatuses: some(status),

@@ -25,6 +25,7 @@ export const evicted: FakeObject = {
     phase: 'Failed',
     reason: 'Evicted',
     message: 'The node was low on resource: memory.',
+    startTime: '2026-01-01T00:00:10Z',
     conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T12:00:00Z' }],
     initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
     containerStatuses: [
@@ -47,6 +48,7 @@ export const evictedFacts: PodFacts = {
   controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
   finalizers: ['example.com/hold'],
   nodeName: 'node-a',
+  started: true,
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: memory.',
@@ -67,6 +69,7 @@ export const told = (facts: PodFacts): PodFacts => ({
   controller: facts.controller,
   finalizers: facts.finalizers,
   nodeName: facts.nodeName,
+  started: facts.started,
   phase: facts.phase,
   reason: facts.reason,
   message: facts.message,

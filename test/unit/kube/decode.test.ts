@@ -64,6 +64,21 @@ describe('pods', () => {
       status: { phase: 'Pending' },
       expected: { nodeName: undefined },
     },
+    {
+      name: 'a pod without startTime has not started',
+      status: { phase: 'Pending' },
+      expected: { started: false },
+    },
+    {
+      name: 'a startTime of zero is none',
+      status: { phase: 'Pending', startTime: '0001-01-01T00:00:00Z' },
+      expected: { started: false },
+    },
+    {
+      name: 'a pod with startTime has started',
+      status: { phase: 'Pending', startTime: '2026-01-01T00:00:10Z' },
+      expected: { started: true },
+    },
     { name: 'no status at all', status: undefined, expected: { phase: '', reason: '' } },
   ])('$name', ({ status, expected }) => {
     const object = { ...pod({}), status };
