@@ -1,6 +1,7 @@
 import { repeated } from '../runtime/repeated.ts';
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
-import { matchesSelector, selectorKeys, selectorMatcher, selectsAll } from './selector.ts';
+import { exclude, firstOfBoth, SelectorIndex, type Positions } from './selector-index.ts';
+import { everything, selectorKeys, selectsAll } from './selector.ts';
 
 /** With the value "true" on a pod, a namespace or a node it takes that out of every rule. */
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
@@ -32,32 +33,31 @@ interface PodIdentity {
 /** What governs a pod: nothing, one policy, or `unknown` while the labels of its namespace are. */
 type Governor = AnyPolicy | 'unknown' | undefined;
 
-/** A policy, with its selectors prepared; no matcher means that everything matches. */
+/** A policy that may govern pods, and which. */
 interface Claim {
   readonly policy: AnyPolicy;
   readonly excluded: ReadonlySet<string>;
-  readonly matchesNamespace: ((labels: Labels) => boolean) | undefined;
-  readonly matchesPod: ((labels: Labels) => boolean) | undefined;
+  readonly namespaceSelector: LabelSelector;
+  readonly podSelector: LabelSelector;
 }
 
-/** A claim to pods of one namespace. */
-interface Candidate {
-  readonly governor: AnyPolicy | 'unknown';
-  readonly matchesPod: ((labels: Labels) => boolean) | undefined;
-}
-
-/** Says which of the ranked policies governs a pod. Made for one pass: what it finds out about a namespace is kept for all of its pods. */
+/**
+ * Returns which of the ranked policies governs a pod. Made for one pass. A namespace is resolved once, and neither a namespace nor a pod costs
+ * more for policies that do not select it: their authors must not slow down a pass.
+ */
 export function podMatcher(
   ranked: readonly AnyPolicy[],
   namespaces: ReadonlyMap<string, Labels>,
 ): (pod: PodIdentity) => Governor {
   const claims = ranked.flatMap((policy) => claimOf(policy));
-  const byNamespace = new Map<string, Judge>();
+  const candidatesIn = namespaceMatcher(claims, namespaces);
+  const byPod = new SelectorIndex(claims.map(({ podSelector }) => podSelector));
+  const judges = new Map<string, Judge>();
   const judgeIn = repeated((namespace: string): Judge => {
-    const known = byNamespace.get(namespace);
+    const known = judges.get(namespace);
     if (known !== undefined) return known;
-    const judge = judgeAmong(candidatesIn(namespace, claims, namespaces.get(namespace)));
-    byNamespace.set(namespace, judge);
+    const judge = judgeAmong(claims, candidatesIn(namespace), byPod);
+    judges.set(namespace, judge);
     return judge;
   });
   return ({ namespace, labels }) => judgeIn(namespace)(labels);
@@ -66,53 +66,78 @@ export function podMatcher(
 /** What governs a pod of one namespace, by its labels. */
 type Judge = (labels: Labels) => Governor;
 
+interface Candidates {
+  /** Of the claims that may be to pods of the namespace. */
+  readonly positions: Positions;
+  /** False: whether a namespace selector selects it is not known. */
+  readonly isKnown: boolean;
+}
+
 /** Mostly the first takes every pod: then there is nothing to look for, 100 000 times. */
-function judgeAmong(candidates: readonly Candidate[]): Judge {
-  const [first] = candidates;
-  if (first?.matchesPod === undefined) return () => first?.governor;
-  return (labels) =>
-    candidates.find(({ matchesPod }) => matchesPod === undefined || matchesPod(labels))?.governor;
+function judgeAmong(
+  claims: readonly Claim[],
+  { positions, isKnown }: Candidates,
+  byPod: SelectorIndex,
+): Judge {
+  const governorAt = (at: number | undefined): Governor => {
+    const claim = at === undefined ? undefined : claims[at];
+    if (claim === undefined) return undefined;
+    return isKnown || selectsAll(claim.namespaceSelector) ? claim.policy : 'unknown';
+  };
+  const first = firstOfBoth(positions, positions);
+  const governor = governorAt(first);
+  if (first === undefined || takesAllPods(claims[first])) return () => governor;
+  return repeated((labels: Labels) => governorAt(firstOfBoth(positions, byPod.select(labels))));
+}
+
+const takesAllPods = (claim: Claim | undefined): boolean =>
+  claim !== undefined && selectsAll(claim.podSelector);
+
+/** Resolves a namespace; one whose labels are not known may be selected by every claim that does not exclude it by name. */
+function namespaceMatcher(
+  claims: readonly Claim[],
+  namespaces: ReadonlyMap<string, Labels>,
+): (namespace: string) => Candidates {
+  const byNamespace = new SelectorIndex(claims.map(({ namespaceSelector }) => namespaceSelector));
+  const every = new SelectorIndex(claims.map(() => everything));
+  const excluding = new Map<string, number[]>();
+  claims.forEach(({ excluded }, at) => {
+    for (const name of excluded) {
+      const others = excluding.get(name);
+      if (others === undefined) excluding.set(name, [at]);
+      else others.push(at);
+    }
+  });
+  return (namespace) => {
+    const labels = namespaces.get(namespace);
+    const positions = (labels === undefined ? every.select({}) : byNamespace.select(labels)).slice();
+    for (const at of excluding.get(namespace) ?? []) exclude(positions, at);
+    return { positions, isKnown: labels !== undefined };
+  };
 }
 
 /** An invalid policy claims all there is; one that says nothing about pods claims none. */
 function claimOf(policy: AnyPolicy): readonly Claim[] {
-  if (isInvalid(policy)) {
-    return [{ policy, excluded: new Set(), matchesNamespace: undefined, matchesPod: undefined }];
-  }
+  if (isInvalid(policy))
+    return [{ policy, excluded: new Set(), namespaceSelector: everything, podSelector: everything }];
   if (policy.pods === undefined) return [];
   const { excludeNamespaces: excluded, namespaceSelector, podSelector } = policy.pods;
-  return [
-    { policy, excluded, matchesNamespace: prepared(namespaceSelector), matchesPod: prepared(podSelector) },
-  ];
+  return [{ policy, excluded, namespaceSelector, podSelector }];
 }
 
-const prepared = (selector: LabelSelector): Claim['matchesPod'] =>
-  selectsAll(selector) ? undefined : selectorMatcher(selector);
-
-/** Up to the first that takes every pod of the namespace. */
-function candidatesIn(
-  namespace: string,
-  claims: readonly Claim[],
-  labels: Labels | undefined,
-): readonly Candidate[] {
-  const candidates: Candidate[] = [];
-  for (const { policy, excluded, matchesNamespace, matchesPod } of claims) {
-    const undecidable = matchesNamespace !== undefined && labels === undefined;
-    if (excluded.has(namespace)) continue;
-    if (labels !== undefined && matchesNamespace?.(labels) === false) continue;
-    candidates.push({ governor: undecidable ? 'unknown' : policy, matchesPod });
-    if (matchesPod === undefined) break;
-  }
-  return candidates;
+/** Returns which of the ranked policies governs a node with given labels; an invalid one may, so it does. */
+export function nodeMatcher(ranked: readonly AnyPolicy[]): (labels: Labels) => AnyPolicy | undefined {
+  const claiming = ranked.filter((policy) => isInvalid(policy) || policy.nodes !== undefined);
+  const index = new SelectorIndex(claiming.map(nodeSelectorOf));
+  return (labels) => {
+    const selecting = index.select(labels);
+    const first = firstOfBoth(selecting, selecting);
+    return first === undefined ? undefined : claiming[first];
+  };
 }
 
-/** Which of the ranked policies governs a node with these labels; an invalid one may, so it does. */
-export function governorOfNode(ranked: readonly AnyPolicy[], labels: Labels): AnyPolicy | undefined {
-  return ranked.find(
-    (policy) =>
-      isInvalid(policy) || (policy.nodes !== undefined && matchesSelector(policy.nodes.nodeSelector, labels)),
-  );
-}
+const nodeSelectorOf = (policy: AnyPolicy): LabelSelector =>
+  isInvalid(policy) ? everything : (policy.nodes?.nodeSelector ?? everything);
 
 /** The labels of pods that decisions need: those of every pod selector, and the keep label. */
 export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string> {

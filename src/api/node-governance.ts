@@ -1,4 +1,4 @@
-import { governorOfNode, isKeepMarked } from './matching.ts';
+import { isKeepMarked, nodeMatcher } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
 import type { NodeKeepReason } from './reasons.ts';
 
@@ -16,13 +16,26 @@ interface KnownNode {
 }
 
 /** Decides what governs a node; `undefined` for a node or policies that are not known (a watch that does not work, a node that is gone). */
-export function governNode(
+export const governNode = (
   ranked: readonly (Policy | InvalidPolicy)[] | undefined,
   node: KnownNode | undefined,
+): NodeGovernance => nodeGovernance(ranked)(node);
+
+/** The same, prepared once for many nodes. */
+export function nodeGovernance(
+  ranked: readonly (Policy | InvalidPolicy)[] | undefined,
+): (node: KnownNode | undefined) => NodeGovernance {
+  const governorOf = ranked && nodeMatcher(ranked);
+  return (node) => governanceOf(node, governorOf);
+}
+
+function governanceOf(
+  node: KnownNode | undefined,
+  governorOf: ReturnType<typeof nodeMatcher> | undefined,
 ): NodeGovernance {
-  if (ranked === undefined || node === undefined)
+  if (governorOf === undefined || node === undefined)
     return { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
-  const policy = governorOfNode(ranked, node.labels);
+  const policy = governorOf(node.labels);
   if (policy === undefined) return { kind: 'keep', reason: 'NoPolicy', policy };
   if (isKeepMarked(node)) return { kind: 'keep', reason: 'KeepMarked', policy };
   if (isInvalid(policy) || policy.nodes === undefined)

@@ -3,45 +3,8 @@ import type { LabelExpression, LabelSelector } from './policy.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether a selector selects an object with these labels. As upstream, NotIn and DoesNotExist also match where the label is absent. */
-export function matchesSelector(selector: LabelSelector, labels: Labels): boolean {
-  return selectorMatcher(selector)(labels);
-}
-
-/** The same, prepared once for many objects. */
-export function selectorMatcher({
-  matchLabels,
-  matchExpressions,
-}: LabelSelector): (labels: Labels) => boolean {
-  const wanted = Object.entries(matchLabels);
-  return (labels) => {
-    for (const [key, value] of wanted) {
-      if (valueOf(labels, key) !== value) return false;
-    }
-    for (const expression of matchExpressions) {
-      if (!meets(expression, valueOf(labels, expression.key))) return false;
-    }
-    return true;
-  };
-}
-
-/** `constructor` is a fine label key, and no label of an object that does not carry it. */
-function valueOf(labels: Labels, key: string): string | undefined {
-  return Object.hasOwn(labels, key) ? labels[key] : undefined;
-}
-
-function meets({ operator, values }: LabelExpression, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-  }
-}
+/** Selects every object. */
+export const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
 
 /** The label keys that decide whether a selector matches. */
 export function selectorKeys({ matchLabels, matchExpressions }: LabelSelector): readonly string[] {

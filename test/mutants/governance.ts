@@ -3,6 +3,7 @@ import type { MutantGroup } from './group.ts';
 
 const governance = 'src/api/node-governance.ts';
 const matching = 'src/api/matching.ts';
+const index = 'src/api/selector-index.ts';
 
 /** Which policy governs what: the same for every unit. */
 export const governanceMutants: MutantGroup = {
@@ -30,13 +31,13 @@ export const governanceMutants: MutantGroup = {
     [
       'InvalidPolicy: governs all nodes',
       matching,
-      'isInvalid(policy) || (policy.nodes',
-      '!isInvalid(policy) && (policy.nodes',
+      'isInvalid(policy) || policy.nodes !== undefined',
+      '!isInvalid(policy) && policy.nodes !== undefined',
     ],
     [
       'InvalidPolicy: governs all pods',
       matching,
-      'return [{ policy, excluded: new Set(), matchesNamespace: undefined, matchesPod: undefined }];',
+      'return [{ policy, excluded: new Set(), namespaceSelector: everything, podSelector: everything }];',
       'return [];',
     ],
     [
@@ -49,13 +50,13 @@ export const governanceMutants: MutantGroup = {
     [
       'NodeUnknown: no node',
       governance,
-      'ranked === undefined || node === undefined',
-      'ranked === undefined',
+      'governorOf === undefined || node === undefined',
+      'governorOf === undefined',
     ],
     [
       'NodeUnknown: no policies',
       governance,
-      'ranked === undefined || node === undefined',
+      'governorOf === undefined || node === undefined',
       'node === undefined',
     ],
     [
@@ -72,16 +73,31 @@ export const governanceMutants: MutantGroup = {
       'a.priority ?? Infinity, b.priority ?? Infinity',
       'a.priority ?? -Infinity, b.priority ?? -Infinity',
     ],
-    ['reach: excluded namespaces', matching, 'if (excluded.has(namespace)) continue;', ''],
-    ['reach: selected namespaces', matching, 'matchesNamespace?.(labels) === false', 'false'],
-    ['reach: an unknown namespace decides nothing', matching, "undecidable ? 'unknown' : policy", 'policy'],
-    ['reach: selected pods', matching, 'matchesPod === undefined || matchesPod(labels)', 'true'],
     [
-      'reach: selected nodes',
+      'reach: excluded namespaces',
       matching,
-      'policy.nodes !== undefined && matchesSelector(policy.nodes.nodeSelector, labels)',
-      'policy.nodes !== undefined',
+      'for (const at of excluding.get(namespace) ?? []) exclude(positions, at);',
+      '',
     ],
+    ['reach: selected namespaces', matching, 'byNamespace.select(labels)', 'every.select({})'],
+    [
+      'reach: an unknown namespace decides nothing',
+      matching,
+      "? claim.policy : 'unknown'",
+      '? claim.policy : claim.policy',
+    ],
+    ['reach: selected pods', matching, 'firstOfBoth(positions, byPod.select(labels))', 'first'],
+    ['reach: all requirements of a selector', index, 'count === this.#wanted[at]', 'count > 0'],
+    [
+      'reach: a selector that refuses a label',
+      index,
+      'for (const at of refusing) exclude(selecting, at);',
+      '',
+    ],
+    ['reach: each object anew', index, 'for (const at of wanting) met[at] = 0;', ''],
+    ['reach: a value that is given twice', index, 'const named = new Set(values);', 'const named = values;'],
+    ['reach: more than 32 selectors', index, 'word * bitsPerWord + (bits', '(bits'],
+    ['reach: selected nodes', matching, 'policy.nodes?.nodeSelector ?? everything', 'everything'],
     ['reach: the same policy, generation', governance, 'a.generation === b.generation &&', ''],
     ['reach: the same policy, mode', governance, 'a.mode === b.mode &&', ''],
     [

@@ -1,6 +1,6 @@
 import { exceeds, fullness, type EvictionRequest } from '../../api/local-storage.ts';
 import { isKeepMarked } from '../../api/matching.ts';
-import { governNode } from '../../api/node-governance.ts';
+import { nodeGovernance, type NodeGovernance } from '../../api/node-governance.ts';
 import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { AskedEviction, AskedPod, AskingNode, EvictionDecision, EvictionFacts, Given } from './facts.ts';
@@ -13,7 +13,12 @@ const futureMs = 60_000;
 /** Decides of each pod that the agents ask for whether it is evicted, the most excessive first; a pod is asked for once, by its freshest figures of those that are equal. */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
   const asked = facts.reports.flatMap((report) => report.requests.map((request) => ({ report, request })));
-  return onePerPod(asked.toSorted(byExcess)).map((one) => decide(one, facts, given));
+  const governanceOf = nodeGovernance(given.policies);
+  const known = { ...facts, ...given };
+  return onePerPod(asked.toSorted(byExcess)).map((one) => {
+    const governor = governorOf(one.report, governanceOf(facts.nodes.get(one.report.name)));
+    return decide(one, governor, known);
+  });
 }
 
 interface Asked {
@@ -40,15 +45,18 @@ function byExcess(a: Asked, b: Asked): number {
 
 const fullnessOf = ({ request }: Asked): number => fullness(request.observedBytes, request.limitBytes);
 
-function decide({ report, request }: Asked, facts: EvictionFacts, given: Given): EvictionDecision {
+function decide(
+  { report, request }: Asked,
+  governor: Governor | EvictionKeepReason,
+  facts: EvictionFacts & Given,
+): EvictionDecision {
   const asked: AskedEviction = { node: report.name, request };
   const keep = (reason: EvictionKeepReason): EvictionDecision => ({ verdict: 'Keep', ...asked, reason });
-  const governor = governorOf(report, facts, given);
   if (typeof governor === 'string') return keep(governor);
   const reason =
     judgePod(asked, facts) ??
-    judgeRequest(request, governor.rule, given) ??
-    judgeMemory(request.pod.uid, facts, given);
+    judgeRequest(request, governor.rule, facts) ??
+    judgeMemory(request.pod.uid, facts, facts);
   return reason === undefined ? { verdict: 'Evict', ...asked, ...governor } : keep(reason);
 }
 
@@ -58,12 +66,7 @@ interface Governor {
 }
 
 /** What governs the node that asks, by its labels as we know them. The policy that the report names may only speak against an eviction. */
-function governorOf(
-  report: AskingNode,
-  { nodes }: EvictionFacts,
-  { policies }: Given,
-): Governor | EvictionKeepReason {
-  const governance = governNode(policies, nodes.get(report.name));
+function governorOf(report: AskingNode, governance: NodeGovernance): Governor | EvictionKeepReason {
   if (governance.kind === 'keep') {
     const { reason } = governance;
     return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';

@@ -40,17 +40,28 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   return { groups: [...groups.values()], outside: outside.all };
 }
 
-/** Few kinds, perhaps with most of the pods of the cluster. */
+/** Perhaps most of the pods of the cluster; of few reasons, but of any number of policies. */
 class OutsidePods {
-  readonly all: { reason: PodKeepReason; policy: Policy | undefined; pods: PodFacts[] }[] = [];
+  readonly all: Outside[] = [];
+  readonly #byPolicy = new Map<Policy | undefined, Map<PodKeepReason, PodFacts[]>>();
+  readonly #reasonsOf = repeated((policy: Policy | undefined) => {
+    const known = this.#byPolicy.get(policy);
+    if (known !== undefined) return known;
+    const made = new Map<PodKeepReason, PodFacts[]>();
+    this.#byPolicy.set(policy, made);
+    return made;
+  });
 
   add(pod: PodFacts, reason: PodKeepReason, policy: Policy | undefined): void {
-    for (const kind of this.all) {
-      if (kind.reason !== reason || kind.policy !== policy) continue;
-      kind.pods.push(pod);
+    const reasons = this.#reasonsOf(policy);
+    const known = reasons.get(reason);
+    if (known !== undefined) {
+      known.push(pod);
       return;
     }
-    this.all.push({ reason, policy, pods: [pod] });
+    const pods = [pod];
+    reasons.set(reason, pods);
+    this.all.push({ reason, policy, pods });
   }
 }
 

@@ -29,6 +29,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, outside } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
   const judged = groups.map((one) => judge(one, { ...facts, missing }, given));
+  const byPolicy = new Map(judged.map((one) => [one.group.policy, one]));
   const { deletions, over, due } = sequence(judged);
   return {
     deletions,
@@ -42,7 +43,7 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       });
       return all;
     },
-    finished: (policy) => judged.find(({ group }) => group.policy === policy)?.terminated.finished,
+    finished: (policy) => byPolicy.get(policy)?.terminated.finished,
   };
 
   function eachKept(visit: KeptVisitor): void {

@@ -1,4 +1,4 @@
-import { governorOfNode } from '../../api/matching.ts';
+import { nodeMatcher } from '../../api/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy.ts';
 import type { NodeReportFacts } from '../../kube/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/objects.ts';
@@ -38,8 +38,9 @@ export function rollUpNodes(
   const rollups = new Map<string, NodeRollup>();
   for (const policy of ranked)
     if (!isInvalid(policy) && policy.nodes !== undefined) rollups.set(policy.uid, none);
+  const governorOf = nodeMatcher(ranked);
   for (const { name, labels } of nodes) {
-    const policy = governorOfNode(ranked, labels);
+    const policy = governorOf(labels);
     const rollup = rollups.get(policy?.uid ?? '');
     if (policy !== undefined && rollup !== undefined)
       rollups.set(policy.uid, add(rollup, figuresOf(byNode.get(name), policy)));

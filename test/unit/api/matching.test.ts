@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  governorOfNode,
   KEEP_LABEL,
+  nodeMatcher,
   podLabelKeys,
   podMatcher,
   rankPolicies,
@@ -188,8 +188,8 @@ test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   ['selected', [policy('a', { nodes: { nodeSelector: app('x') } }), policy('b', { nodes: {} })], 'a'],
   ['not selected', [policy('a', { nodes: { nodeSelector: app('y') } }), policy('b', { nodes: {} })], 'b'],
   ['an invalid policy first', [policy('a', broken), policy('b', { nodes: {} })], 'a'],
-])('governorOfNode: %s', (_name, policies, expected) => {
-  expect(governorOfNode(policies, { app: 'x' })?.name).toBe(expected);
+])('nodeMatcher: %s', (_name, policies, expected) => {
+  expect(nodeMatcher(policies)({ app: 'x' })?.name).toBe(expected);
 });
 
 test('podLabelKeys are those of the pod selectors and the keep label', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LabelExpression } from '../../../src/api/policy.ts';
-import { matchesSelector, selectorKeys, selectsAll } from '../../../src/api/selector.ts';
+import type { LabelExpression, LabelSelector } from '../../../src/api/policy.ts';
+import { firstOfBoth, SelectorIndex } from '../../../src/api/selector-index.ts';
+import { selectorKeys, selectsAll } from '../../../src/api/selector.ts';
 
 const selector = (matchLabels: Record<string, string>, ...matchExpressions: LabelExpression[]) => ({
   matchLabels,
@@ -13,12 +14,18 @@ const needs = (key: string, operator: LabelExpression['operator'], ...values: st
 });
 const labels = { app: 'web', tier: '', 'example.com/team': 'a' };
 
+function isSelected(wanted: LabelSelector): boolean {
+  const selecting = new SelectorIndex([wanted]).select(labels);
+  return firstOfBoth(selecting, selecting) === 0;
+}
+
 test.each([
   ['the empty selector', selector({})],
   ['one label', selector({ app: 'web' })],
   ['all labels', selector({ app: 'web', 'example.com/team': 'a' })],
   ['an empty value', selector({ tier: '' })],
   ['In', selector({}, needs('app', 'In', 'db', 'web'))],
+  ['In that names its value twice', selector({}, needs('app', 'In', 'web', 'web'), needs('tier', 'Exists'))],
   ['NotIn with another value', selector({}, needs('app', 'NotIn', 'db'))],
   ['NotIn of an absent label', selector({}, needs('none', 'NotIn', 'db'))],
   ['Exists', selector({}, needs('tier', 'Exists'))],
@@ -26,7 +33,7 @@ test.each([
   ['DoesNotExist of a name that objects have by nature', selector({}, needs('constructor', 'DoesNotExist'))],
   ['labels and expressions', selector({ app: 'web' }, needs('tier', 'Exists'), needs('app', 'In', 'web'))],
 ])('selects by %s', (_name, wanted) => {
-  expect(matchesSelector(wanted, labels)).toBe(true);
+  expect(isSelected(wanted)).toBe(true);
 });
 
 test.each([
@@ -39,9 +46,13 @@ test.each([
   ['Exists of an absent label', selector({}, needs('none', 'Exists'))],
   ['Exists of a name that objects have by nature', selector({}, needs('constructor', 'Exists'))],
   ['DoesNotExist', selector({}, needs('app', 'DoesNotExist'))],
+  [
+    'In that names its value twice, beside another',
+    selector({}, needs('app', 'In', 'web', 'web'), needs('none', 'Exists')),
+  ],
   ['an expression beside a label', selector({ app: 'web' }, needs('tier', 'DoesNotExist'))],
 ])('does not select by %s', (_name, wanted) => {
-  expect(matchesSelector(wanted, labels)).toBe(false);
+  expect(isSelected(wanted)).toBe(false);
 });
 
 test('selectorKeys names each key once', () => {

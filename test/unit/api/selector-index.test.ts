@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nodeMatcher, podMatcher } from '../../../src/api/matching.ts';
+import type { LabelExpression, LabelSelector } from '../../../src/api/policy.ts';
+import { firstOfBoth, SelectorIndex, type Positions } from '../../../src/api/selector-index.ts';
+import { labelled, nodesRules, policy } from '../../builders.ts';
+import { property } from '../../property.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const key = fc.constantFrom('a', 'b', 'c', 'constructor');
+const value = fc.constantFrom('', 'x', 'y', 'z');
+const labels: fc.Arbitrary<Labels> = fc.dictionary(key, value, { maxKeys: 4 });
+const expression: fc.Arbitrary<LabelExpression> = fc.record({
+  key,
+  operator: fc.constantFrom('In', 'NotIn', 'Exists', 'DoesNotExist'),
+  values: fc.array(value, { maxLength: 3 }),
+});
+const selector: fc.Arbitrary<LabelSelector> = fc.record({
+  matchLabels: fc.dictionary(key, value, { maxKeys: 2 }),
+  matchExpressions: fc.array(expression, { maxLength: 3 }),
+});
+const selectors = fc.array(selector, { maxLength: 70, size: 'max' });
+
+/** Told anew, one selector and one requirement after the other. */
+function selects({ matchLabels, matchExpressions }: LabelSelector, of: Labels): boolean {
+  const own = new Map(Object.entries(of));
+  return (
+    Object.entries(matchLabels).every(([name, wanted]) => own.get(name) === wanted) &&
+    matchExpressions.every(({ key: name, operator, values }) => {
+      const is = own.get(name);
+      if (operator === 'Exists') return is !== undefined;
+      if (operator === 'DoesNotExist') return is === undefined;
+      return (is !== undefined && values.includes(is)) === (operator === 'In');
+    })
+  );
+}
+
+const includes = (positions: Positions, at: number): boolean =>
+  (((positions[Math.floor(at / 32)] ?? 0) >>> (at % 32)) & 1) === 1;
+
+test('an index finds what each selector selects, whatever it was asked before', property, () => {
+  fc.assert(
+    fc.property(selectors, fc.array(labels, { maxLength: 5 }), (all, objects) => {
+      const index = new SelectorIndex(all);
+      for (const of of objects) {
+        const found = index.select(of);
+        expect(all.map((_, at) => includes(found, at))).toEqual(all.map((one) => selects(one, of)));
+      }
+    }),
+  );
+});
+
+test('the first of both is the first that both have', property, () => {
+  fc.assert(
+    fc.property(selectors, labels, labels, (all, one, other) => {
+      const [a, b] = [one, other].map((of) => new SelectorIndex(all).select(of));
+      const first = all.findIndex((each) => selects(each, one) && selects(each, other));
+      expect(a && b && firstOfBoth(a, b)).toBe(first < 0 ? undefined : first);
+    }),
+  );
+});
+
+/** A selector of one label, and how often it was looked into. */
+function counting(name: string): { readonly selector: LabelSelector; readonly visits: () => number } {
+  let visits = 0;
+  const { matchLabels } = labelled('team', name);
+  const matchExpressions = [
+    {
+      key: 'tier',
+      operator: 'NotIn' as const,
+      get values() {
+        visits++;
+        return ['none'];
+      },
+    },
+  ];
+  return { selector: { matchLabels, matchExpressions }, visits: () => visits };
+}
+
+const many = Array.from({ length: 200 }, (_, i) => `team-${i}`);
+
+test.each([1, 300])('%i pods, namespaces and nodes look into each policy once', (count) => {
+  const made = many.map((name) => ({
+    name,
+    ...{ ofPod: counting(name), ofNamespace: counting(name), ofNode: counting(name) },
+  }));
+  const policies = made.map(({ name, ofPod, ofNamespace, ofNode }) => ({
+    ...policy({ name, pods: { podSelector: ofPod.selector, namespaceSelector: ofNamespace.selector } }),
+    nodes: nodesRules({ nodeSelector: ofNode.selector }),
+  }));
+  const teamOf = (i: number): Labels => ({ team: `team-${i % 200}`, tier: 'front' });
+  const namespaces = new Map(Array.from({ length: count }, (_, i) => [`namespace-${i}`, teamOf(i)]));
+  const governorOf = podMatcher(policies, namespaces);
+  const ofNode = nodeMatcher(policies);
+  for (let i = 0; i < count; i++) {
+    expect(governorOf({ namespace: `namespace-${i}`, labels: teamOf(i) })).toBe(policies[i % 200]);
+    expect(governorOf({ namespace: `namespace-${i}`, labels: teamOf(i + 1) })).toBeUndefined();
+    expect(ofNode(teamOf(i))).toBe(policies[i % 200]);
+  }
+  for (const one of made)
+    expect([one.ofPod, one.ofNamespace, one.ofNode].map(({ visits }) => visits())).toEqual([1, 1, 1]);
+});
