@@ -6,6 +6,8 @@ export class PolicySet {
   #ranked: readonly (Policy | InvalidPolicy)[] = [];
   #fingerprint = '';
   #statuses: ReadonlyMap<string, unknown> = new Map();
+  /** Each object is read once: an event of one of many policies must not cost the reading of all. */
+  #known: ReadonlyMap<StoredObject, Known> = new Map();
 
   get ranked(): readonly (Policy | InvalidPolicy)[] {
     return this.#ranked;
@@ -22,27 +24,31 @@ export class PolicySet {
   }
 
   /** Takes the whole list; true when what is to be done changed, not merely a status. */
-  update(objects: Iterable<Readonly<Record<string, unknown>>>): boolean {
-    const all = [...objects].map((object) => ({ object, policy: parsePolicy(object).policy }));
-    const ranked = rankPolicies(all.map(({ policy }) => policy));
+  update(objects: Iterable<StoredObject>): boolean {
+    const all = [...objects].map((object) => this.#known.get(object) ?? knownOf(object));
+    this.#known = new Map(all.map((one) => [one.object, one]));
     this.#statuses = new Map(all.map(({ object, policy }) => [policy.uid, object['status']]));
-    const fingerprint = fingerprintOf(all);
+    const fingerprint = `[${all
+      .map((one) => one.fingerprint)
+      .sort()
+      .join()}]`;
     if (fingerprint === this.#fingerprint) return false;
     this.#fingerprint = fingerprint;
-    this.#ranked = ranked;
+    this.#ranked = rankPolicies(all.map(({ policy }) => policy));
     return true;
   }
 }
 
+type StoredObject = Readonly<Record<string, unknown>>;
+
 interface Known {
-  readonly object: Readonly<Record<string, unknown>>;
+  readonly object: StoredObject;
   readonly policy: Policy | InvalidPolicy;
+  readonly fingerprint: string;
 }
 
-/** The spec itself, not only its generation: a default that changed with the CRD, or a restored backup, moves none. */
-const fingerprintOf = (all: readonly Known[]): string =>
-  JSON.stringify(
-    all.map(({ object, policy: { uid, generation } }) => [uid, generation, object['spec']]).sort(byUid),
-  );
-
-const byUid = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);
+/** The fingerprint has the spec itself, not only its generation: a default that changed with the CRD, or a restored backup, moves none. */
+function knownOf(object: StoredObject): Known {
+  const { policy } = parsePolicy(object);
+  return { object, policy, fingerprint: JSON.stringify([policy.uid, policy.generation, object['spec']]) };
+}

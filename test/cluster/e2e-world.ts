@@ -91,11 +91,17 @@ export const batch: object = {
 
 export const oneOfTwoMissing = /Warning +Tripped .* Nodes missing: 1, 50 % of all/;
 
-/** Of a node that nobody has. */
-export const lost: object = {
+const lost: object = {
   ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
   spec: { nodeName: 'gone', containers: [container(wait)] },
 };
+
+/** A pod of a node that is gone, as if that node had run it: a name that no Node ever had opens no breaker. */
+export async function applyLost(cluster: Cluster): Promise<void> {
+  await apply(cluster, lost);
+  const started = JSON.stringify({ status: { startTime: '2026-01-01T00:00:00Z' } });
+  await kubectl(cluster, ['patch', 'pod', 'lost', '--subresource=status', '--type=merge', '-p', started]);
+}
 
 /** Over half of its limit, and over all of it when somebody says so. */
 export const greedy: Overrun = {

@@ -10,13 +10,13 @@ import { startCluster, type Cluster } from './cluster.ts';
 import {
   account,
   apply,
+  applyLost,
   batch,
   deletedBy,
   dustpanPods,
   grantsOf,
   greedy,
   leftBehind,
-  lost,
   namespace,
   oneOfTwoMissing,
   policyOfRelease,
@@ -123,7 +123,8 @@ describe('with a policy that enforces, and no restart,', () => {
   beforeAll(async () => {
     before = await dustpanPods(cluster);
     web = await webPod();
-    await apply(cluster, quickPolicy(storage), batch, lost);
+    await applyLost(cluster);
+    await apply(cluster, quickPolicy(storage), batch);
   });
 
   test('finished pods are collected, but for the newest of each owner', async () => {

@@ -44,3 +44,20 @@ test('no policies at all are no change from nothing but the first time', () => {
   const set = new PolicySet();
   expect([set.update([]), set.update([])]).toEqual([true, false]);
 });
+
+test('of many policies only those that are new are read again', () => {
+  let reads = 0;
+  const counted = (name: string) => ({
+    metadata: { name, uid: `uid-${name}`, generation: 1 },
+    get spec() {
+      reads++;
+      return { pods: {} };
+    },
+  });
+  const set = new PolicySet();
+  const many = Array.from({ length: 50 }, (_, i) => counted(`p${i}`));
+  set.update(many);
+  const perPolicy = reads / many.length;
+  for (let i = 0; i < 50; i++) set.update([...many, counted('new')]);
+  expect(reads / perPolicy).toBe(100);
+});
