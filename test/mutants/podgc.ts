@@ -13,9 +13,17 @@ const executor = 'src/controllers/podgc/executor.ts';
 export const podGcMutants: MutantGroup = {
   unit: 'podgc',
   reasons: [...podDeleteReasons, ...podKeepReasons],
-  tests: ['plan', 'terminated', 'held', 'nodes', 'order', 'recheck', 'observe', 'controller', 'executor'].map(
-    (name) => `test/unit/controllers/podgc.${name}.test.ts`,
-  ),
+  tests: [
+    'plan',
+    'terminated',
+    'nodes',
+    'order',
+    'recheck',
+    'observe',
+    'controller',
+    'executor',
+    'marking',
+  ].map((name) => `test/unit/controllers/podgc.${name}.test.ts`),
   mutants: [
     [
       'Terminated: one too many',
@@ -253,6 +261,12 @@ export const podGcMutants: MutantGroup = {
       'ClockUnsure',
       executor,
       "deletion.reason === 'Expired' && this.#isSkewed(deletion, confirmation)",
+      'false',
+    ],
+    [
+      'reach: checked again after the mark',
+      executor,
+      'markFailed && !(await this.#isStillDue(deletion))',
       'false',
     ],
     [

@@ -66,9 +66,7 @@ export class DeletionExecutor {
 
   /** Rejects only where nothing else in the pass could succeed either. */
   async perform(deletion: PodDeletion): Promise<ActResult> {
-    const verdict = await this.#recheck(deletion);
-    if (verdict === 'stop') return 'done';
-    if (verdict !== undefined) return this.#keep(deletion, verdict);
+    if (!(await this.#isStillDue(deletion))) return 'done';
     try {
       await this.#markAndDelete(deletion);
       this.#failedInARow = 0;
@@ -92,6 +90,13 @@ export class DeletionExecutor {
     throw new Error(`deleting pods: ${this.failed.length} of ${all} failed, the first ${name}`, {
       cause: this.#firstFailure,
     });
+  }
+
+  /** Checks live whether the deletion still stands; one that does not is recorded. */
+  async #isStillDue(deletion: PodDeletion): Promise<boolean> {
+    const verdict = await this.#recheck(deletion);
+    if (verdict !== undefined && verdict !== 'stop') this.#keep(deletion, verdict);
+    return verdict === undefined;
   }
 
   /** A node that was looked at long before the policies had been read is looked at again: it may be back. */
@@ -126,12 +131,11 @@ export class DeletionExecutor {
     return true;
   }
 
-  #keep(deletion: PodDeletion, kept: PodKeepReason): 'done' {
+  #keep(deletion: PodDeletion, kept: PodKeepReason): void {
     const { metrics, log, onNodeFound } = this.#deps;
     if (kept === 'NodeExists' && deletion.pod.nodeName !== undefined) onNodeFound(deletion.pod.nodeName);
     metrics.skipped.inc({ reason: kept });
     log.debug({ ...fieldsOf(deletion), kept }, 'keeping pod after live check');
-    return 'done';
   }
 
   async #readNode(name: string): Promise<LiveNode> {
@@ -147,6 +151,8 @@ export class DeletionExecutor {
     const { cluster, metrics } = this.#deps;
     const { pod, markFailed } = deletion;
     const resourceVersion = markFailed ? await this.#mark(deletion) : pod.resourceVersion;
+    // The mark is a request of its own: a slow one makes every earlier check stale.
+    if (markFailed && !(await this.#isStillDue(deletion))) return;
     const result =
       resourceVersion === undefined
         ? 'changed'

@@ -189,23 +189,6 @@ test('a pod that is always throttled is given up; the others go', async () => {
   expect(cluster.podNames).toEqual(['p0003']);
 });
 
-test('a delete that is throttled after the mark is tried again with the marked version', async () => {
-  const stuck = pod('stuck', { phase: 'Pending', deletionAtMs: 1, nodeName: undefined });
-  const { cluster, pass } = bed(
-    new FakeCluster([stuck], [node('node-1')]),
-    policy({ pods: { unscheduledTerminating: true } }),
-  );
-  let throttled = false;
-  cluster.fault((verb) => {
-    if (verb !== 'delete' || throttled) return undefined;
-    throttled = true;
-    return new ApiError('busy', { status: 429 });
-  });
-  await pass();
-  expect(cluster.requests).toEqual(['mark stuck', 'delete stuck', 'delete stuck']);
-  expect(cluster.podNames).toEqual([]);
-});
-
 test('one pod that is refused does not stop the others', async () => {
   const { cluster, pass } = bed(new FakeCluster(many(100), [node('node-1')]), expireAll());
   cluster.fault((_verb, name) =>
