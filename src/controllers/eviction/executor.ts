@@ -5,6 +5,7 @@ import type { Recorder } from '../../kube/recorder.ts';
 import { ActGate, type ActGateDeps, type Confirmation } from '../../runtime/act-gate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
+import { liveMs, lookLive } from '../../runtime/fresh.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { evicted, evictionBlocked, type EvictedPod } from './events.ts';
 import type { EvictionDecision, PodEviction } from './facts.ts';
@@ -100,8 +101,18 @@ export class EvictionExecutor {
     return await this.#deps.evictions.mayEvict(request.pod.namespace, this.#signal);
   }
 
-  /** What waits comes first, so that everything else is asked right before the act. */
+  /** A pod that was read long before the policies had been confirmed is read again: its keep label may have come since. */
   async #look(eviction: PodEviction): Promise<Looked | EvictionKeepReason | 'stop'> {
+    const looked = await lookLive(() => this.#lookOnce(eviction), {
+      clock: this.#deps.clock,
+      isYes: (answer) => typeof answer !== 'string',
+    });
+    if (looked !== 'slow') return looked;
+    throw new Error(`checking whether the pod may be evicted takes longer than ${liveMs / 1000} s`);
+  }
+
+  /** What waits comes first, so that everything else is asked right before the act. */
+  async #lookOnce(eviction: PodEviction): Promise<Looked | EvictionKeepReason | 'stop'> {
     if (this.#gate.mustStop(await this.#gate.confirmed(this.#signal))) return 'stop';
     const pod = await this.#deps.evictions.readPodLive(eviction.request.pod, this.#signal);
     const confirmation = await this.#gate.confirmed(this.#signal);

@@ -178,6 +178,34 @@ test.each([
   expect(bed.recorder.events).toEqual([]);
 });
 
+test('a pod that gets the keep label while the policies are read slowly is not evicted', async () => {
+  const bed = new EvictionBed(livePod('a'));
+  let isPodRead = false;
+  bed.evictions.onRequest = () => {
+    isPodRead = true;
+    bed.clock.advance(4_999);
+  };
+  bed.policies.confirm = () => {
+    if (isPodRead) bed.evictions.put(livePod('a', { labels: { 'gc.dustpan.dev/keep': 'true' } }));
+    bed.clock.advance(1);
+    return Promise.resolve({ same: true, clockSkewMs: 0 });
+  };
+  await bed.pass();
+  expect(bed.evictions.requests).toEqual(['get a', 'get a']);
+  expect(await bed.metric('dustpan_eviction_skipped_pods_total', '{reason="KeepMarked"}')).toBe(1);
+});
+
+test('a server on which every check takes too long evicts nobody, and that is a failure', async () => {
+  const bed = new EvictionBed(livePod('a'));
+  bed.evictions.onRequest = () => {
+    bed.clock.advance(5_000);
+  };
+  await expect(bed.pass()).rejects.toMatchObject({
+    cause: { message: 'checking whether the pod may be evicted takes longer than 5 s' },
+  });
+  expect(bed.evictions.acts).toEqual([]);
+});
+
 test('a server that asks for patience gets it, and no pod is given up', async () => {
   const bed = many(20);
   for (const { name } of bed.evictions.pods.values())
