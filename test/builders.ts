@@ -13,6 +13,7 @@ export function pod(name: string, over: Partial<PodFacts> = {}): PodFacts {
     name: own ?? name,
     namespace: namespace ?? 'default',
     resourceVersion: '1',
+    generation: 1,
     createdAtMs: minutesAgo(60),
     deletionAtMs: undefined,
     deletionGracePeriodSeconds: undefined,

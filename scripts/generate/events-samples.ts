@@ -76,7 +76,8 @@ function ruleOf({ nodes }: Policy): PodEviction['rule'] {
 
 function podOf(name: string, over: Partial<PodFacts>): PodFacts {
   return {
-    ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', createdAtMs: 0, labels: {} },
+    ...{ uid: name, name, namespace: 'shop', resourceVersion: '1', generation: 1 },
+    ...{ createdAtMs: 0, labels: {} },
     ...{ deletionAtMs: undefined, deletionGracePeriodSeconds: undefined, controller: undefined },
     ...{ finalizers: [], nodeName: node.name, phase: 'Succeeded', reason: '', message: '' },
     ...{ finishedAtMs: 0, started: true },

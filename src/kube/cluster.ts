@@ -24,16 +24,18 @@ export interface ClusterActions {
   deletePod(pod: PodRef, signal: AbortSignal): Promise<'deleted' | 'gone' | 'changed'>;
   /**
    * Patches status.phase to Failed with metadata.uid (and resourceVersion) in the patch; with `condition`, a DisruptionTarget condition too.
+   * Both carry observedGeneration, as upstream's from 1.34 on; not for a pod without a generation, whose API server knows no such field.
    * Resolves with the new resourceVersion, or why there was nothing to patch.
    */
   markPodFailed(
-    pod: PodRef,
+    pod: CountedPodRef,
     condition: DisruptionTarget | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly resourceVersion: string } | 'gone' | 'changed'>;
 }
 
 export type PodRef = Pick<PodFacts, 'namespace' | 'name' | 'uid' | 'resourceVersion'>;
+type CountedPodRef = PodRef & Pick<PodFacts, 'generation'>;
 
 /** upstream.md 1.7: what PodGC writes on an orphan. */
 export interface DisruptionTarget {
@@ -116,9 +118,11 @@ function deleteRequest(pod: PodRef): KubeRequest {
   };
 }
 
-function markFailedRequest(pod: PodRef, condition: DisruptionTarget | undefined): KubeRequest {
-  const { uid, resourceVersion } = pod;
-  const conditions = condition === undefined ? {} : { conditions: [disruptionTarget(condition)] };
+function markFailedRequest(pod: CountedPodRef, condition: DisruptionTarget | undefined): KubeRequest {
+  const { uid, resourceVersion, generation } = pod;
+  const observed = generation > 0 ? { observedGeneration: generation } : {};
+  const conditions =
+    condition === undefined ? {} : { conditions: [{ ...disruptionTarget(condition), ...observed }] };
   return {
     method: 'PATCH',
     timeoutMs: actTimeoutMs,
@@ -126,7 +130,7 @@ function markFailedRequest(pod: PodRef, condition: DisruptionTarget | undefined)
     query: { fieldManager: 'dustpan' },
     contentType: 'application/strategic-merge-patch+json',
     accept: acceptMetadata,
-    body: { metadata: { uid, resourceVersion }, status: { phase: 'Failed', ...conditions } },
+    body: { metadata: { uid, resourceVersion }, status: { phase: 'Failed', ...observed, ...conditions } },
   };
 }
 

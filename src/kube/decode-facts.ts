@@ -44,6 +44,7 @@ export function podFacts(pod: PodParts, keep: Keep, known?: PodFacts): PodFacts 
       name,
       namespace: intern.string(pod.namespace),
       resourceVersion,
+      generation: pod.generation,
       createdAtMs: ms(pod.createdAt) ?? 0,
       deletionAtMs: ms(pod.deletionAt),
       deletionGracePeriodSeconds: pod.deletionGracePeriodSeconds,

@@ -63,8 +63,8 @@ export class Interner {
 
   /** Of facts whose phase, reason, labels and finalizers are interned. */
   traits(facts: PodFacts): PodTraits {
-    const { phase, reason, message, controller } = facts;
-    let hash = hashOf(phase) + Number(facts.started);
+    const { generation, phase, reason, message, controller } = facts;
+    let hash = (hashOf(phase) + generation + Number(facts.started)) | 0;
     for (const text of [reason, message, controller?.kind ?? ''])
       hash = (Math.imul(hash, 31) + hashOf(text)) | 0;
     const known = this.#traits.at(hash);
@@ -97,11 +97,12 @@ function isSameOwner(a: OwnerRef, b: OwnerRef): boolean {
 }
 
 function traitsOf(facts: PodFacts): PodTraits {
-  const { phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds } = facts;
-  const { started } = facts;
+  const { started, generation, phase, reason, message, labels, finalizers } = facts;
+  const { deletionAtMs, deletionGracePeriodSeconds } = facts;
   const { apiVersion: ownerApiVersion, kind: ownerKind } = facts.controller ?? {};
   return {
-    ...{ phase, reason, message, labels, finalizers, deletionAtMs, deletionGracePeriodSeconds },
+    ...{ generation, phase, reason, message, labels, finalizers },
+    ...{ deletionAtMs, deletionGracePeriodSeconds },
     ...{ started, ownerApiVersion, ownerKind },
   };
 }
@@ -119,6 +120,7 @@ function isSameTraits(a: PodTraits, b: PodFacts): boolean {
 function isSameState(a: PodTraits, b: PodFacts): boolean {
   return (
     a.started === b.started &&
+    a.generation === b.generation &&
     a.phase === b.phase &&
     a.reason === b.reason &&
     a.message === b.message &&

@@ -92,8 +92,10 @@ function conditionsFromJson(object: JsonObject): { type: string; status: string 
 function metaFromJson(object: JsonObject): ObjectMeta {
   const meta = asObject(object['metadata']);
   const grace = meta['deletionGracePeriodSeconds'];
+  const { generation } = meta;
   return {
     ...texts(meta, ['name', 'namespace', 'uid', 'resourceVersion']),
+    generation: typeof generation === 'number' ? generation : 0,
     creationTimestamp: asTime(meta['creationTimestamp']),
     deletionTimestamp: asTime(meta['deletionTimestamp']),
     deletionGracePeriodSeconds: typeof grace === 'number' ? grace : undefined,

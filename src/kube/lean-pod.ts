@@ -14,6 +14,7 @@ export class LeanPod implements PodParts {
   name = '';
   namespace = '';
   resourceVersion = '';
+  generation = 0;
   createdAt: Seconds = undefined;
   deletionAt: Seconds = undefined;
   deletionGracePeriodSeconds: number | undefined = undefined;
@@ -111,6 +112,9 @@ const metadata = fields<LeanPod>({
   },
   [content(6)]: (cursor, pod) => {
     pod.resourceVersion = cursor.text();
+  },
+  [number(7)]: (cursor, pod) => {
+    pod.generation = cursor.int64();
   },
   [content(8)]: (cursor, pod) => {
     pod.createdAt = readMoment(cursor, time);

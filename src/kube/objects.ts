@@ -16,6 +16,8 @@ export interface PodFacts {
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
+  /** metadata.generation; 0 = an API server older than 1.33, which does not count it. */
+  readonly generation: number;
   readonly createdAtMs: number;
   /** metadata.deletionTimestamp; undefined = not terminating. */
   readonly deletionAtMs: number | undefined;

@@ -10,6 +10,7 @@ export interface PodParts {
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
+  readonly generation: number;
   readonly createdAt: Seconds;
   readonly deletionAt: Seconds;
   readonly deletionGracePeriodSeconds: number | undefined;
@@ -34,11 +35,11 @@ const noStatus = PodStatus.fromPartial({});
 
 /** The parts of a whole pod. */
 export function partsOf({ metadata = noMeta, spec, status = noStatus }: Pod): PodParts {
-  const { uid, name, namespace, resourceVersion, deletionGracePeriodSeconds } = metadata;
+  const { uid, name, namespace, resourceVersion, generation, deletionGracePeriodSeconds } = metadata;
   const { labels, ownerReferences, finalizers } = metadata;
   const { phase, reason, message, containerStatuses, conditions } = status;
   return {
-    ...{ uid, name, namespace, resourceVersion, deletionGracePeriodSeconds },
+    ...{ uid, name, namespace, resourceVersion, generation, deletionGracePeriodSeconds },
     ...{ labels, ownerReferences, finalizers },
     ...{ phase, reason, message },
     createdAt: metadata.creationTimestamp?.seconds,

@@ -4,6 +4,7 @@ import type { OwnerRef, PodFacts } from './objects.ts';
 export type PodTraits = Pick<
   PodFacts,
   | 'started'
+  | 'generation'
   | 'phase'
   | 'reason'
   | 'message'
@@ -53,6 +54,10 @@ export class PodRecord implements PodFacts {
 
   get resourceVersion(): string {
     return String(this.version);
+  }
+
+  get generation(): number {
+    return this.traits.generation;
   }
 
   get createdAtMs(): number {

@@ -13,6 +13,7 @@ export interface StoredMetadata {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;
+  readonly generation?: number;
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;

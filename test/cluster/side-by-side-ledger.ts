@@ -42,6 +42,7 @@ interface PodJson {
   readonly status: {
     readonly phase?: string;
     readonly reason?: string;
+    readonly observedGeneration?: number;
     readonly conditions?: readonly Condition[];
   };
 }
@@ -51,6 +52,7 @@ interface Condition {
   readonly status: string;
   readonly reason?: string;
   readonly message?: string;
+  readonly observedGeneration?: number;
 }
 
 type Api = Pick<Cluster, 'url' | 'caFile' | 'token'>;
@@ -146,8 +148,9 @@ function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
   const terminating =
     deletionTimestamp === undefined ? [] : [`terminating (grace ${deletionGracePeriodSeconds ?? ''})`];
-  const conditions = (status.conditions ?? []).map(({ type, status: is, reason = '', message = '' }) =>
-    [type, is, reason, message].join('/'),
+  const conditions = (status.conditions ?? []).map(
+    ({ type, status: is, reason = '', message = '', observedGeneration = 0 }) =>
+      [type, is, reason, message, observedGeneration].join('/'),
   );
   return {
     name: `${metadata.namespace}/${metadata.name}`,
@@ -158,6 +161,7 @@ function recordOf({ metadata, status }: PodJson, deleted: boolean): PodRecord {
       deleted ? 'deleted' : 'there',
       status.phase ?? '',
       status.reason ?? '',
+      `observed ${status.observedGeneration ?? 0}`,
       ...terminating,
       ...conditions.sort(),
     ].join(' | '),

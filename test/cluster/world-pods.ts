@@ -33,12 +33,19 @@ function metadataOf(random: Random, traits: PodTraits & { readonly namespace: st
     name,
     namespace,
     uid: random.uid(),
+    ...generationOf(random),
     creationTimestamp: seconds(createdMs),
     labels: { app: name.split('-')[0] ?? '', ...(random.chance(0.2) && { tier: 'back' }), ...traits.labels },
     ...owned,
     ...(finalizers.length > 0 && { finalizers }),
     ...(traits.terminating && deletionOf(random, traits)),
   };
+}
+
+/** Counts from 1 with each change of the spec; an API server older than 1.33 stored none. */
+function generationOf(random: Random): Pick<StoredMetadata, 'generation'> {
+  const generation = random.pick([undefined, 1, 1, 2, 7]);
+  return generation === undefined ? {} : { generation };
 }
 
 function deletionOf(
@@ -99,17 +106,42 @@ function duplicates(env: readonly object[]): object {
 }
 
 function statusOf(random: Random, { phase, reason, createdMs }: PodTraits): object {
+  const hasFinished = phase === 'Succeeded' || phase === 'Failed';
   return {
     ...(phase !== '' && { phase }),
     ...(reason !== '' && { reason, message: `because of ${reason}` }),
+    ...observationOf(random),
     conditions: conditionsOf(random, createdMs),
+    ...(hasFinished && random.chance(0.8) && { containerStatuses: [endedOf(random, createdMs)] }),
     ...(random.chance(0.7) && { startTime: seconds(createdMs + 1_000), qosClass: 'BestEffort' }),
   };
 }
 
+/** What the kubelet last saw of the spec: of an older one, of none. */
+function observationOf(random: Random): object {
+  const observedGeneration = random.pick([undefined, undefined, 1, 2]);
+  return observedGeneration === undefined ? {} : { observedGeneration };
+}
+
+/** A container that ended, by the clock of its node: right, behind, ahead, never set, or nonsense. */
+function endedOf(random: Random, createdMs: number): object {
+  const finishedAt = random.pick([
+    seconds(createdMs + 60_000),
+    seconds(createdMs + 60_000),
+    seconds(createdMs - 3_600_000),
+    '2099-01-01T00:00:00Z',
+    '1970-01-01T00:00:00Z',
+    '1970-01-01T00:02:03Z',
+    '9999-12-31T23:59:59Z',
+  ]);
+  const terminated = { exitCode: 0, reason: 'Completed', startedAt: seconds(createdMs + 1_000), finishedAt };
+  const image = { image: 'example.com/a:1', imageID: '' };
+  return { name: 'main', ready: false, restartCount: 0, ...image, state: { terminated } };
+}
+
 function conditionsOf(random: Random, createdMs: number): object[] {
-  const lastTransitionTime = seconds(createdMs + 5_000);
-  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime };
+  const lastTransitionTime = seconds(createdMs + random.pick([5_000, 5_000, -3_600_000]));
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime, ...observationOf(random) };
   const ready = { type: 'Ready', status: random.pick(['True', 'False']), reason: 'Some', lastTransitionTime };
   const disrupted = {
     type: 'DisruptionTarget',
@@ -117,6 +149,7 @@ function conditionsOf(random: Random, createdMs: number): object[] {
     reason: random.pick(['EvictionByEvictionAPI', 'DeletionByTaintManager', 'DeletionByPodGC']),
     message: random.pick(['somebody asked', 'PodGC: node no longer exists']),
     lastTransitionTime,
+    ...observationOf(random),
   };
   return [scheduled, ready, disrupted].filter(({ type }) =>
     random.chance(type === 'DisruptionTarget' ? 0.3 : 0.7),

@@ -21,6 +21,7 @@ interface Meta {
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  readonly generation: number;
   readonly deletionTimestamp?: string;
 }
 
@@ -28,7 +29,8 @@ interface Pod {
   readonly metadata: Meta;
   readonly status: {
     readonly phase: string;
-    readonly conditions?: readonly Readonly<Record<string, string>>[];
+    readonly observedGeneration?: number;
+    readonly conditions?: readonly Readonly<Record<string, string | number>>[];
   };
 }
 

@@ -81,14 +81,14 @@ export function actionsSuite(start: StartServer): void {
       at: new Date('2026-01-02T03:04:05.678Z'),
     } as const;
 
-    test('sets the phase alone', async () => {
+    test('sets the phase and the generation it was decided about, and nothing else', async () => {
       const pod = await objects.createPod();
       const { name } = pod.metadata;
       const answer = await actions.markPodFailed(pod.metadata, undefined, signal);
       const failed = await objects.readPod(name);
       expect(answer).toEqual({ resourceVersion: failed.metadata.resourceVersion });
       expect(failed.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion);
-      expect(failed.status).toEqual({ ...pod.status, phase: 'Failed' });
+      expect(failed.status).toEqual({ ...pod.status, phase: 'Failed', observedGeneration: 1 });
     });
 
     test('adds the condition of a disruption', async () => {
@@ -104,6 +104,28 @@ export function actionsSuite(start: StartServer): void {
         message,
         lastTransitionTime: '2026-01-02T03:04:05Z',
       });
+    });
+
+    test('writes the generation of a pod whose spec was changed, also in the condition', async () => {
+      const { metadata } = await objects.createPod();
+      const spec = { containers: [{ name: 'c', image: 'example.com/b' }] };
+      await objects.patchPod(metadata.name, { spec });
+      const changed = await objects.readPod(metadata.name);
+      expect(changed.metadata.generation).toBe(2);
+      await actions.markPodFailed(changed.metadata, condition, signal);
+      const { status } = await objects.readPod(metadata.name);
+      expect(status.observedGeneration).toBe(2);
+      const written = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+      expect(written).toMatchObject({ observedGeneration: 2 });
+    });
+
+    test('writes no generation where the API server counts none', async () => {
+      const pod = await objects.createPod();
+      await actions.markPodFailed({ ...pod.metadata, generation: 0 }, condition, signal);
+      const { status } = await objects.readPod(pod.metadata.name);
+      expect(status).not.toHaveProperty('observedGeneration');
+      const written = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+      expect(written).not.toHaveProperty('observedGeneration');
     });
 
     test('gives the resourceVersion that a delete then needs', async () => {

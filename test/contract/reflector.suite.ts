@@ -122,6 +122,7 @@ export function reflectorSuite(start: StartServer): void {
       finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
     });
     expect(inProtobuf.items.get(metadata.uid)?.deletionAtMs).toBeTypeOf('number');
+    expect(inProtobuf.items.get(metadata.uid)?.generation).toBeGreaterThan(0);
     await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
   });
 

@@ -44,6 +44,7 @@ export interface ObjectMeta {
   namespace: string;
   uid: string;
   resourceVersion: string;
+  generation: number;
   creationTimestamp: Time | undefined;
   deletionTimestamp: Time | undefined;
   deletionGracePeriodSeconds?: number | undefined;
@@ -499,6 +500,7 @@ function createBaseObjectMeta(): ObjectMeta {
     namespace: "",
     uid: "",
     resourceVersion: "",
+    generation: 0,
     creationTimestamp: undefined,
     deletionTimestamp: undefined,
     deletionGracePeriodSeconds: undefined,
@@ -521,6 +523,9 @@ export const ObjectMeta: MessageFns<ObjectMeta> = {
     }
     if (message.resourceVersion !== "") {
       writer.uint32(50).string(message.resourceVersion);
+    }
+    if (message.generation !== 0) {
+      writer.uint32(56).int64(message.generation);
     }
     if (message.creationTimestamp !== undefined) {
       Time.encode(message.creationTimestamp, writer.uint32(66).fork()).join();
@@ -586,6 +591,14 @@ export const ObjectMeta: MessageFns<ObjectMeta> = {
             }
 
             message.resourceVersion = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.generation = longToNumber(reader.int64());
             continue;
           }
           case 8: {
@@ -660,6 +673,7 @@ export const ObjectMeta: MessageFns<ObjectMeta> = {
     message.namespace = object.namespace ?? "";
     message.uid = object.uid ?? "";
     message.resourceVersion = object.resourceVersion ?? "";
+    message.generation = object.generation ?? 0;
     message.creationTimestamp = (object.creationTimestamp !== undefined && object.creationTimestamp !== null)
       ? Time.fromPartial(object.creationTimestamp)
       : undefined;

@@ -5,7 +5,7 @@ import { statusPatcher } from '../../../src/kube/status-patch.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const { signal } = new AbortController();
-const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
+const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7', generation: 2 };
 const refuse = (status: number) => (): never => {
   throw new ApiError('no', { status, reason: status === 404 ? 'NotFound' : '' });
 };
@@ -55,12 +55,25 @@ describe('markPodFailed', () => {
   const at = new Date('2026-01-02T03:04:05.678Z');
 
   test.each([
-    { name: 'phase alone', condition: undefined, status: { phase: 'Failed' } },
+    {
+      name: 'phase and generation alone',
+      generation: 2,
+      condition: undefined,
+      status: { phase: 'Failed', observedGeneration: 2 },
+    },
+    {
+      name: 'the phase alone where the API server counts no generation',
+      generation: 0,
+      condition: undefined,
+      status: { phase: 'Failed' },
+    },
     {
       name: 'phase and condition, its time in whole seconds',
+      generation: 2,
       condition: { reason: 'DeletionByPodGC', message: 'm', at } as const,
       status: {
         phase: 'Failed',
+        observedGeneration: 2,
         conditions: [
           {
             type: 'DisruptionTarget',
@@ -68,13 +81,14 @@ describe('markPodFailed', () => {
             reason: 'DeletionByPodGC',
             message: 'm',
             lastTransitionTime: '2026-01-02T03:04:05Z',
+            observedGeneration: 2,
           },
         ],
       },
     },
-  ])('patches $name, for this very pod', async ({ condition, status }) => {
+  ])('patches $name, for this very pod', async ({ generation, condition, status }) => {
     const transport = new FakeTransport({ send: () => ({ metadata: { resourceVersion: '8' } }) });
-    const outcome = await clusterActions(transport).markPodFailed(pod, condition, signal);
+    const outcome = await clusterActions(transport).markPodFailed({ ...pod, generation }, condition, signal);
     expect(outcome).toEqual({ resourceVersion: '8' });
     expect(transport.requests).toEqual([
       expect.objectContaining({

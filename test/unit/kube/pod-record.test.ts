@@ -27,6 +27,7 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   name: text,
   namespace: text,
   resourceVersion: version,
+  generation: fc.constantFrom(0, 1, 2, 2 ** 40),
   createdAtMs: ms,
   deletionAtMs: orUndefined(ms),
   deletionGracePeriodSeconds: orUndefined(fc.constantFrom(0, 30)),
