@@ -155,7 +155,7 @@ export interface GCPolicySpecPodsTerminated {
    */
   perNamespaceThreshold?: number;
   /**
-   * How long a pod is kept after its last container finished, such as 24h. Absent means for ever, 0s means not at all.
+   * How long a pod is kept after its last container finished, such as 24h. Absent means for ever, 0s means not at all. A finish time before the pod's creation or in the future comes from a node with a wrong clock: then the controller counts from when it first saw the pod finished.
    */
   ttlAfterFinished?: string;
   /**

@@ -68,7 +68,7 @@ export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   TooYoung: {
     sentence: 'It has finished, but its time to live is not up.',
     change:
-      'Its ttl is up: pods.terminated.ttlByReason or ttlAfterFinished, from the end of its last container.',
+      'Its ttl is up: pods.terminated.ttlByReason or ttlAfterFinished, from the end of its last container; from when the controller first saw it finished, where the clock of its node is wrong.',
   },
   KeepMarked: {
     sentence: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',

@@ -9,6 +9,7 @@ import type {
   PolicyVerdicts,
   Ttl,
 } from '../controllers/podgc/facts.ts';
+import { reportedFinish } from '../controllers/podgc/finish.ts';
 import type { PodFacts } from '../kube/objects.ts';
 import { formatDuration } from '../runtime/duration.ts';
 import type { World } from '../snapshot/world.ts';
@@ -214,14 +215,26 @@ function turnText(turn: number | undefined, surplus: number): string {
 }
 
 function ttlTold(one: Case, state: 'over' | 'not over yet'): Told {
-  const { finishedAtMs, createdAtMs } = one.pod;
   const ttl = finishedPods(one)?.ttlOf(one.pod);
   const time = formatDuration(ttl?.ttlMs ?? 0);
-  const since = timeText(finishedAtMs ?? createdAtMs);
   return {
-    detail: `It finished at ${since}, and the ${time} for which ${likeIt(ttl)} may stay is ${state}.`,
+    detail: `${finishText(one)}, and the ${time} for which ${likeIt(ttl)} may stay is ${state}.`,
     field: ttl === undefined ? null : `${ttl.field}=${time}`,
   };
+}
+
+/** Whoever plans here has not watched the pod: where its finish time cannot be true, the ttl counts from now. */
+function finishText(one: Case): string {
+  const { pod } = one;
+  const reportedMs = reportedFinish(pod);
+  const countedMs = finishedPods(one)?.finishedAt(pod) ?? reportedMs;
+  const reported = timeText(reportedMs);
+  if (countedMs === reportedMs) return `It finished at ${reported}`;
+  const doubt =
+    reportedMs < pod.createdAtMs
+      ? `before the pod was created (${timeText(pod.createdAtMs)})`
+      : 'in the future';
+  return `Its status says that it finished at ${reported}, ${doubt}: the clock of its node is wrong. So its time counts from now, as only the controller knows when it first saw the pod finished`;
 }
 
 function likeIt(ttl: Ttl | undefined): string {

@@ -1,5 +1,6 @@
 import { isInvalid, type Policy } from '../api/policy.ts';
 import type { PodGcFacts, PodGcPlan } from '../controllers/podgc/facts.ts';
+import { noneSeen } from '../controllers/podgc/finish.ts';
 import { noneMissing } from '../controllers/podgc/nodes.ts';
 import { observe } from '../controllers/podgc/observe.ts';
 import { planPodGc } from '../controllers/podgc/plan.ts';
@@ -49,7 +50,7 @@ export function planPods(world: World, options: PlanOptions): UnitPlan {
 const longAgoMs = 1e14;
 
 /** What the controller would see in its first pass. */
-function factsOf(world: World, { assumeElapsed }: PlanOptions): PodGcFacts {
+function factsOf(world: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
   const { facts } = observe(
     {
       pods: store(world.pods),
@@ -59,7 +60,7 @@ function factsOf(world: World, { assumeElapsed }: PlanOptions): PodGcFacts {
       replicaSets: () => store(world.replicaSets),
     },
     world.policies ?? [],
-    { missing: noneMissing, monotonicMs: 0, maxGapMs: Infinity },
+    { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
   );
   if (world.nodes === undefined) return { ...facts, nodes: undefined, missingForMs: new Map() };
   if (!assumeElapsed) return facts;

@@ -131,27 +131,28 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
 
 /**
  * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
- * ended, must not make the pod as old as its init container.
+ * ended, must not make the pod as old as its init container. A time before the creation shows a clock that was behind, and then no
+ * later one is right either: it is the answer, and no plan believes it.
  */
-function finishedAtMs(pod: PodParts): number | undefined {
-  const last = latest(pod.otherEnds, latest(pod.ends, undefined));
-  return hasAllEnds(pod) ? last : (latest(pod.changes, last) ?? ms(pod.createdAt));
+function finishedAtMs(pod: PodParts): number {
+  const { ends, otherEnds, changes } = pod;
+  const created = ms(pod.createdAt) ?? 0;
+  let last = created;
+  for (const times of hasAllEnds(pod) ? [ends, otherEnds] : [ends, otherEnds, changes]) {
+    for (const time of times) {
+      const at = ms(time);
+      if (at === undefined) continue;
+      if (at < created) return at;
+      last = Math.max(last, at);
+    }
+  }
+  return last;
 }
 
 const hasAllEnds = ({ ends }: PodParts): boolean =>
   ends.length > 0 && ends.every((end) => ms(end) !== undefined);
 
 const isTerminated = ({ phase }: PodParts): boolean => !unfinishedPhases.has(phase);
-
-/** In milliseconds, of all `times` and the one before. */
-function latest(times: readonly Seconds[], before: number | undefined): number | undefined {
-  let last = before;
-  for (const time of times) {
-    const at = ms(time);
-    if (at !== undefined && (last === undefined || at > last)) last = at;
-  }
-  return last;
-}
 
 /** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
 const ms = (time: Seconds): number | undefined => (time === undefined || time <= 0 ? undefined : time * 1000);

@@ -35,7 +35,10 @@ export interface PodFacts {
   readonly reason: string;
   /** status.message, cut to 256 characters; kept of terminated pods only. */
   readonly message: string;
-  /** When the last container finished; else the last condition change; else the creation. Kept of terminated pods only, else undefined. */
+  /**
+   * When the last container finished; else the last condition change; else the creation. By the clock of the node, and so perhaps before the
+   * creation or in the future: then it is no finish time. Kept of terminated pods only, else undefined.
+   */
   readonly finishedAtMs: number | undefined;
 }
 

@@ -108,3 +108,22 @@ test.each([
     expect(await holder()).toBe(leader);
   },
 );
+
+test('finished pods of nodes with wrong clocks stay for their ttl from when the controller first saw them finished', async () => {
+  const createdAt = ago(600_000);
+  await etcdClient(cluster.etcdUrl).put([
+    podEntry('behind', { createdAt, finishedAt: ago(hourMs) }),
+    podEntry('ahead', { createdAt, finishedAt: ago(-hourMs) }),
+    podEntry('never-set', { createdAt, finishedAt: new Date(123_000) }),
+  ]);
+  const putAt = new Date();
+  await etcdClient(cluster.etcdUrl).put([podEntry('old', { finishedAt: ago(3 * hourMs) })]);
+  const gone = async (): Promise<readonly string[]> =>
+    (await podDeletes(cluster, dustpanUser.name, putAt)).map((one) => one.name);
+  await expect.poll(gone, patience).toEqual(['old']);
+  await sleep(5_000);
+  expect(await gone()).toEqual(['old']);
+
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '8s' } });
+  await expect.poll(gone, patience).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
+});

@@ -15,6 +15,8 @@ interface PodShape {
   readonly phase?: 'Succeeded' | 'Running';
   readonly uid?: string;
   readonly node?: string;
+  readonly createdAt?: Date;
+  /** By the clock of its node. */
   readonly finishedAt?: Date;
   /** Of the Job that owns it. */
   readonly job?: { readonly name: string; readonly uid: string } | undefined;
@@ -23,19 +25,23 @@ interface PodShape {
 /** A pod as etcd has it, finished unless said otherwise: no API server would take its status at creation. */
 export function podEntry(name: string, shape: PodShape = {}): EtcdEntry {
   const { phase = 'Succeeded', uid = randomUUID(), node = 'node-1', finishedAt, job } = shape;
+  const { createdAt = new Date('2026-01-01T00:00:00Z') } = shape;
   const owner = job && { apiVersion: 'batch/v1', kind: 'Job', ...job, controller: true };
-  const terminated = finishedAt && { exitCode: 0, finishedAt: `${finishedAt.toISOString().slice(0, 19)}Z` };
+  const terminated = finishedAt && { exitCode: 0, finishedAt: seconds(finishedAt) };
   return etcdEntry({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      ...{ name, namespace: 'default', uid, creationTimestamp: '2026-01-01T00:00:00Z' },
+      ...{ name, namespace: 'default', uid, creationTimestamp: seconds(createdAt) },
       ...(owner && { ownerReferences: [owner] }),
     },
     spec: { nodeName: node, containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
     status: { phase, ...(terminated && { containerStatuses: [{ name: 'c', state: { terminated } }] }) },
   });
 }
+
+/** metav1.Time, which has no fractions. */
+const seconds = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;
 
 /** NAME-0, NAME-1, … */
 export const numbered = (name: string, count: number): readonly string[] =>

@@ -1,5 +1,6 @@
 import { PolicySet } from '../../src/api/policy-set.ts';
 import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
+import { noneSeen } from '../../src/controllers/podgc/finish.ts';
 import { noneMissing } from '../../src/controllers/podgc/nodes.ts';
 import { observe } from '../../src/controllers/podgc/observe.ts';
 import { planPodGc } from '../../src/controllers/podgc/plan.ts';
@@ -24,6 +25,7 @@ export async function look(transport: KubeTransport, signal: AbortSignal): Promi
   set.update(policies as Record<string, unknown>[]);
   const [readPod, readNode, readNamespace] = [podCodec(() => 'all'), nodeCodec(), namespaceCodec()];
   const none = store<never>([]);
+  const now = new Date();
   const { facts } = observe(
     {
       pods: store(pods.map((pod) => readPod.fromJson(pod))),
@@ -33,9 +35,9 @@ export async function look(transport: KubeTransport, signal: AbortSignal): Promi
       replicaSets: () => none,
     },
     set.ranked,
-    { missing: noneMissing, monotonicMs: 0, maxGapMs: Infinity },
+    { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
   );
-  return planPodGc(facts, { policies: set.ranked, now: new Date() });
+  return planPodGc(facts, { policies: set.ranked, now });
 }
 
 const store = <T extends Identified>(items: readonly T[]): Store<T> => ({

@@ -2,6 +2,7 @@ import { podDeleteReasons, podKeepReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
 const facts = 'src/controllers/podgc/facts.ts';
+const finish = 'src/controllers/podgc/finish.ts';
 const groups = 'src/controllers/podgc/groups.ts';
 const nodes = 'src/controllers/podgc/nodes.ts';
 const order = 'src/controllers/podgc/order.ts';
@@ -22,6 +23,7 @@ export const podGcMutants: MutantGroup = {
     'observe',
     'controller',
     'executor',
+    'finish',
     'marking',
   ].map((name) => `test/unit/controllers/podgc.${name}.test.ts`),
   mutants: [
@@ -65,7 +67,13 @@ export const podGcMutants: MutantGroup = {
     ],
     ['TerminatedInNamespace: each counts once', terminated, 'surplus.set(pod.namespace, left - 1);', ''],
     ['Expired: the last millisecond included', terminated, 'expiryOf(pod) <= nowMs', 'expiryOf(pod) < nowMs'],
-    ['Expired: since the finish', terminated, 'pod.finishedAtMs ?? pod.createdAtMs', 'pod.createdAtMs'],
+    ['Expired: since the finish', finish, 'pod.finishedAtMs ?? pod.createdAtMs', 'pod.createdAtMs'],
+    ['Expired: no finish before the creation', finish, 'atMs >= pod.createdAtMs && ', ''],
+    ['Expired: no finish in the future', finish, ' && atMs <= seenAtMs + tolerableSkewMs', ''],
+    ['Expired: a tolerable skew', finish, 'seenAtMs + tolerableSkewMs', 'seenAtMs'],
+    ['Expired: then since it was seen finished', finish, '(finishedForMs.get(pod.uid) ?? 0)', '0'],
+    ['Expired: seen finished by its first look', finish, 'before.get(pod.uid) ?? monotonicMs', 'monotonicMs'],
+    ['Expired: only what has finished is seen so', finish, 'if (!isTerminated(pod)) return;', ''],
     [
       'Expired: the first rule wins',
       terminated,
@@ -80,7 +88,7 @@ export const podGcMutants: MutantGroup = {
       '(matchesMessage === undefined || matchesMessage(pod.message))',
       'true',
     ],
-    ['TooYoung', terminated, 'finishedAt(pod) + ttl.ttlMs', 'finishedAt(pod)'],
+    ['TooYoung', terminated, 'finishOf(pod) + ttl.ttlMs', 'finishOf(pod)'],
     ['UnderThreshold', terminated, '? keptBecause.UnderThreshold', '? keptBecause.RuleOff'],
     [
       'RuleOff',
@@ -110,12 +118,8 @@ export const podGcMutants: MutantGroup = {
     ],
     ['KeptForOwner: so many', terminated, '.slice(0, keepPerOwner)', '.slice(0, keepPerOwner + 1)'],
     ['KeptForOwner: from the ttl', terminated, 'boolean => !newest.has(pod);', 'boolean => true;'],
-    [
-      'KeptForOwner: the newest',
-      terminated,
-      'finishedAt(b) - finishedAt(a)',
-      'finishedAt(a) - finishedAt(b)',
-    ],
+    ['KeptForOwner: the newest', terminated, 'finishOf(b) - finishOf(a)', 'finishOf(a) - finishOf(b)'],
+    ['KeptForOwner: then the newest created', terminated, ' || b.createdAtMs - a.createdAtMs', ''],
     ['KeptForOwner: none that is going', terminated, 'isTerminating(pod) ? undefined : ', ''],
     [
       'KeptForOwner: a Deployment is one',

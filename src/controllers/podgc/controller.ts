@@ -14,6 +14,7 @@ import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
 import { DeletionExecutor, fieldsOf } from './executor.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan, type PodGcMetrics } from './metrics.ts';
+import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
 import { noneMissing, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
@@ -58,6 +59,7 @@ export interface PodGcDeps extends Caches {
 export class PodGcController {
   readonly #deps: PodGcDeps;
   #missing: MissingNodes = noneMissing;
+  #seenFinished: SeenFinished = noneSeen;
   #pace: Pace = initialPace;
   #said: Said = nothingSaid;
 
@@ -71,15 +73,17 @@ export class PodGcController {
     const { ranked } = policies;
     if (!this.#seesAll(ranked)) return;
 
-    const monotonicMs = clock.monotonicMs();
-    const { facts, missing } = observe(this.#deps, ranked, {
+    const [monotonicMs, now] = [clock.monotonicMs(), clock.now()];
+    const { facts, missing, seenFinished } = observe(this.#deps, ranked, {
       missing: this.#missing,
-      monotonicMs,
+      seenFinished: this.#seenFinished,
+      ...{ monotonicMs, now },
       maxGapMs: Math.max(maxPlanAgeMs, maxMissedPasses * this.#deps.periodMs),
     });
     this.#missing = missing;
+    this.#seenFinished = seenFinished;
     metrics.missingNodes.set(missing.since.size);
-    const plan = planPodGc(facts, { policies: ranked, now: clock.now() });
+    const plan = planPodGc(facts, { policies: ranked, now });
     const census = takeCensus(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, census);

@@ -17,6 +17,8 @@ export interface PodGcFacts {
   readonly seenNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of a clock that only grows. */
   readonly missingForMs: ReadonlyMap<string, number>;
+  /** How long the controller has seen each pod finished whose finish time cannot be true, by UID; milliseconds of the monotonic clock. */
+  readonly finishedForMs: ReadonlyMap<string, number>;
 }
 
 /** A list or a map of pods. Not an iterable: that makes an object a pod until the loop is compiled, for which a pass in 20 s is too rare. */
@@ -66,6 +68,8 @@ export interface PodGcPlan {
 export interface FinishedPods {
   /** The ttl that counts for a pod; undefined = none does. */
   ttlOf(pod: PodFacts): Ttl | undefined;
+  /** From when the ttl counts, Unix milliseconds: not the reported finish where that cannot be true. */
+  finishedAt(pod: PodFacts): number;
   readonly all: FinishedCount;
   /** The pod's place in the order in which the threshold takes pods, from 1; undefined = it cannot go. Looks at all of them. */
   turnOf(pod: PodFacts): number | undefined;

@@ -2,6 +2,7 @@ import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy.t
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../../kube/objects.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { EachPod, PodGcFacts } from './facts.ts';
+import { observeFinished, type SeenFinished } from './finish.ts';
 import { observeMissing, type Look, type MissingNodes } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
@@ -18,18 +19,26 @@ interface Observed {
   readonly facts: PodGcFacts;
   /** To be handed in at the next pass. */
   readonly missing: MissingNodes;
+  readonly seenFinished: SeenFinished;
+}
+
+interface Memory extends Look {
+  readonly missing: MissingNodes;
+  readonly seenFinished: SeenFinished;
+  readonly now: Date;
 }
 
 /** Reads the caches into the facts of one pass, and folds what has to be remembered between passes. */
 export function observe(
   caches: Caches,
   policies: readonly (Policy | InvalidPolicy)[],
-  memory: Look & { readonly missing: MissingNodes },
+  memory: Memory,
 ): Observed {
   // Walked where they are: a copy of 100 000 is old as soon as it is made, and waits for the next full collection.
   const pods: EachPod = caches.pods.items;
   const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
   const missing = observeMissing(memory.missing, { pods, nodes }, memory);
+  const seenFinished = observeFinished(memory.seenFinished, pods, memory);
   const rules = terminatedRules(policies);
   const facts: PodGcFacts = {
     pods,
@@ -38,10 +47,14 @@ export function observe(
     jobsFinished: rules.some((rule) => rule.protectUnfinishedJobs) ? jobsFinished(caches.jobs()) : undefined,
     replicaSetOwners: rules.some((rule) => rule.keepPerOwner > 0) ? owners(caches.replicaSets()) : new Map(),
     seenNodes: missing.seen,
-    missingForMs: new Map([...missing.since].map(([name, since]) => [name, memory.monotonicMs - since])),
+    missingForMs: forMs(missing.since, memory),
+    finishedForMs: forMs(seenFinished, memory),
   };
-  return { facts, missing };
+  return { facts, missing, seenFinished };
 }
+
+const forMs = (since: ReadonlyMap<string, number>, { monotonicMs }: Look): ReadonlyMap<string, number> =>
+  new Map([...since].map(([key, sinceMs]) => [key, monotonicMs - sinceMs]));
 
 const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>
   policies.flatMap((policy) => ('problems' in policy ? [] : (policy.pods?.terminated ?? [])));

@@ -15,6 +15,7 @@ import {
   type RuleHits,
   type Ttl,
 } from './facts.ts';
+import { finishedAt } from './finish.ts';
 import { byTurn, firstInTurn, inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
@@ -39,15 +40,16 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff, finished: undefined };
 
   const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
-  const ttlOf = ttls(rule);
-  const expiryOf = expiry(ttlOf);
   const nowMs = given.now.getTime();
+  const finishOf = (pod: PodFacts): number => finishedAt(pod, facts, nowMs);
+  const ttlOf = ttls(rule);
+  const expiryOf = expiry(ttlOf, finishOf);
 
   const counted = group.terminated.filter((pod) => held(pod) === undefined);
   const overall = overThreshold(counted, rule.threshold);
   const needsMore = needsRest(rule, counted.length);
   // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it takes keeps the next.
-  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, facts);
+  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, { facts, finishOf });
   const mayExpire = (pod: PodFacts): boolean => !newest.has(pod);
   const afterOverall = needsMore ? without(counted, overall) : [];
   // Each step sorts only the pods that it may take: most pods stay, and comparing the names of all takes as long as the rest of the plan.
@@ -65,6 +67,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
       keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
     finished: {
       ttlOf,
+      finishedAt: finishOf,
       all: { counted: counted.length, held: group.terminated.length - counted.length },
       turnOf: (pod) => (held(pod) === undefined ? turnAmong(counted, pod) : undefined),
       inNamespace: countedLater(afterOverall, () =>
@@ -168,7 +171,7 @@ const isAbove0 = (count: number | undefined): count is number => count !== undef
 function newestOfOwners(
   terminated: readonly PodFacts[],
   { keepPerOwner }: TerminatedPolicy,
-  facts: PodGcFacts,
+  { facts, finishOf }: { readonly facts: PodGcFacts; readonly finishOf: FinishOf },
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
   const byOwner = groupBy(terminated, (pod) =>
@@ -176,7 +179,7 @@ function newestOfOwners(
   );
   const newest = new Set<PodFacts>();
   byOwner.forEach((pods) => {
-    const kept = pods.length > keepPerOwner ? pods.sort(byNewestFinished).slice(0, keepPerOwner) : pods;
+    const kept = pods.length > keepPerOwner ? pods.sort(byNewest(finishOf)).slice(0, keepPerOwner) : pods;
     for (const pod of kept) newest.add(pod);
   });
   return newest;
@@ -197,9 +200,13 @@ export function ownerOf(
     : controller;
 }
 
-const finishedAt = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;
-const byNewestFinished = (a: PodFacts, b: PodFacts): number =>
-  finishedAt(b) - finishedAt(a) || (a.uid < b.uid ? -1 : 1);
+type FinishOf = (pod: PodFacts) => number;
+
+/** Those that were first seen finished in one pass: by creation. */
+const byNewest =
+  (finishOf: FinishOf) =>
+  (a: PodFacts, b: PodFacts): number =>
+    finishOf(b) - finishOf(a) || b.createdAtMs - a.createdAtMs || (a.uid < b.uid ? -1 : 1);
 
 /** The ttl of a finished pod. The first rule that matches wins over ttlAfterFinished. */
 function ttls(rule: TerminatedPolicy): (pod: PodFacts) => Ttl | undefined {
@@ -220,10 +227,10 @@ function ttls(rule: TerminatedPolicy): (pod: PodFacts) => Ttl | undefined {
 
 /** When a finished pod's ttl is up, Unix milliseconds; Infinity = never. */
 const expiry =
-  (ttlOf: (pod: PodFacts) => Ttl | undefined) =>
+  (ttlOf: (pod: PodFacts) => Ttl | undefined, finishOf: FinishOf) =>
   (pod: PodFacts): number => {
     const ttl = ttlOf(pod);
-    return ttl === undefined ? Infinity : finishedAt(pod) + ttl.ttlMs;
+    return ttl === undefined ? Infinity : finishOf(pod) + ttl.ttlMs;
   };
 
 function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {

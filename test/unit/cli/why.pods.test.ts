@@ -3,6 +3,7 @@ import { podDeleteReasons, podKeepReasons, type Reason } from '../../../src/api/
 import {
   finalizerHeld,
   labelled,
+  minutesAgo,
   node,
   owner,
   pod,
@@ -176,6 +177,18 @@ const rows: readonly Row[] = [
     world: finished({ ttlAfterFinishedMs: 7_200_000 }, aged('x', 60)),
     field: 'pods.terminated.ttlAfterFinished=2h',
     why: 'It finished at 2026-01-15T11:00:00Z, and the 2h for which a finished pod may stay is not over yet.',
+  },
+  {
+    reason: 'TooYoung',
+    world: finished({ ttlAfterFinishedMs: 1_800_000 }, aged('x', 60, { createdAtMs: minutesAgo(30) })),
+    field: 'pods.terminated.ttlAfterFinished=30m',
+    why: 'Its status says that it finished at 2026-01-15T11:00:00Z, before the pod was created (2026-01-15T11:30:00Z): the clock of its node is wrong. So its time counts from now, as only the controller knows when it first saw the pod finished, and the 30m for which a finished pod may stay is not over yet.',
+  },
+  {
+    reason: 'Expired',
+    world: finished({ ttlAfterFinishedMs: 0 }, aged('x', -60, { createdAtMs: minutesAgo(30) })),
+    field: 'pods.terminated.ttlAfterFinished=0s',
+    why: 'Its status says that it finished at 2026-01-15T13:00:00Z, in the future: the clock of its node is wrong. So its time counts from now, as only the controller knows when it first saw the pod finished, and the 0s for which a finished pod may stay is over.',
   },
   {
     reason: 'KeepMarked',

@@ -101,7 +101,7 @@ test.each([-3_600_000, 3_600_000])(
   async (ms) => {
     const hour = policy({ pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 3_600_000 }) } });
     const { cluster, clock, policies, pass } = bed(
-      new FakeCluster([pod('old', { finishedAtMs: 0 })], [node('node-1')]),
+      new FakeCluster([pod('old', { createdAtMs: 0, finishedAtMs: 0 })], [node('node-1')]),
       hour,
     );
     clock.stepWall(ms);

@@ -17,6 +17,7 @@ function finishedPods(): FinishedPods {
     replicaSetOwners: new Map([['uid', owner('Deployment', 'd')]]),
     seenNodes: new Set<string>(),
     missingForMs: new Map<string, number>(),
+    finishedForMs: new Map<string, number>(),
   };
   const finished = planPodGc(facts, { policies: [policy], now }).finished(policy);
   if (finished === undefined) throw new Error('the policy has a rule for finished pods');

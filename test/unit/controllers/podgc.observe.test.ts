@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { noneSeen } from '../../../src/controllers/podgc/finish.ts';
 import { noneMissing, observeMissing, type MissingNodes } from '../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../src/controllers/podgc/observe.ts';
 import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../src/kube/objects.ts';
-import { node, owner, pod } from '../../builders.ts';
+import { node, now, owner, pod } from '../../builders.ts';
 import { storeOf } from '../../fakes/cluster.ts';
 import { terminated } from './podgc.world.ts';
 
@@ -33,7 +34,10 @@ const caches = (synced: boolean): Caches => ({
       synced,
     ),
 });
-const memory = { missing: noneMissing, monotonicMs: 5_000, maxGapMs: 1_000 };
+const memory = {
+  ...{ missing: noneMissing, seenFinished: noneSeen },
+  ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
+};
 
 test('who finished and who owns is read only for a policy that asks, and Jobs only from a complete list', () => {
   const asking = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];

@@ -5,7 +5,7 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controller
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { now, owner } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
-import { facts, given, governorOf, jobTracking, lineOf, planned, type Given } from './podgc.random.ts';
+import { facts, given, governorOf, jobTracking, lineOf, planned, type Given, type Seen } from './podgc.random.ts';
 
 test(
   'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',
@@ -26,11 +26,12 @@ test(
 );
 
 /** Whether what a reason claims is so. */
-const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: PodGcFacts) => boolean> = {
+const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
   Terminated: (_, by) => (by.pods?.terminated?.threshold ?? 0) > 0,
   TerminatedInNamespace: (_, by) => by.pods?.terminated?.perNamespaceThreshold !== undefined,
-  Expired: ({ finishedAtMs = Infinity }, by) =>
-    finishedAtMs + (by.pods?.terminated?.ttlAfterFinishedMs ?? Infinity) <= now.getTime(),
+  Expired: ({ uid }, by, { trueFinishMs }) =>
+    (trueFinishMs.get(uid) ?? Infinity) + (by.pods?.terminated?.ttlAfterFinishedMs ?? Infinity) <=
+    now.getTime(),
   OutOfService: ({ nodeName, deletionAtMs }, by) =>
     by.pods?.outOfService === true && nodeName === 'out' && deletionAtMs !== undefined,
   Orphaned: ({ nodeName = '' }, by, { missingForMs }) =>

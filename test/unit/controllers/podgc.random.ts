@@ -46,21 +46,46 @@ const somePod = fc
     ),
     reason: fc.constantFrom('', '', 'Evicted'),
     age: fc.integer({ min: 0, max: 6 }),
+    clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense'),
+    /** The controller may have started, or taken over, since. */
+    seenAfter: fc.integer({ min: 0, max: 6 }),
   })
-  .map(({ app, isMarked, deletion, age, ...over }) => ({
+  .map(({ app, isMarked, deletion, age, clock, seenAfter, ...over }) => ({
     ...over,
     labels: sharedLabels[isMarked ? (`${app}Marked` as const) : app],
     ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
     createdAtMs: minutesAgo(60 + age),
-    finishedAtMs: minutesAgo(age),
+    finishedAtMs: finishedBy[clock](age),
+    trueFinishMs: minutesAgo(age),
+    seenForMs: Math.max(0, age - seenAfter) * 60_000,
   }));
 
-const pods = fc
-  .noBias(fc.array(somePod, { maxLength: 30, size: 'medium' }))
-  .map((list) => list.map(({ namespace, ...over }, i) => pod(`${namespace}/p${i}`, over)));
+type Clock = keyof typeof finishedBy;
+/** What a node's clock says of a pod that finished so many minutes ago, an hour after its creation. */
+const finishedBy = {
+  right: minutesAgo,
+  behind: (age: number) => minutesAgo(age + 90),
+  ahead: (age: number) => minutesAgo(age - 90),
+  unset: (age: number) => (7 - age) * 60_000,
+  nonsense: () => 253_402_300_799_000,
+};
 
-/** Random pods on nodes that are there, marked, out of service or gone, in namespaces that are there, marked or unknown. */
-export const facts: fc.Arbitrary<PodGcFacts & { readonly pods: readonly PodFacts[] }> = fc
+const pods = fc.noBias(fc.array(somePod, { maxLength: 30, size: 'medium' })).map((list) =>
+  list.map(({ namespace, trueFinishMs, seenForMs, ...over }, i) => ({
+    facts: pod(`${namespace}/p${i}`, over),
+    trueFinishMs,
+    seenForMs,
+  })),
+);
+
+export interface Seen extends PodGcFacts {
+  readonly pods: readonly PodFacts[];
+  /** By UID, whatever the clock of its node says. */
+  readonly trueFinishMs: ReadonlyMap<string, number>;
+}
+
+/** Random pods on nodes that are there, marked, out of service or gone, with right and broken clocks, in namespaces that are there, marked or unknown. */
+export const facts: fc.Arbitrary<Seen> = fc
   .record({
     pods,
     jobFinished: fc.boolean(),
@@ -69,7 +94,9 @@ export const facts: fc.Arbitrary<PodGcFacts & { readonly pods: readonly PodFacts
     wasSeen: fc.boolean(),
   })
   .map(({ pods: listed, jobFinished, spareNodes, missingForMs, wasSeen }) => ({
-    pods: listed,
+    pods: listed.map(({ facts: one }) => one),
+    trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
+    finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
     nodes: new Map(
       [
         node('node-1'),

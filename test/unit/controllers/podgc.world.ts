@@ -23,6 +23,7 @@ function plan(world: World, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan 
     replicaSetOwners: new Map(),
     seenNodes: new Set(),
     missingForMs: new Map(missing),
+    finishedForMs: new Map(),
     ...world,
     pods,
     nodes: new Map((world.nodes ?? [node('node-1')]).map((one) => [one.name, one])),

@@ -55,6 +55,36 @@ describe('pods', () => {
       expected: { finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
     },
     {
+      name: 'a container that ended before the creation shows a clock that was behind: no later time counts',
+      status: {
+        phase: 'Failed',
+        containerStatuses: [
+          { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
+          { state: { terminated: { finishedAt: '2025-12-31T23:00:00Z' } } },
+        ],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
+    },
+    {
+      name: 'so does a condition, where containers do not say when they ended',
+      status: {
+        phase: 'Failed',
+        conditions: [
+          { lastTransitionTime: '2026-01-01T00:00:01Z' },
+          { lastTransitionTime: '2025-12-31T23:00:00Z' },
+        ],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
+    },
+    {
+      name: 'a clock that counts from 1970 is one that is behind',
+      status: {
+        phase: 'Failed',
+        containerStatuses: [{ state: { terminated: { finishedAt: '1970-01-01T00:02:03Z' } } }],
+      },
+      expected: { finishedAtMs: 123_000 },
+    },
+    {
       name: 'no phase is terminated, as upstream',
       status: {},
       expected: { phase: '', finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },

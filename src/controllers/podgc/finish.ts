@@ -1,0 +1,45 @@
+import type { PodFacts } from '../../kube/objects.ts';
+import { isTerminated, type EachPod, type PodGcFacts } from './facts.ts';
+
+/** Since when the controller has seen each pod finished whose own finish time cannot be true: monotonic milliseconds by UID. */
+export type SeenFinished = ReadonlyMap<string, number>;
+
+export const noneSeen: SeenFinished = new Map();
+
+/** Clocks that are synchronised never differ by more; without it a node half a second ahead would count as broken. */
+const tolerableSkewMs = 60_000;
+
+/** Adds this pass to what was seen before. A finished pod stays finished, so that a gap between two passes changes nothing. */
+export function observeFinished(
+  before: SeenFinished,
+  pods: EachPod,
+  { monotonicMs, now }: { readonly monotonicMs: number; readonly now: Date },
+): SeenFinished {
+  const seen = new Map<string, number>();
+  const nowMs = now.getTime();
+  pods.forEach((pod) => {
+    if (!isTerminated(pod)) return;
+    const sinceMs = before.get(pod.uid) ?? monotonicMs;
+    if (!isCredible(pod, nowMs - (monotonicMs - sinceMs))) seen.set(pod.uid, sinceMs);
+  });
+  return seen;
+}
+
+/** When a finished pod finished, Unix milliseconds: as reported; or when the controller first saw it finished, where the report cannot be true. */
+export function finishedAt(
+  pod: PodFacts,
+  { finishedForMs }: Pick<PodGcFacts, 'finishedForMs'>,
+  nowMs: number,
+): number {
+  const seenAtMs = nowMs - (finishedForMs.get(pod.uid) ?? 0);
+  return isCredible(pod, seenAtMs) ? reportedFinish(pod) : seenAtMs;
+}
+
+/** What the pod's status says, by the clock of its node; the creation where it says nothing. */
+export const reportedFinish = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;
+
+/** Nothing finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
+function isCredible(pod: PodFacts, seenAtMs: number): boolean {
+  const atMs = reportedFinish(pod);
+  return atMs >= pod.createdAtMs && atMs <= seenAtMs + tolerableSkewMs;
+}
