@@ -30,6 +30,7 @@ export async function startQuietNode(options: Partial<ClusterOptions> = {}): Pro
     crds: true,
     users: [agentUser, ...users],
     kubelet: {
+      ...kubelet,
       config: {
         imageGCHighThresholdPercent: 100,
         imageGCLowThresholdPercent: 99,

@@ -11,7 +11,7 @@ import { dustpan, policy as policyFile, Scene } from './plan.bed.ts';
 /** What anybody who runs pods can write into the API: nothing of it is checked there. */
 function hostilePods(api: Sandbox): void {
   const job = { apiVersion: 'batch/v1', kind: 'Job', name: hostile, uid: 'uid-job', controller: true };
-  const pod = (metadata: object, status: object, node = 'node-1'): void => {
+  const pod = (metadata: { name: string; finalizers?: string[] }, status: object, node = 'node-1'): void => {
     api.store.apply({
       ...{ apiVersion: 'v1', kind: 'Pod' },
       metadata: { namespace: 'default', ownerReferences: [job], ...metadata },
