@@ -96,11 +96,12 @@ const lost: object = {
   spec: { nodeName: 'gone', containers: [container(wait)] },
 };
 
-/** A pod of a node that is gone, as if that node had run it: a name that no Node ever had opens no breaker. */
-export async function applyLost(cluster: Cluster): Promise<void> {
+/** First a pod of a node that is gone, as if that node had run it: a name that no Node ever had opens no breaker. */
+export async function applyAfterLost(cluster: Cluster, ...items: readonly object[]): Promise<void> {
   await apply(cluster, lost);
   const started = JSON.stringify({ status: { startTime: '2026-01-01T00:00:00Z' } });
   await kubectl(cluster, ['patch', 'pod', 'lost', '--subresource=status', '--type=merge', '-p', started]);
+  await apply(cluster, ...items);
 }
 
 /** Over half of its limit, and over all of it when somebody says so. */

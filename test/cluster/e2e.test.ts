@@ -10,7 +10,7 @@ import { startCluster, type Cluster } from './cluster.ts';
 import {
   account,
   apply,
-  applyLost,
+  applyAfterLost,
   batch,
   deletedBy,
   dustpanPods,
@@ -123,8 +123,7 @@ describe('with a policy that enforces, and no restart,', () => {
   beforeAll(async () => {
     before = await dustpanPods(cluster);
     web = await webPod();
-    await applyLost(cluster);
-    await apply(cluster, quickPolicy(storage), batch);
+    await applyAfterLost(cluster, quickPolicy(storage), batch);
   });
 
   test('finished pods are collected, but for the newest of each owner', async () => {
