@@ -12,6 +12,7 @@ import {
   finishedPod,
   log,
   logsRule,
+  staticSource,
   type Row,
 } from './containergc.world.ts';
 
@@ -111,7 +112,11 @@ test.each<Row>([
   },
   {
     name: 'evicted and static: left to the kubelet',
-    world: { ...gone, pods: [evictedPod('mirror', { configHash: 'uid-gone' })] },
+    world: {
+      ...gone,
+      sandboxes: [down('gone', 60, { annotations: staticSource })],
+      pods: [evictedPod('mirror', { configHash: 'uid-gone' })],
+    },
     goes: [],
     stays: ['g StaticPod', 'gone-sandbox StaticPod'],
   },
