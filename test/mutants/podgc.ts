@@ -72,7 +72,12 @@ export const podGcMutants: MutantGroup = {
     ['Expired: no finish in the future', finish, ' && atMs <= seenAtMs + tolerableSkewMs', ''],
     ['Expired: a tolerable skew', finish, 'seenAtMs + tolerableSkewMs', 'seenAtMs'],
     ['Expired: then since it was seen finished', finish, '(finishedForMs.get(pod.uid) ?? 0)', '0'],
-    ['Expired: seen finished since the first pass', finish, 'before.get(pod.uid) ?? monotonicMs', 'monotonicMs'],
+    [
+      'Expired: seen finished since the first pass',
+      finish,
+      'before.get(pod.uid) ?? monotonicMs',
+      'monotonicMs',
+    ],
     ['Expired: only what has finished is seen so', finish, 'if (!isTerminated(pod)) return;', ''],
     [
       'Expired: the first rule wins',
