@@ -262,31 +262,17 @@ test('containers are listed after images, and sandboxes last', async () => {
   ]);
 });
 
+/** A pod of the Node whose annotation names the UID of the container's pod. */
+const claiming = (annotation: string): object => {
+  const annotations = { [`kubernetes.io/config.${annotation}`]: 'uid-web' };
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true };
+  return pod('x', { metadata: { uid: 'x', name: 'x', annotations, ownerReferences: [owner] } });
+};
+
 test.each([
   { name: 'of a pod that is known', pods: [pod('uid-web')], arePodsKnown: true, asked: false },
-  {
-    name: 'of a static pod whose mirror is known',
-    pods: [
-      pod('other', {
-        metadata: {
-          ...{ uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.mirror': 'uid-web' } },
-          ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }],
-        },
-      }),
-    ],
-    arePodsKnown: true,
-    asked: false,
-  },
-  {
-    name: 'of a pod that another one claims to be',
-    pods: [
-      pod('other', {
-        metadata: { uid: 'other', name: 'o', annotations: { 'kubernetes.io/config.hash': 'uid-web' } },
-      }),
-    ],
-    arePodsKnown: true,
-    asked: true,
-  },
+  { name: 'of a static pod, by its mirror', pods: [claiming('mirror')], arePodsKnown: true, asked: false },
+  { name: 'of a pod that another claims to be', pods: [claiming('hash')], arePodsKnown: true, asked: true },
   {
     name: 'of a pod of another node',
     pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
