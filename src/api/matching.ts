@@ -1,6 +1,6 @@
 import { repeated } from '../runtime/repeated.ts';
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
-import { exclude, firstOfBoth, SelectorIndex, type Positions } from './selector-index.ts';
+import { SelectorIndex, type Positions } from './selector-index.ts';
 import { everything, selectorKeys, selectsAll } from './selector.ts';
 
 /** With the value "true" on a pod, a namespace or a node it takes that out of every rule. */
@@ -79,19 +79,14 @@ function judgeAmong(
   { positions, isKnown }: Candidates,
   byPod: SelectorIndex,
 ): Judge {
-  const governorAt = (at: number | undefined): Governor => {
-    const claim = at === undefined ? undefined : claims[at];
+  const governorOf = (claim: Claim | undefined): Governor => {
     if (claim === undefined) return undefined;
     return isKnown || selectsAll(claim.namespaceSelector) ? claim.policy : 'unknown';
   };
-  const first = firstOfBoth(positions, positions);
-  const governor = governorAt(first);
-  if (first === undefined || takesAllPods(claims[first])) return () => governor;
-  return repeated((labels: Labels) => governorAt(firstOfBoth(positions, byPod.select(labels))));
+  const first = claims[positions.firstIn(positions)];
+  if (first === undefined || selectsAll(first.podSelector)) return () => governorOf(first);
+  return repeated((labels: Labels) => governorOf(claims[positions.firstIn(byPod.select(labels))]));
 }
-
-const takesAllPods = (claim: Claim | undefined): boolean =>
-  claim !== undefined && selectsAll(claim.podSelector);
 
 /** Resolves a namespace; one whose labels are not known may be selected by every claim that does not exclude it by name. */
 function namespaceMatcher(
@@ -110,8 +105,8 @@ function namespaceMatcher(
   });
   return (namespace) => {
     const labels = namespaces.get(namespace);
-    const positions = (labels === undefined ? every.select({}) : byNamespace.select(labels)).slice();
-    for (const at of excluding.get(namespace) ?? []) exclude(positions, at);
+    const positions = (labels === undefined ? every.select({}) : byNamespace.select(labels)).copy();
+    for (const at of excluding.get(namespace) ?? []) positions.delete(at);
     return { positions, isKnown: labels !== undefined };
   };
 }
@@ -127,17 +122,23 @@ function claimOf(policy: AnyPolicy): readonly Claim[] {
 
 /** Returns which of the ranked policies governs a node with given labels; an invalid one may, so it does. */
 export function nodeMatcher(ranked: readonly AnyPolicy[]): (labels: Labels) => AnyPolicy | undefined {
-  const claiming = ranked.filter((policy) => isInvalid(policy) || policy.nodes !== undefined);
-  const index = new SelectorIndex(claiming.map(nodeSelectorOf));
+  const claims = ranked.flatMap((policy) => nodeClaimOf(policy));
+  const index = new SelectorIndex(claims.map(({ nodeSelector }) => nodeSelector));
   return (labels) => {
     const selecting = index.select(labels);
-    const first = firstOfBoth(selecting, selecting);
-    return first === undefined ? undefined : claiming[first];
+    return claims[selecting.firstIn(selecting)]?.policy;
   };
 }
 
-const nodeSelectorOf = (policy: AnyPolicy): LabelSelector =>
-  isInvalid(policy) ? everything : (policy.nodes?.nodeSelector ?? everything);
+interface NodeClaim {
+  readonly policy: AnyPolicy;
+  readonly nodeSelector: LabelSelector;
+}
+
+function nodeClaimOf(policy: AnyPolicy): readonly NodeClaim[] {
+  if (isInvalid(policy)) return [{ policy, nodeSelector: everything }];
+  return policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
+}
 
 /** The labels of pods that decisions need: those of every pod selector, and the keep label. */
 export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string> {

@@ -2,22 +2,27 @@ import type { LabelExpression, LabelSelector } from './policy.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Positions in a list, one bit each. */
-export type Positions = Uint32Array;
+/** One of the selectors. */
+interface Member {
+  readonly at: number;
+  /** How many of its requirements a label has to meet. */
+  wanted: number;
+  /** How many of them the object at hand meets; 0 between two calls. */
+  met: number;
+}
 
 /** The selectors that name one label, or one value of it. */
 interface Naming {
-  /** Positions of selectors with a requirement that this meets. */
-  readonly wanting: number[];
-  /** Positions of selectors that do not select an object with this. */
-  readonly refusing: number[];
+  /** They have a requirement that it meets. */
+  readonly wanting: Member[];
+  /** They select no object that has it. */
+  readonly refusing: Member[];
 }
 
 interface NamingKey extends Naming {
   readonly values: Map<string, Naming>;
 }
 
-const bitsPerWord = 32;
 const naming = (): Naming => ({ wanting: [], refusing: [] });
 
 /**
@@ -26,78 +31,67 @@ const naming = (): Naming => ({ wanting: [], refusing: [] });
  */
 export class SelectorIndex {
   readonly #byKey = new Map<string, NamingKey>();
-  /** How many requirements of each selector a label has to meet. */
-  readonly #wanted: Uint16Array;
-  /** How many of them the object at hand meets; 0 between two calls. */
-  readonly #met: Uint16Array;
   readonly #wantingNothing: Positions;
   readonly #selecting: Positions;
 
   constructor(selectors: readonly LabelSelector[]) {
-    this.#wanted = new Uint16Array(selectors.length);
-    this.#met = new Uint16Array(selectors.length);
-    this.#wantingNothing = noPositions(selectors.length);
-    this.#selecting = noPositions(selectors.length);
+    this.#wantingNothing = new Positions(selectors.length);
+    this.#selecting = new Positions(selectors.length);
     selectors.forEach((selector, at) => {
-      this.#add(selector, at);
+      this.#add(selector, { at, wanted: 0, met: 0 });
     });
   }
 
   /** The positions of the selectors that select an object with these labels; the next call overwrites them. */
   select(labels: Labels): Positions {
-    const [selecting, met] = [this.#selecting, this.#met];
+    const selecting = this.#selecting;
     const named = this.#naming(labels);
-    selecting.set(this.#wantingNothing);
+    selecting.become(this.#wantingNothing);
     for (const { wanting } of named)
-      for (const at of wanting) {
-        const count = (met[at] ?? 0) + 1;
-        met[at] = count;
-        if (count === this.#wanted[at]) include(selecting, at);
-      }
+      for (const member of wanting) if (++member.met === member.wanted) selecting.add(member.at);
     for (const { wanting, refusing } of named) {
-      for (const at of refusing) exclude(selecting, at);
-      for (const at of wanting) met[at] = 0;
+      for (const { at } of refusing) selecting.delete(at);
+      for (const member of wanting) member.met = 0;
     }
     return selecting;
   }
 
   #naming(labels: Labels): readonly Naming[] {
     const found: Naming[] = [];
-    for (const key of Object.keys(labels)) {
+    for (const [key, value] of Object.entries(labels)) {
       const ofKey = this.#byKey.get(key);
       if (ofKey === undefined) continue;
       found.push(ofKey);
-      const ofValue = ofKey.values.get(labels[key] ?? '');
+      const ofValue = ofKey.values.get(value);
       if (ofValue !== undefined) found.push(ofValue);
     }
     return found;
   }
 
-  #add({ matchLabels, matchExpressions }: LabelSelector, at: number): void {
+  #add({ matchLabels, matchExpressions }: LabelSelector, member: Member): void {
     const labels = Object.entries(matchLabels);
-    for (const [key, value] of labels) this.#valueOf(key, value).wanting.push(at);
-    const wanting = matchExpressions.filter((expression) => this.#addExpression(expression, at));
-    const wanted = labels.length + wanting.length;
-    this.#wanted[at] = wanted;
-    if (wanted === 0) include(this.#wantingNothing, at);
+    for (const [key, value] of labels) this.#valueOf(key, value).wanting.push(member);
+    const wanting = matchExpressions.filter((expression) => this.#addExpression(expression, member));
+    member.wanted = labels.length + wanting.length;
+    if (member.wanted === 0) this.#wantingNothing.add(member.at);
   }
 
   /** Whether a label has to meet it; the others are met where the label is absent. */
-  #addExpression({ key, operator, values }: LabelExpression, at: number): boolean {
+  #addExpression({ key, operator, values }: LabelExpression, member: Member): boolean {
     // A value that is given twice is met once.
     const named = new Set(values);
     switch (operator) {
       case 'In':
-        for (const value of named) this.#valueOf(key, value).wanting.push(at);
+        for (const value of named) this.#valueOf(key, value).wanting.push(member);
         return true;
       case 'NotIn':
-        for (const value of named) this.#valueOf(key, value).refusing.push(at);
+        for (const value of named) this.#valueOf(key, value).refusing.push(member);
         return false;
       case 'Exists':
-        this.#keyOf(key).wanting.push(at);
+        this.#keyOf(key).wanting.push(member);
         return true;
       case 'DoesNotExist':
-        this.#keyOf(key).refusing.push(at);
+        this.#keyOf(key).refusing.push(member);
         return false;
     }
   }
@@ -120,24 +114,49 @@ export class SelectorIndex {
   }
 }
 
-const noPositions = (length: number): Positions => new Uint32Array(Math.ceil(length / bitsPerWord));
+const bitsPerWord = 32;
+const bytesPerWord = 4;
 
-function include(positions: Positions, at: number): void {
-  const word = Math.floor(at / bitsPerWord);
-  positions[word] = (positions[word] ?? 0) | (1 << (at % bitsPerWord));
-}
+/** A set of positions in a list, one bit each. */
+export class Positions {
+  readonly #bytes: Uint8Array;
+  readonly #words: DataView;
 
-/** Takes a position out, in place. */
-export function exclude(positions: Positions, at: number): void {
-  const word = Math.floor(at / bitsPerWord);
-  positions[word] = (positions[word] ?? 0) & ~(1 << (at % bitsPerWord));
-}
-
-/** The first position that is in both. */
-export function firstOfBoth(a: Positions, b: Positions): number | undefined {
-  for (const [word, bits] of a.entries()) {
-    const both = bits & (b[word] ?? 0);
-    if (both !== 0) return word * bitsPerWord + (bitsPerWord - 1 - Math.clz32(both & -both));
+  constructor(length: number) {
+    this.#bytes = new Uint8Array(Math.ceil(length / bitsPerWord) * bytesPerWord);
+    this.#words = new DataView(this.#bytes.buffer);
   }
-  return undefined;
+
+  add(at: number): void {
+    const word = wordOf(at);
+    this.#words.setUint32(word, this.#words.getUint32(word) | bitOf(at));
+  }
+
+  delete(at: number): void {
+    const word = wordOf(at);
+    this.#words.setUint32(word, this.#words.getUint32(word) & ~bitOf(at));
+  }
+
+  /** Takes over the positions of another set of the same list. */
+  become(other: Positions): void {
+    this.#bytes.set(other.#bytes);
+  }
+
+  copy(): Positions {
+    const made = new Positions(this.#bytes.length * 8);
+    made.become(this);
+    return made;
+  }
+
+  /** The first that is also in `other`; -1 = none. */
+  firstIn(other: Positions): number {
+    for (let word = 0; word < this.#bytes.length; word += bytesPerWord) {
+      const both = this.#words.getUint32(word) & other.#words.getUint32(word);
+      if (both !== 0) return word * 8 + (bitsPerWord - 1 - Math.clz32(both & -both));
+    }
+    return -1;
+  }
 }
+
+const wordOf = (at: number): number => Math.floor(at / bitsPerWord) * bytesPerWord;
+const bitOf = (at: number): number => 1 << (at % bitsPerWord);

@@ -107,6 +107,15 @@ describe('podMatcher', () => {
       expected: undefined,
     },
     {
+      name: 'its namespace is excluded by several',
+      policies: [
+        policy('a', { pods: { excludeNamespaces: ['dev', 'new'] } }),
+        policy('b', { pods: { excludeNamespaces: ['dev'] } }),
+        policy('c'),
+      ],
+      expected: 'c',
+    },
+    {
       name: 'its namespace is selected and excluded',
       policies: [policy('a', inStage('dev', { excludeNamespaces: ['dev'] }))],
       expected: undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LabelExpression, LabelSelector } from '../../../src/api/policy.ts';
-import { firstOfBoth, SelectorIndex } from '../../../src/api/selector-index.ts';
+import { SelectorIndex } from '../../../src/api/selector-index.ts';
 import { selectorKeys, selectsAll } from '../../../src/api/selector.ts';
 
 const selector = (matchLabels: Record<string, string>, ...matchExpressions: LabelExpression[]) => ({
@@ -16,7 +16,7 @@ const labels = { app: 'web', tier: '', 'example.com/team': 'a' };
 
 function isSelected(wanted: LabelSelector): boolean {
   const selecting = new SelectorIndex([wanted]).select(labels);
-  return firstOfBoth(selecting, selecting) === 0;
+  return selecting.firstIn(selecting) === 0;
 }
 
 test.each([
