@@ -77,13 +77,9 @@ export function controllerCaches(deps: CacheDeps): Caches {
   const nodes = reflect(nodesResource(), look);
   const namespaces = reflect(namespacesResource(), look);
   const asking = new AskingReports();
-  const nodeReports: Reflector<NodeReportFacts> = reflect(
-    asking.seeing(nodeReportsResource()),
-    () => {
-      if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
-    },
-    reportsPageSize,
-  );
+  const nodeReports: Reflector<NodeReportFacts> = reflect(asking.seeing(nodeReportsResource()), () => {
+    if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
+  });
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
   return {
@@ -105,8 +101,6 @@ export function controllerCaches(deps: CacheDeps): Caches {
 
 /** ADR 16: half as many requests, and what each of them costs both sides besides its pods. Of protobuf they are read one by one. */
 const podsPageSize = 1000;
-/** A report may have 50 KB of JSON, and a page is read in one piece. */
-const reportsPageSize = 100;
 
 type Reflect = <T extends Identified>(
   resource: Resource<T>,

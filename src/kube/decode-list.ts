@@ -3,6 +3,7 @@ import { isProtobuf, magicBytes, parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from './gen/meta.ts';
 import { HeldBytes } from './held-bytes.ts';
+import { JsonItems } from './json-items.ts';
 
 /** How one kind is read from either wire form. An object that is in `known`, in the same state, is not made anew. */
 export interface Codec<T> {
@@ -26,13 +27,14 @@ const lengthDelimited = 2;
 
 /**
  * Reads the answer to a list while it arrives, protobuf or JSON as the server chose.
- * Of protobuf no more than one object is held: whole pages would leave a heap that malloc does not give back.
+ * No more than one object is held: whole pages would leave a heap that malloc does not give back.
  */
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
-  /** What came before its form was known and, of JSON, everything. */
+  /** What came before its form was known. */
   readonly #unread = new HeldBytes();
+  readonly #json: JsonItems;
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
   /** Bytes of the list in the envelope that are still to come. */
@@ -41,13 +43,14 @@ export class ListDecoder<T> {
 
   constructor(codec: Codec<T>) {
     this.#codec = codec;
+    this.#json = new JsonItems((item) => this.#items.push(codec.fromJson(parseJson(item))));
   }
 
   /** Keeps nothing of the chunk itself: its memory may be used again. */
   push(chunk: Buffer): void {
     if (this.#isProtobuf === undefined) this.#begin(chunk);
     else if (this.#isProtobuf) this.#readProtobuf(chunk);
-    else this.#keep(chunk);
+    else this.#json.push(chunk);
   }
 
   /** The page, once all of it was pushed. */
@@ -59,19 +62,25 @@ export class ListDecoder<T> {
 
   /** The first chunk mostly tells the form. */
   #begin(chunk: Buffer): void {
-    const bytes = this.#unread.bytes.length === 0 ? chunk : this.#keep(chunk);
-    if (bytes.length >= magicBytes) this.#isProtobuf = isProtobuf(bytes);
-    if (this.#isProtobuf === true) this.#readProtobuf(bytes.subarray(magicBytes));
-    else if (bytes === chunk) this.#keep(chunk);
-  }
-
-  #keep(chunk: Buffer): Buffer {
     this.#unread.add(chunk, 0, chunk.length);
-    return this.#unread.bytes;
+    const { bytes } = this.#unread;
+    if (bytes.length < magicBytes) return;
+    this.#isProtobuf = isProtobuf(bytes);
+    if (this.#isProtobuf) this.#readProtobuf(bytes.subarray(magicBytes));
+    else this.#json.push(bytes);
+    this.#unread.clear();
   }
 
   #jsonPage(): Page<T> {
-    return jsonPage(parseJson(this.#unread.bytes), this.#codec);
+    const list = asObject(parseJson(this.#json.rest));
+    expectList(asText(list['kind']));
+    const meta = asObject(list['metadata']);
+    if (asList(list['items']).length > 0) throw new MalformedError('a list with an item that is no object');
+    return {
+      items: this.#items,
+      resourceVersion: asText(meta['resourceVersion']),
+      continueToken: asText(meta['continue']),
+    };
   }
 
   #page(): Page<T> {
@@ -170,17 +179,6 @@ function varint(bytes: Buffer, pos: number): { readonly value: number; readonly 
     if (byte < 0x80) return { value, end: pos + i + 1 };
   }
   throw new MalformedError('length of more than 32 bits');
-}
-
-function jsonPage<T>(json: unknown, codec: Codec<T>): Page<T> {
-  const list = asObject(json);
-  expectList(asText(list['kind']));
-  const meta = asObject(list['metadata']);
-  return {
-    items: asList(list['items']).map((item) => codec.fromJson(item)),
-    resourceVersion: asText(meta['resourceVersion']),
-    continueToken: asText(meta['continue']),
-  };
 }
 
 function expectList(kind: string): void {

@@ -17,7 +17,7 @@ export interface Source<T> {
   readonly pageSize?: number | 'all';
 }
 
-/** A page of JSON is decoded in one go, so it must be short; each one is a request, so it must not be tiny. */
+/** As client-go: each page is a request, so it must not be tiny. */
 const defaultPageSize = 500;
 /** The API server gives up on a list after a minute, too. */
 const pageTimeoutMs = 60_000;

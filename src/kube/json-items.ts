@@ -1,0 +1,90 @@
+import { HeldBytes } from './held-bytes.ts';
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openObject, closeObject, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d];
+const deeper = new Map([
+  [openObject, 1],
+  [openList, 1],
+  [closeObject, -1],
+  [closeList, -1],
+]);
+/** How many objects and lists are open: in the list of items, and in one of them. */
+const depth = { list: 2, item: 3 };
+/** The key of the items, with a colon behind it and nothing else. */
+const itemsKey = /"items"\s*:\s*$/;
+const keyBytes = 64;
+
+/** What begins or ends with a byte. */
+type Mark = 'a list' | 'an item' | 'the end of an item' | 'a comma' | undefined;
+
+/** Cuts the items out of a list in JSON as it comes: no more than one of them is held, besides what the list says of itself. */
+export class JsonItems {
+  readonly #onItem: (json: Buffer) => void;
+  readonly #item = new HeldBytes();
+  readonly #rest = new HeldBytes();
+  #depth = 0;
+  #isInItems = false;
+  #isInString = false;
+  #isEscaped = false;
+
+  /** `onItem` is called with the text of each item, valid until it returns. */
+  constructor(onItem: (json: Buffer) => void) {
+    this.#onItem = onItem;
+  }
+
+  /** The list without its items and the commas between them, once all of it was pushed. */
+  get rest(): Buffer {
+    return this.#rest.bytes;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let at = 0; at < chunk.length; at += 1) {
+      const mark = this.#read(chunk[at] ?? 0);
+      if (mark === undefined) continue;
+      const end = mark === 'the end of an item' ? at + 1 : at;
+      this.#take(mark, chunk.subarray(start, end));
+      start = mark === 'a comma' ? at + 1 : end;
+    }
+    const open = this.#isInItems && this.#depth >= depth.item ? this.#item : this.#rest;
+    open.add(chunk, start, chunk.length);
+  }
+
+  #take(mark: Mark, before: Buffer): void {
+    if (mark === 'the end of an item') {
+      this.#item.add(before, 0, before.length);
+      this.#onItem(this.#item.bytes);
+      this.#item.clear();
+      return;
+    }
+    this.#rest.add(before, 0, before.length);
+    if (mark === 'a list')
+      this.#isInItems = itemsKey.test(this.rest.toString('latin1', this.rest.length - keyBytes));
+  }
+
+  #read(code: number): Mark {
+    if (this.#isInString) {
+      this.#readInString(code);
+      return undefined;
+    }
+    if (code === quote) this.#isInString = true;
+    this.#depth += deeper.get(code) ?? 0;
+    return this.#markAt(code);
+  }
+
+  #readInString(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (code === backslash) this.#isEscaped = true;
+    else if (code === quote) this.#isInString = false;
+  }
+
+  #markAt(code: number): Mark {
+    if (code === openList && this.#depth === depth.list) return 'a list';
+    if (!this.#isInItems) return undefined;
+    if (code === openObject && this.#depth === depth.item) return 'an item';
+    if (this.#depth < depth.list) this.#isInItems = false;
+    if (this.#depth !== depth.list) return undefined;
+    if (code === closeObject) return 'the end of an item';
+    return code === comma ? 'a comma' : undefined;
+  }
+}
