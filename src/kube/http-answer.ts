@@ -1,6 +1,6 @@
 import { checkBodySize } from './http-body.ts';
 
-/** A whole answer of an HTTP/1.1 server. */
+/** A whole answer of an HTTP/1.1 server; a long body of a success is left out. */
 export interface Answer {
   readonly status: number;
   /** By lower-case name; of several of one name, as HTTP has it, a list with commas. */
@@ -14,6 +14,8 @@ type State = 'head' | 'sized' | 'chunkSize' | 'chunk' | 'chunkEnd' | 'trailers' 
 
 /** Node's own limit for all headers together; the API server sends a few hundred bytes. */
 const maxHeadBytes = 16 * 1024;
+/** Far more than an ordinary pod's metadata. */
+const maxSuccessBytes = 64 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** Reads one answer (RFC 9112) from pieces as they come; throws for what is none, after which the connection is of no use. */
@@ -134,9 +136,15 @@ export class AnswerReader {
     this.#leftBytes -= piece.length;
     this.#bodyBytes += piece.length;
     checkBodySize(this.#bodyBytes, this.#what);
-    this.#pieces.push(piece);
+    if (this.#isOfUse()) this.#pieces.push(piece);
+    else this.#pieces.length = 0;
     if (this.#leftBytes === 0) this.#state = this.#state === 'chunk' ? 'chunkEnd' : 'done';
     return true;
+  }
+
+  /** What was deleted comes along, up to 1.5 MB of it, and 64 deletes are under way at a time: nobody reads it. */
+  #isOfUse(): boolean {
+    return this.#status >= 300 || this.#bodyBytes <= maxSuccessBytes;
   }
 
   #readLine(read: (line: string) => void): boolean {

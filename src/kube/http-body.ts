@@ -3,14 +3,17 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { HeldBytes } from './held-bytes.ts';
-import { inflatedPieces } from './inflate.ts';
+import { Inflater } from './inflate.ts';
+import type { Turns } from '../runtime/turns.ts';
 
-/** The API server's own limit for one object is 3 MiB; a page stays far below this. */
+/** The API server's own limit for one object is 3 MiB; a list is read object by object. */
 const maxBodyBytes = 64 * 1024 * 1024;
+/** Of a body that is read whole: what all requests under way may hold at a time. */
+const largeBytes = 256 * 1024;
 /** What is inflated and read in a few milliseconds. */
 const turnBytes = 1024 * 1024;
-/** One that held more is left to V8. */
-const maxSpareBytes = 1024 * 1024;
+/** Of a compressed body: four pages of a thousand ordinary pods. A buffer that held more is left to V8. */
+const maxHeldBytes = 1024 * 1024;
 
 /** The answer is absurdly long. */
 export class OversizeError extends Error {
@@ -40,18 +43,35 @@ export class BodyBuffers {
   }
 
   give(buffer: HeldBytes): void {
-    if (buffer.bytes.length > maxSpareBytes) return;
+    if (buffer.bytes.length > maxHeldBytes) return;
     buffer.clear();
     this.#spare.push(buffer);
   }
 }
 
-/** The whole body, unless it is absurdly long. */
-export async function readBody(response: IncomingMessage, what: string): Promise<Buffer> {
+/** The whole body, unless it is absurdly long; of large ones one at a time comes in. */
+export async function readBody(response: IncomingMessage, what: string, large: Turns): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  await received(response, what, (chunk) => chunks.push(chunk));
+  let sizeBytes = 0;
+  const keep = (chunk: Buffer): void => {
+    sizeBytes += chunk.length;
+    checkBodySize(sizeBytes, what);
+    chunks.push(chunk);
+  };
+  const isWhole = await received(response, (chunk) => {
+    keep(chunk);
+    return sizeBytes <= largeBytes;
+  });
+  // What a pod's owners are called is in the answer to every act on it: 64 of them at a time may be 90 MB.
+  if (!isWhole)
+    await large.take(async () => {
+      for await (const chunk of response as AsyncIterable<Buffer>) keep(chunk);
+    }, never);
   return plainBody(response, joined(chunks));
 }
+
+/** A turn is not given up by itself: the body of an exchange that was broken off ends at once. */
+const never = new AbortController().signal;
 
 /** What a body stands for: a proxy may compress what nobody asked it to. */
 export const plainBody = (
@@ -59,51 +79,60 @@ export const plainBody = (
   body: Buffer,
 ): Buffer | Promise<Buffer> => (isCompressed({ headers }) ? inflated(body) : body);
 
-interface Wanted {
-  /** The request, for messages. */
-  readonly what: string;
-  /** Was asked for. */
-  readonly mayBeCompressed: boolean;
-}
-
-/** The body piece by piece as it comes; of one that comes compressed, what it stands for, once all of it is there: then, if that was asked for, each piece is valid until the next. */
+/**
+ * The body piece by piece as it comes; of one that comes compressed, what it stands for, from when a good part of it is there: then, if that was
+ * asked for, each piece is valid until the next.
+ */
 export async function* bodyPieces(
   response: IncomingMessage,
-  { what, mayBeCompressed }: Wanted,
+  mayBeCompressed: boolean,
   buffers: BodyBuffers,
 ): AsyncGenerator<Buffer> {
   if (!isCompressed(response)) {
     yield* response as AsyncIterable<Buffer>;
     return;
   }
-  // Whole, as it is short: to inflate each of the many small pieces by itself would cost a third more CPU.
   const held = buffers.take();
-  await received(response, what, (chunk) => {
-    held.add(chunk, 0, chunk.length);
-  });
+  const inflater = new Inflater();
   try {
-    const pieces = inflatedPieces(held.bytes);
-    // A proxy may compress what nobody asked it to: who did not ask may keep what comes.
-    yield* inTurns(mayBeCompressed ? pieces : copies(pieces));
+    let sinceTurn = 0;
+    for await (const piece of inflatedPieces(inflater, compressedParts(response, held))) {
+      // A proxy may compress what nobody asked it to: who did not ask may keep what comes.
+      yield mayBeCompressed ? piece : Buffer.from(piece);
+      sinceTurn += piece.length;
+      if (sinceTurn < turnBytes) continue;
+      sinceTurn = 0;
+      // A page of a thousand large pods must not hold up everything else.
+      await turnOfOthers();
+    }
   } finally {
+    inflater.close();
     buffers.give(held);
   }
 }
 
-function* copies(pieces: Iterable<Buffer>): Generator<Buffer> {
-  for (const piece of pieces) yield Buffer.from(piece);
+async function* inflatedPieces(
+  inflater: Inflater,
+  parts: AsyncIterable<CompressedPart>,
+): AsyncGenerator<Buffer> {
+  for await (const { part, isLast } of parts) yield* inflater.pieces(part, isLast);
 }
 
-/** A page of a thousand large pods must not hold up everything else. */
-async function* inTurns(pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
-  let sinceTurn = 0;
-  for (const piece of pieces) {
-    yield piece;
-    sinceTurn += piece.length;
-    if (sinceTurn < turnBytes) continue;
-    sinceTurn = 0;
-    await turnOfOthers();
-  }
+interface CompressedPart {
+  readonly part: Buffer;
+  readonly isLast: boolean;
+}
+
+/** Mostly all of it, as it is short: to inflate each of the many small pieces by itself would cost a third more CPU. The rest is not held. */
+async function* compressedParts(response: IncomingMessage, held: HeldBytes): AsyncGenerator<CompressedPart> {
+  const isLast = await received(response, (chunk) => {
+    held.add(chunk, 0, chunk.length);
+    return held.bytes.length <= maxHeldBytes;
+  });
+  yield { part: held.bytes, isLast };
+  if (isLast) return;
+  for await (const part of response as AsyncIterable<Buffer>) yield { part, isLast: false };
+  yield { part: Buffer.alloc(0), isLast: true };
 }
 
 const isCompressed = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
@@ -112,19 +141,27 @@ const isCompressed = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
 const inflated = (body: Buffer): Promise<Buffer> =>
   promisify(gunzip)(body, { maxOutputLength: maxBodyBytes });
 
-/** Tells of each chunk of the body as it was sent; resolves after the last. */
-function received(response: IncomingMessage, what: string, onChunk: (chunk: Buffer) => void): Promise<void> {
-  let sizeBytes = 0;
+/** Hands on each chunk of the body as it was sent, until `onChunk` has enough (false: the rest is still to be read) or after the last (true). */
+function received(response: IncomingMessage, onChunk: (chunk: Buffer) => boolean): Promise<boolean> {
   // Listeners, not its iterator: that costs as much as all the rest of a short answer.
   return new Promise((resolve, reject) => {
-    response.on('data', (chunk: Buffer) => {
-      sizeBytes += chunk.length;
-      onChunk(chunk);
-      if (sizeBytes <= maxBodyBytes) return;
-      reject(oversize(what));
-      response.destroy();
+    const onData = (chunk: Buffer): void => {
+      try {
+        if (onChunk(chunk)) return;
+        response.off('data', onData);
+        response.pause();
+        resolve(false);
+      } catch (err) {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- it is what was thrown
+        reject(err);
+        response.destroy();
+      }
+    };
+    response.on('data', onData);
+    response.on('end', () => {
+      resolve(true);
     });
-    response.on('end', resolve);
+    // Stays for good: a response may fail between two reads, too.
     response.on('error', reject);
     // Half an answer has neither an end nor, always, an error.
     response.on('close', () => {

@@ -1,4 +1,5 @@
 import type * as http from 'node:http';
+import type { Turns } from '../runtime/turns.ts';
 import { tcpKeepAliveMs } from './http-pool.ts';
 import { bodyOf, describe, headersOf, targetOf, type Attempt, type Exchange } from './http-attempt.ts';
 import { readBody } from './http-body.ts';
@@ -13,10 +14,16 @@ interface OpenExchange extends Exchange {
   close(): void;
 }
 
+interface Means {
+  readonly agent: http.Agent;
+  /** In which long bodies come in. */
+  readonly large: Turns;
+}
+
 /** Sends one request by node:http(s) and waits for the headers of the answer. */
 export async function openExchange(
   attempt: Attempt,
-  agent: http.Agent,
+  { agent, large }: Means,
   signal: AbortSignal,
 ): Promise<OpenExchange> {
   signal.throwIfAborted();
@@ -32,7 +39,7 @@ export async function openExchange(
         guard.stop();
       },
     };
-    return { ...open, whole: () => readWhole(open, describe(attempt.request)) };
+    return { ...open, whole: () => readWhole(open, describe(attempt.request), large) };
   } catch (err) {
     guard.stop();
     throw guard.explain(err, sent.request.reusedSocket);
@@ -42,9 +49,10 @@ export async function openExchange(
 async function readWhole(
   { response, status, explain, close }: Omit<OpenExchange, 'whole'>,
   what: string,
+  large: Turns,
 ): Promise<KubeResponse> {
   try {
-    return { status, headers: response.headers, body: await readBody(response, what) };
+    return { status, headers: response.headers, body: await readBody(response, what, large) };
   } catch (err) {
     throw explain(err);
   } finally {

@@ -18,7 +18,7 @@ export async function leanExchange(
   const guard = new Guard(attempt, signal, connection);
   try {
     const { status, headers, body } = await connection.exchange(message, describe(attempt.request));
-    const answer = { status, headers, body: await plainBody({ headers }, body) };
+    const answer = { status, headers, body: body.length === 0 ? body : await plainBody({ headers }, body) };
     return { status, whole: () => Promise.resolve(answer) };
   } catch (err) {
     throw guard.explain(err, connection.isStale);

@@ -1,11 +1,12 @@
 import type { Clock } from '../runtime/clock.ts';
+import { Turns } from '../runtime/turns.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { originOf, type Origin } from './http-origin.ts';
 import { Connections } from './http-pool.ts';
 import { BodyBuffers, bodyPieces } from './http-body.ts';
-import { describe, type Attempt, type Exchange } from './http-attempt.ts';
+import type { Attempt, Exchange } from './http-attempt.ts';
 import { openExchange } from './http-exchange.ts';
 import { leanExchange } from './http-lean-exchange.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
@@ -59,6 +60,7 @@ type Open<E extends Exchange> = (attempt: Attempt, signal: AbortSignal) => Promi
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #buffers = new BodyBuffers();
+  readonly #large = new Turns();
   readonly #connections: Connections;
   readonly #rateLimit: RateLimit;
   readonly #origin: Origin;
@@ -66,7 +68,7 @@ class KeepAliveTransport implements HttpTransport {
   /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
   readonly #refused = new WeakSet();
   readonly #byNode = (attempt: Attempt, signal: AbortSignal): ReturnType<typeof openExchange> =>
-    openExchange(attempt, this.#connections.pool().agent, signal);
+    openExchange(attempt, { agent: this.#connections.pool().agent, large: this.#large }, signal);
   readonly #lean: Open<Exchange> = (attempt, signal) =>
     leanExchange(attempt, this.#connections.pool().lean, signal);
 
@@ -92,8 +94,7 @@ class KeepAliveTransport implements HttpTransport {
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
-      const wanted = { what: describe(request), mayBeCompressed: request.compressed === true };
-      yield* bodyPieces(exchange.response, wanted, this.#buffers);
+      yield* bodyPieces(exchange.response, request.compressed === true, this.#buffers);
     } catch (err) {
       throw exchange.explain(err);
     } finally {

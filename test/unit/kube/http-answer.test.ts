@@ -83,6 +83,17 @@ describe('an answer', () => {
     expect(reader().end()).toBeUndefined();
   });
 
+  test.each([
+    { status: '200 OK', kept: 0 },
+    { status: '409 Conflict', kept: 100_000 },
+  ])('of 100 KB has a body unless it is a success: $status', ({ status, kept }) => {
+    const head = lines(`HTTP/1.1 ${status}`, 'content-length: 100000', '', '');
+    const answer = reader();
+    answer.push(Buffer.from(head));
+    for (let i = 0; i < 9; i += 1) answer.push(Buffer.alloc(10_000));
+    expect(answer.push(Buffer.alloc(10_000))).toMatchObject({ isReusable: true, body: Buffer.alloc(kept) });
+  });
+
   test('that is followed by something leaves a connection nobody may use', () => {
     const text = lines('HTTP/1.1 200 OK', 'content-length: 4', '', 'bodyHTTP/1.1 200 OK');
     expect(reader().push(Buffer.from(text))).toMatchObject({ body: Buffer.from('body'), isReusable: false });

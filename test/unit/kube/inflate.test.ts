@@ -2,11 +2,22 @@ import { createHash } from 'node:crypto';
 import { createGunzip, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { inflatedPieces } from '../../../src/kube/inflate.ts';
+import { Inflater } from '../../../src/kube/inflate.ts';
 import { property } from '../../property.ts';
 
 /** Each is copied, as the next one may have its memory. */
 const inflated = (body: Buffer): Buffer => Buffer.concat([...copies(inflatedPieces(body))]);
+
+/** In parts of so many bytes. */
+function* inflatedPieces(body: Buffer, partBytes = Infinity): Generator<Buffer> {
+  const inflater = new Inflater();
+  try {
+    for (let at = 0; at === 0 || at < body.length; at += partBytes)
+      yield* inflater.pieces(body.subarray(at, at + partBytes), at + partBytes >= body.length);
+  } finally {
+    inflater.close();
+  }
+}
 
 function* copies(pieces: Iterable<Buffer>): Generator<Buffer> {
   for (const piece of pieces) yield Buffer.from(piece);
@@ -35,6 +46,16 @@ test('is what was compressed, in one member or several', property, () => {
     }),
     { numRuns: 60 },
   );
+});
+
+test('is the same in parts, of which the last may be empty', () => {
+  const body = gzipSync(hard('a', 2_000));
+  for (const partBytes of [1_000, 4_096, 5_000, body.length])
+    expect(Buffer.concat([...copies(inflatedPieces(body, partBytes))]).equals(hard('a', 2_000))).toBe(true);
+  const inflater = new Inflater();
+  const pieces = [...copies(inflater.pieces(body, false)), ...copies(inflater.pieces(Buffer.alloc(0), true))];
+  expect(Buffer.concat(pieces).equals(hard('a', 2_000))).toBe(true);
+  inflater.close();
 });
 
 test('takes little more memory than a piece, however long the body', () => {

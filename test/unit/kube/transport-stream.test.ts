@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { createGzip, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { bed, get, never } from './transport-bed.ts';
 import { refuse, statusJson } from './transport-fault-server.ts';
@@ -93,6 +94,36 @@ describe('a stream', () => {
       expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[1]);
       expect(await next()).toBe(texts[3]);
       expect(await next()).toBe(short);
+    });
+
+    test('of any length is handed on as it comes, and never held whole', async () => {
+      const part = randomBytes(1_000_000);
+      // More than is taken as one body, which gzip makes nothing of.
+      const parts = 70;
+      const { transport } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          Readable.from(Array.from({ length: parts }, () => part))
+            .pipe(createGzip({ level: 1 }))
+            .pipe(response);
+        },
+      ]);
+      const [sum, sums] = [createHash('sha256'), createHash('sha256')];
+      for await (const chunk of transport.stream(compressed, never)) sum.update(chunk);
+      for (let i = 0; i < parts; i += 1) sums.update(part);
+      expect(sum.digest('hex')).toBe(sums.digest('hex'));
+    });
+
+    test('throws when the connection breaks after a good part', async () => {
+      const { transport, url } = await bed([
+        (response) => {
+          response.writeHead(200, gzip);
+          const body = gzipSync(randomBytes(3_000_000));
+          response.write(body.subarray(0, 2_000_000), () => response.socket?.destroy());
+        },
+      ]);
+      const stream = transport.stream(compressed, never);
+      await expect(collect(stream)).rejects.toThrow(`cannot reach the API server ${url}`);
     });
 
     test('lets others have their turn while a long one is read', async () => {

@@ -29,6 +29,30 @@ describe('a request', () => {
     expect(calls).toEqual([expect.objectContaining({ verb: 'POST', code: '200' })]);
   });
 
+  test('with a long answer is read whole, many at a time, one of them after the other', async () => {
+    const long = 'x'.repeat(1_400_000);
+    let whole = 0;
+    const { transport } = await bed([ok({ long })]);
+    const { signal } = new AbortController();
+    const all = Array.from({ length: 20 }, async () => {
+      const { body } = await transport.send({ ...get, method: 'PATCH' }, signal);
+      whole += Number(body.length === long.length + 11);
+    });
+    await Promise.all(all);
+    expect(whole).toBe(20);
+  });
+
+  test('with a long answer that breaks off does not hold up the next', async () => {
+    const half: Answer = (response) => {
+      response.writeHead(200, { 'content-length': '1400000' });
+      response.write('x'.repeat(700_000));
+    };
+    const { transport } = await bed([half, ok({ long: 'x'.repeat(1_400_000) })]);
+    const broken = transport.send({ ...get, timeoutMs: 300, retries: 0 }, never).catch(String);
+    expect(await broken).toContain('did not answer GET /api/v1/pods within 0.3 s');
+    expect((await transport.send(get, never)).body.length).toBe(1_400_011);
+  });
+
   test('names the server and counts its text in bytes', async () => {
     const { server, transport, url } = await bed([ok()]);
     await transport.send({ ...get, method: 'DELETE', body: { a: 'ä' } }, never);
