@@ -11,7 +11,7 @@ interface PodRemains {
 
 /** Asks the API server whether a pod is gone: by its name, or among all pods of the node where only the UID is known. */
 export function podAnswers(
-  transport: Pick<KubeTransport, 'send'>,
+  transport: Pick<KubeTransport, 'send' | 'stream'>,
   nodeName: string,
 ): (pod: PodRemains, signal: AbortSignal) => ReturnType<PodLookup> {
   const lookUp = podLookup(transport, nodeName);

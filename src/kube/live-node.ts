@@ -45,8 +45,8 @@ export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<L
   };
 }
 
-/** In one page: without a limit the API server answers from memory, by its index of nodes, and consistently (Kubernetes 1.31 on). */
-async function readAll<T>(
+/** A whole list, read object by object. In one page: without a limit the API server answers from memory, by its index of nodes, and consistently (Kubernetes 1.31 on). */
+export async function readAll<T>(
   transport: Pick<KubeTransport, 'stream'>,
   { name, path, query, accept, codec }: Resource<T>,
   signal: AbortSignal,

@@ -5,9 +5,5 @@ export const acceptProtobuf = 'application/vnd.kubernetes.protobuf,application/j
 
 /** A pod is 5 to 60 KB; of the answer to an act only the metadata is wanted. */
 export const acceptMetadata = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
-/** The same of each object of a list. */
-export const acceptMetadataList =
-  'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json';
-
 /** Where only the status of the answer is read: what costs both sides least. */
 export const acceptCheapest = `application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,${acceptMetadata}`;
