@@ -1,3 +1,4 @@
+import { bounded, bounds } from '../runtime/bounds.ts';
 import type * as wire from './gen/cri.ts';
 import type {
   ContainerState,
@@ -85,6 +86,31 @@ const fieldOf = (value: unknown, key: string): unknown =>
 const isDigest = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9]+:[0-9a-f]{32,}$/.test(value);
 
+/** What a rule reads, or a snapshot shows. A sandbox carries all labels and annotations of its pod: up to 256 KB. */
+const keptLabels = picked([
+  'io.kubernetes.container.name',
+  'io.kubernetes.pod.name',
+  'io.kubernetes.pod.namespace',
+  'io.kubernetes.pod.uid',
+]);
+const keptAnnotations = picked([
+  'io.kubernetes.container.restartCount',
+  'io.kubernetes.pod.deletionGracePeriod',
+  'io.kubernetes.pod.terminationGracePeriod',
+  'kubernetes.io/config.hash',
+  'kubernetes.io/config.mirror',
+  'kubernetes.io/config.source',
+]);
+
+type Texts = Readonly<Record<string, string>>;
+
+function picked(keys: readonly string[]): (texts: Texts) => Texts {
+  return (texts) =>
+    Object.fromEntries(
+      keys.flatMap((key) => (texts[key] === undefined ? [] : [[key, bounded(texts[key], bounds.text)]])),
+    );
+}
+
 /** Missing metadata gives an empty name, which no pod has. */
 export function toContainer(container: wire.Container): RuntimeContainer {
   return {
@@ -96,8 +122,8 @@ export function toContainer(container: wire.Container): RuntimeContainer {
     imageRef: container.imageRef,
     state: containerState(container.state),
     createdAtNs: container.createdAt,
-    labels: container.labels,
-    annotations: container.annotations,
+    labels: keptLabels(container.labels),
+    annotations: keptAnnotations(container.annotations),
   };
 }
 
@@ -123,8 +149,8 @@ export function toSandbox(sandbox: wire.PodSandbox): RuntimeSandbox {
     attempt: sandbox.metadata?.attempt ?? 0,
     state: sandboxState(sandbox.state),
     createdAtNs: sandbox.createdAt,
-    labels: sandbox.labels,
-    annotations: sandbox.annotations,
+    labels: keptLabels(sandbox.labels),
+    annotations: keptAnnotations(sandbox.annotations),
     runtimeHandler: sandbox.runtimeHandler,
   };
 }
@@ -147,7 +173,7 @@ export function toStats({
   return [
     {
       id: attributes.id,
-      labels: attributes.labels,
+      labels: keptLabels(attributes.labels),
       writableLayerBytes: known(writableLayer?.usedBytes),
       writableLayerInodes: known(writableLayer?.inodesUsed),
     },

@@ -19,6 +19,7 @@ export type ContainerState = 'Created' | 'Running' | 'Exited' | 'Unknown';
 /** A state that we do not know counts as Ready: what is ready is kept. */
 export type SandboxState = 'Ready' | 'NotReady';
 
+/** Labels or annotations: those that are read, no others. */
 type Texts = Readonly<Record<string, string>>;
 
 /** A container as the runtime lists it. */

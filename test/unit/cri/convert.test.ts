@@ -14,6 +14,7 @@ import {
   toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
+import { isCut } from '../../../src/runtime/bounds.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 
 const ns = 1_789_000_000_123_456_789n;
@@ -147,6 +148,40 @@ describe('messages with nothing in them', () => {
       images: [{ mountpoint: '', usedBytes: 0, inodesUsed: 0 }],
       containers: [],
     });
+  });
+});
+
+describe('labels and annotations', () => {
+  const labels = {
+    'io.kubernetes.container.name': 'main',
+    'io.kubernetes.pod.name': 'web',
+    'io.kubernetes.pod.namespace': 'shop',
+    'io.kubernetes.pod.uid': 'u',
+  };
+  const annotations = {
+    'kubernetes.io/config.source': 'api',
+    'io.kubernetes.pod.deletionGracePeriod': '5',
+    'io.kubernetes.pod.terminationGracePeriod': '30',
+  };
+  const others = { app: 'x'.repeat(250_000), 'io.kubernetes.pod.other': 'x', constructor: 'x' };
+  const object = { labels: { ...labels, ...others }, annotations: { ...annotations, ...others } };
+
+  test.each([
+    { kind: 'container', read: toContainer(wire.Container.fromPartial(object)) },
+    { kind: 'sandbox', read: toSandbox(wire.PodSandbox.fromPartial(object)) },
+  ])('of a $kind are kept when they are read, and no others', ({ read }) => {
+    expect(read).toMatchObject({ labels, annotations });
+    expect(Object.keys(read.labels)).toEqual(Object.keys(labels));
+    expect(Object.keys(read.annotations).toSorted()).toEqual(Object.keys(annotations).toSorted());
+  });
+
+  test('that are read are kept up to a bound', () => {
+    const long = { 'io.kubernetes.pod.uid': 'x'.repeat(250_000) };
+    expect(
+      toSandbox(wire.PodSandbox.fromPartial({ labels: long })).labels['io.kubernetes.pod.uid'],
+    ).toSatisfy(isCut);
+    const [stats] = toStats(wire.ContainerStats.fromPartial({ attributes: { id: 'a', labels: long } }));
+    expect(JSON.stringify(stats).length).toBeLessThan(3_000);
   });
 });
 
