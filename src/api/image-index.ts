@@ -8,6 +8,8 @@ import {
 
 /** Finds images by any text that may stand for one: an id, the beginning of one, a tag, a digest. */
 export interface ImageIndex {
+  /** Of all images. */
+  readonly ids: ReadonlySet<string>;
   /** The ids of all images that the text may mean, in doubt one too many; empty = none of them. */
   idsOf(text: string): readonly string[];
 }
@@ -20,7 +22,7 @@ export const podImageMatches = (spec: string, image: NamedImage): boolean =>
 export function imageIndex(images: readonly NamedImage[]): ImageIndex {
   const maps = new Names();
   for (const image of images) maps.add(image);
-  return { idsOf: (text) => maps.find(text) };
+  return { ids: maps.ids, idsOf: (text) => maps.find(text) };
 }
 
 /** Enough of an id that nobody writes it by chance: what Docker shows. */
@@ -35,7 +37,7 @@ const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
 type Ids = Map<string, Set<string>>;
 
 class Names {
-  readonly #ids = new Set<string>();
+  readonly ids = new Set<string>();
   /** As the runtime writes them, and normalised. */
   readonly #byName: Ids = new Map();
   /** By the digest alone: a mirror's name does not change what is meant. */
@@ -48,7 +50,7 @@ class Names {
   readonly #byPathWithoutDigest: Ids = new Map();
 
   add({ id, tags, digests }: NamedImage): void {
-    this.#ids.add(id);
+    this.ids.add(id);
     put(this.#byDigest, algorithm + withoutAlgorithm(id), id);
     for (const name of [...tags, ...digests]) {
       put(this.#byName, name, id);
@@ -77,10 +79,10 @@ class Names {
   }
 
   #byId(text: string): readonly string[] {
-    if (this.#ids.has(text)) return [text];
+    if (this.ids.has(text)) return [text];
     if (!idWithAlgorithm.test(text) && !bareId.test(text)) return [];
     const start = withoutAlgorithm(text);
-    return [...this.#ids].filter((id) => withoutAlgorithm(id).startsWith(start));
+    return [...this.ids].filter((id) => withoutAlgorithm(id).startsWith(start));
   }
 
   #exact(reference: ImageReference): readonly string[] {

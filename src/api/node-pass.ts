@@ -78,8 +78,8 @@ export interface NodePod {
   readonly deletionAtMs: number | undefined;
   /** The UID of the static pod that this pod mirrors: its containers carry it. undefined = an ordinary pod. */
   readonly configHash: string | undefined;
-  /** The label gc.dustpan.dev/keep is "true" on the pod. */
+  /** The label gc.dustpan.dev/keep is "true" on the pod, or it has more containers or volumes than are read. */
   readonly keepMarked: boolean;
-  /** As written in the spec: containers, init and ephemeral containers, image volumes. */
-  readonly images: readonly string[];
+  /** As written in the spec: containers, init and ephemeral containers, image volumes. undefined = more than are read: any image may be one of them. */
+  readonly images: readonly string[] | undefined;
 }

@@ -1,9 +1,16 @@
-import type { ImageCandidate, ImageGcPlan, JudgedImage, KeptImage } from '../agent/imagegc/facts.ts';
+import type {
+  ImageCandidate,
+  ImageGcPlan,
+  ImageHolds,
+  JudgedImage,
+  KeptImage,
+} from '../agent/imagegc/facts.ts';
 import { podRefOf } from '../agent/containergc/pods.ts';
 import { KEEP_LABEL } from '../api/matching.ts';
 import type { InvalidPolicy, ImageGcPolicy } from '../api/policy.ts';
 import type { ImageKeepReason } from '../api/reasons.ts';
 import type { RuntimeContainer } from '../cri/runtime.ts';
+import { bounds } from '../runtime/bounds.ts';
 import { formatDuration } from '../runtime/duration.ts';
 import { bytesText } from './plan-bytes.ts';
 import type { Told } from './plan-document.ts';
@@ -54,10 +61,7 @@ const told =
 
 const kept: Readonly<Record<ImageKeepReason, Telling>> = {
   InUse: ({ holds }, { containers }) => plainly(usersText(holds.usedBy ?? '', containers)),
-  BoundPod: ({ holds }) =>
-    plainly(
-      `Pod ${holds.boundPod?.pod ?? ''}, bound to this node, names it as ${holds.boundPod?.image ?? ''}.`,
-    ),
+  BoundPod: ({ holds }) => plainly(boundText(holds)),
   Pinned: ({ image }) =>
     image.pinned
       ? { detail: 'The runtime has pinned it.', field: 'pinned=true' }
@@ -112,6 +116,13 @@ function tooYoung({ record, minimumAgeMs }: KeptImage, { imageGC }: ImageContext
     detail: `It was first seen at ${timeText(record.firstDetectedMs)}, and stays for ${formatDuration(minimumAgeMs)} at least${why}.`,
     field: isDoubled ? `${field}, nodes.imageGC.repullBackoff=true` : field,
   };
+}
+
+function boundText({ boundPod }: ImageHolds): string {
+  const pod = `Pod ${boundPod?.pod ?? ''}, bound to this node,`;
+  return boundPod?.image === undefined
+    ? `${pod} has more than ${bounds.podParts} containers or volumes, so it may use any image.`
+    : `${pod} names it as ${boundPod.image}.`;
 }
 
 function usersText(id: string, containers: readonly RuntimeContainer[]): string {

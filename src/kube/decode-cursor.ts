@@ -1,3 +1,4 @@
+import { boundedUtf8 } from '../runtime/bounds.ts';
 import { nearestNumber, type RecentStrings } from './decode-reader.ts';
 
 /** The low bits of a tag. */
@@ -52,10 +53,10 @@ export class Cursor {
     return text;
   }
 
-  /** A string that no other has. */
+  /** A string that no other has; cut when it is absurdly long. */
   text(): string {
     const end = this.#enter();
-    const text = this.#bytes.toString('utf8', this.#pos, end);
+    const text = boundedUtf8(this.#bytes, this.#pos, end);
     this.#pos = end;
     return text;
   }

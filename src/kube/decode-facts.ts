@@ -1,8 +1,10 @@
+import { KEEP_LABEL } from '../api/matching.ts';
+import { bounded, bounds } from '../runtime/bounds.ts';
 import type { Namespace, Node } from './gen/core.ts';
 import type { Job } from './gen/batch.ts';
 import type { ReplicaSet } from './gen/apps.ts';
 import type { OwnerReference } from './gen/meta.ts';
-import type { Interner } from './decode-intern.ts';
+import { boundedOwner, type Interner } from './decode-intern.ts';
 import { MalformedError } from './frames.ts';
 import { PodRecord } from './pod-record.ts';
 import type {
@@ -53,8 +55,8 @@ export function podFacts(pod: PodParts, keep: Keep, known?: PodFacts): PodFacts 
       finalizers: intern.strings(pod.finalizers),
       nodeName: emptyToUndefined(intern.string(pod.nodeName)),
       started: ms(pod.startedAt) !== undefined,
-      phase: intern.string(pod.phase),
-      reason: intern.string(pod.reason),
+      phase: intern.string(bounded(pod.phase, bounds.label)),
+      reason: intern.string(bounded(pod.reason, bounds.name)),
       message: ended ? shortened(pod.message) : '',
       finishedAtMs: ended ? finishedAtMs(pod) : undefined,
     },
@@ -67,7 +69,7 @@ const packed = (facts: PodFacts, intern: Interner): PodFacts => new PodRecord(fa
 /** What is kept of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);
-  const taints = node.spec?.taints ?? [];
+  const taints = node.spec?.taints.slice(0, bounds.taints) ?? [];
   return {
     uid: meta.uid,
     name: meta.name,
@@ -121,12 +123,17 @@ function identified<I extends { readonly uid: string; readonly name: string }>(o
 
 function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
   const keys = labelKeys();
-  return intern.labels(Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key)));
+  const kept = Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key));
+  const size = kept.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  return intern.labels(size <= bounds.labels ? kept : optedOut);
 }
+
+/** Of an object with absurdly many labels: without some of them it might match a selector that excludes it. */
+const optedOut = [[KEEP_LABEL, 'true']] as const;
 
 function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
   const owner = owners.find((o) => o.controller === true);
-  return owner && intern.owner(owner);
+  return owner && intern.owner(boundedOwner(owner));
 }
 
 /**

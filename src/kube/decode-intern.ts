@@ -1,3 +1,4 @@
+import { bounded, bounds } from '../runtime/bounds.ts';
 import type { OwnerRef, PodFacts } from './objects.ts';
 import type { PodTraits } from './pod-record.ts';
 
@@ -14,6 +15,14 @@ const hashedChars = 8;
 const noLabels: Labels = Object.freeze({});
 const noStrings: readonly string[] = Object.freeze([]);
 
+/** The API server stores owner references as they come. */
+export const boundedOwner = ({ apiVersion, kind, name, uid }: OwnerRef): OwnerRef => ({
+  apiVersion: bounded(apiVersion, bounds.apiVersion),
+  kind: bounded(kind, bounds.label),
+  name: bounded(name, bounds.name),
+  uid: bounded(uid, bounds.uid),
+});
+
 /** Makes equal values one value: of 100 000 pods most share their node, phase, owner and finalizers. */
 export class Interner {
   readonly #strings = new Map<string, string>();
@@ -23,6 +32,8 @@ export class Interner {
   readonly #traits = new RecentValues<PodTraits>();
 
   string(text: string): string {
+    // Nothing that objects share is longer, and 16 384 long ones would be megabytes.
+    if (text.length > bounds.name) return text;
     const known = this.#strings.get(text);
     if (known !== undefined) return known;
     if (this.#strings.size >= maxStrings) this.#strings.clear();

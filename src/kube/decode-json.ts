@@ -1,3 +1,5 @@
+import { withFinalizer } from '../api/finalizers.ts';
+import { bounded, bounds } from '../runtime/bounds.ts';
 import type { ReplicaSet } from './gen/apps.ts';
 import type { Job } from './gen/batch.ts';
 import type { ContainerStatus, Namespace, Node, Pod, PodStatus } from './gen/core.ts';
@@ -12,7 +14,7 @@ export function podFromJson(json: unknown): Pod {
   const pod = asObject(json);
   return {
     metadata: metaFromJson(pod),
-    spec: { nodeName: asText(asObject(pod['spec'])['nodeName']) },
+    spec: { nodeName: boundedText(asObject(pod['spec'])['nodeName']) },
     status: podStatusFromJson(asObject(pod['status'])),
   };
 }
@@ -54,6 +56,9 @@ export function asObject(value: unknown): JsonObject {
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
+
+/** A text of an object as the protobuf readers have it: one that is absurdly long is cut. */
+export const boundedText = (value: unknown): string => bounded(asText(value), bounds.text);
 
 /** `value` when it is an array, else an empty one. */
 export function asList(value: unknown): readonly unknown[] {
@@ -99,16 +104,19 @@ function metaFromJson(object: JsonObject): ObjectMeta {
     creationTimestamp: asTime(meta['creationTimestamp']),
     deletionTimestamp: asTime(meta['deletionTimestamp']),
     deletionGracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
-    labels: labelsFromJson(meta['labels']),
+    labels: textsFromJson(meta['labels']),
     ownerReferences: objectsOf(meta['ownerReferences']).map(ownerFromJson),
-    finalizers: asList(meta['finalizers']).filter((f) => typeof f === 'string'),
+    finalizers: asList(meta['finalizers'])
+      .filter((f) => typeof f === 'string')
+      .map(boundedText)
+      .reduce<string[]>(withFinalizer, []),
   };
 }
 
-function labelsFromJson(json: unknown): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(asObject(json)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
-  );
+/** A map of texts, such as labels and annotations. */
+export function textsFromJson(json: unknown): Record<string, string> {
+  const texts = Object.entries(asObject(json)).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
 }
 
 function ownerFromJson(owner: JsonObject): OwnerReference {
@@ -124,7 +132,7 @@ function objectsOf(json: unknown): readonly JsonObject[] {
 
 function texts<K extends string>(object: JsonObject, keys: readonly K[]): Record<K, string> {
   // fromEntries forgets the keys it was given.
-  return Object.fromEntries(keys.map((key) => [key, asText(object[key])])) as Record<K, string>;
+  return Object.fromEntries(keys.map((key) => [key, boundedText(object[key])])) as Record<K, string>;
 }
 
 function asTime(value: unknown): Time | undefined {

@@ -1,4 +1,5 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { boundedUtf8 } from '../runtime/bounds.ts';
 
 /** A power of two. */
 const slots = 4096;
@@ -14,10 +15,10 @@ export class RecentStrings {
   /** Hashes of what came last: only what comes again is remembered, as names and UIDs do not. */
   readonly #seen = new Int32Array(slots);
 
-  /** The string in the bytes from `start` to `end`, without making a new one where it is known. */
+  /** The string in the bytes from `start` to `end`, cut when it is absurdly long, without making a new one where it is known. */
   at(bytes: Buffer, start: number, end: number): string {
     const length = end - start;
-    if (length > maxShared) return bytes.toString('utf8', start, end);
+    if (length > maxShared) return boundedUtf8(bytes, start, end);
     const hash = sampleHash(bytes, start, end);
     const slot = (hash ^ (hash >>> 16)) & (slots - 1);
     const known = this.#recent[slot] ?? '';
@@ -30,7 +31,7 @@ export class RecentStrings {
   }
 }
 
-/** Reads strings through a table: the library makes an array and a string of each one, and most are dropped at once. */
+/** Reads strings through a table, none longer than `bounds.text`: the library makes an array and a string of each one, and most are dropped at once. */
 export class SharingReader extends BinaryReader {
   readonly #bytes: Buffer;
   readonly #strings: RecentStrings;

@@ -1,9 +1,10 @@
 import { evictionSignals, type EvictionRequest, type EvictionSignal } from '../api/local-storage.ts';
+import { bounded, bounds } from '../runtime/bounds.ts';
 import { parseRfc3339 } from '../runtime/rfc3339.ts';
 import { asList, asObject, asText } from './decode-json.ts';
 
-/** As in crds/: what is beyond was not written by an agent of ours. */
-const most = { requests: 32, nameLength: 253, uidLength: 128 };
+/** As in crds/: more was not written by an agent of ours. */
+const maxRequests = 32;
 
 const none: readonly EvictionRequest[] = Object.freeze([]);
 
@@ -13,7 +14,7 @@ export function evictionRequestsOf(
   before: readonly EvictionRequest[] | undefined,
 ): readonly EvictionRequest[] {
   const requests = asList(json)
-    .slice(0, most.requests)
+    .slice(0, maxRequests)
     .flatMap((item) => requestOf(asObject(item)) ?? []);
   if (requests.length === 0) return none;
   return before !== undefined && JSON.stringify(before) === JSON.stringify(requests) ? before : requests;
@@ -29,7 +30,7 @@ function requestOf(json: JsonObject): EvictionRequest | undefined {
   const [observedBytes, limitBytes] = [countOf(json['observedBytes']), countOf(json['limitBytes'])];
   if (signal === undefined || pod === undefined || observedAtMs === undefined) return undefined;
   if (observedBytes === undefined || limitBytes === undefined) return undefined;
-  const subject = asText(json['subject']).slice(0, most.nameLength);
+  const subject = bounded(asText(json['subject']), bounds.name);
   return {
     ...{ pod, signal, observedBytes, limitBytes, observedAtMs },
     subject: subject === '' ? undefined : subject,
@@ -45,9 +46,7 @@ const countOf = (value: unknown): number | undefined =>
 function podOf(json: JsonObject): EvictionRequest['pod'] | undefined {
   const pod = { namespace: asText(json['namespace']), name: asText(json['name']), uid: asText(json['uid']) };
   const isWhole =
-    isText(pod.namespace, most.nameLength) &&
-    isText(pod.name, most.nameLength) &&
-    isText(pod.uid, most.uidLength);
+    isText(pod.namespace, bounds.name) && isText(pod.name, bounds.name) && isText(pod.uid, bounds.uid);
   return isWhole ? pod : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { withFinalizer } from '../api/finalizers.ts';
 import { content, fields, number, type Cursor } from './decode-cursor.ts';
 import type { OwnerReference } from './gen/meta.ts';
 import type { PodParts, Seconds } from './pod-parts.ts';
@@ -18,6 +19,7 @@ export class LeanPod implements PodParts {
   createdAt: Seconds = undefined;
   deletionAt: Seconds = undefined;
   deletionGracePeriodSeconds: number | undefined = undefined;
+  /** The controller alone: a pod may name tens of thousands of other owners. */
   ownerReferences: OwnerReference[] = nothing;
   finalizers: string[] = nothing;
   nodeName = '';
@@ -131,10 +133,10 @@ const metadata = fields<LeanPod>({
   [content(13)]: (cursor, pod) => {
     const one: OwnerReference = { kind: '', name: '', uid: '', apiVersion: '', controller: undefined };
     cursor.readNested(owner, one);
-    pod.ownerReferences = withOne(pod.ownerReferences, one);
+    if (one.controller === true && pod.ownerReferences.length === 0) pod.ownerReferences = [one];
   },
   [content(14)]: (cursor, pod) => {
-    pod.finalizers = withOne(pod.finalizers, cursor.shared());
+    pod.finalizers = withFinalizer(pod.finalizers, cursor.shared());
   },
 });
 

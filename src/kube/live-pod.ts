@@ -1,4 +1,4 @@
-import { asObject, asText } from './decode-json.ts';
+import { asObject, asText, textsFromJson } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
 import { controllerOf, mirroredUid } from './mirror-pod.ts';
 import type { OwnerRef } from './objects.ts';
@@ -56,7 +56,7 @@ function livePodOf(pod: JsonObject): LivePod {
     name: asText(meta['name']),
     uid,
     resourceVersion: asText(meta['resourceVersion']),
-    labels: textsOf(meta['labels']),
+    labels: textsFromJson(meta['labels']),
     ...{ controller, nodeName },
     phase: asText(asObject(pod['status'])['phase']),
     isTerminating: asText(meta['deletionTimestamp']) !== '',
@@ -66,9 +66,6 @@ function livePodOf(pod: JsonObject): LivePod {
 }
 
 const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-const textsOf = (json: unknown): Record<string, string> =>
-  Object.fromEntries(Object.entries(asObject(json)).map(([key, value]) => [key, asText(value)]));
 
 /** Deadline of one request about one pod: waited for even at a shutdown, so shorter than the time a pod has for that. */
 export const actTimeoutMs = 15_000;

@@ -1,3 +1,4 @@
+import { boundedOwner } from './decode-intern.ts';
 import { asList, asObject, asText } from './decode-json.ts';
 import type { OwnerRef } from './objects.ts';
 
@@ -37,7 +38,7 @@ export function controllerOf(metadata: JsonObject): OwnerRef | undefined {
     .find((one) => one['controller'] === true);
   if (owner === undefined) return undefined;
   const [apiVersion, kind] = [asText(owner['apiVersion']), asText(owner['kind'])];
-  return { apiVersion, kind, name: asText(owner['name']), uid: asText(owner['uid']) };
+  return boundedOwner({ apiVersion, kind, name: asText(owner['name']), uid: asText(owner['uid']) });
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;

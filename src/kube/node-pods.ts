@@ -1,7 +1,8 @@
 import type { StoragePod } from '../api/local-storage.ts';
 import { isKeepMarked } from '../api/matching.ts';
+import { bounded, bounds, isCut } from '../runtime/bounds.ts';
 import { Interner } from './decode-intern.ts';
-import { asList, asObject, asText } from './decode-json.ts';
+import { asList, asObject, asText, boundedText, textsFromJson } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
 import { RecentStrings, SharingReader } from './decode-reader.ts';
 import { parseJson } from './decode-status.ts';
@@ -11,7 +12,8 @@ import {
   type NodePodContainer,
   type NodePodMeta,
   type NodePodQuantity,
-  type NodePodSpec,
+  NodePodSpec,
+  type NodePodStatus,
   type NodePodVolumeSource,
 } from './gen/node_pod.ts';
 import { acceptMetadata, acceptProtobuf } from './media-types.ts';
@@ -59,44 +61,55 @@ interface Tables {
   readonly specs: StorageSpecs;
 }
 
-function nodePodFacts({ metadata: meta, spec, status }: Message, { intern, specs }: Tables): NodePodFacts {
+const noSpec = NodePodSpec.fromPartial({});
+const noStatus: NodePodStatus = { phase: '', reason: '' };
+
+function nodePodFacts(
+  { metadata: meta, spec = noSpec, status = noStatus }: Message,
+  { intern, specs }: Tables,
+): NodePodFacts {
   if (meta === undefined || meta.uid === '' || meta.name === '')
     throw new MalformedError('pod without metadata.uid and metadata.name');
+  const isRead = isReadable(spec);
   return {
     uid: meta.uid,
     name: meta.name,
     namespace: intern.string(meta.namespace),
     resourceVersion: meta.resourceVersion,
-    phase: intern.string(status?.phase ?? ''),
+    phase: intern.string(bounded(status.phase, bounds.label)),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
     configHash: configHashOf(meta, spec),
-    priority: spec?.priority,
-    keepMarked: isKeepMarked(meta),
-    images: intern.strings(spec === undefined ? [] : imagesOf(spec)),
-    storage: spec === undefined ? noStorageSpec : specs.read(spec),
+    priority: spec.priority,
+    keepMarked: isKeepMarked(meta) || !isRead,
+    images: isRead ? intern.strings(imagesOf(spec)) : undefined,
+    storage: isRead ? specs.read(spec) : noStorageSpec,
   };
 }
 
-const isEvicted = (status: Message['status']): boolean =>
-  status?.phase === 'Failed' && status.reason === 'Evicted';
+const isEvicted = ({ phase, reason }: NodePodStatus): boolean => phase === 'Failed' && reason === 'Evicted';
 
 function configHashOf(
   { annotations, ownerReferences }: NodePodMeta,
-  spec: NodePodSpec | undefined,
+  { nodeName }: NodePodSpec,
 ): string | undefined {
   const controller = ownerReferences.find((owner) => owner.controller === true);
-  return mirroredUid({ annotations, controller, nodeName: spec?.nodeName });
+  return mirroredUid({ annotations, controller, nodeName });
 }
 
-/** Each once, in the order of the spec. */
+/** Of a pod with absurdly many containers or volumes nothing is decided: what it uses and how much it may use is not kept. */
+const isReadable = ({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): boolean =>
+  containers.length + initContainers.length + ephemeralContainers.length <= bounds.podParts &&
+  volumes.length <= bounds.podParts;
+
+/** Each once, in the order of the spec. One that is too long to be kept names no image. */
 function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): string[] {
   const images = [
     ...[...containers, ...initContainers].map(({ image }) => image),
     ...ephemeralContainers.map((one) => one.ephemeralContainerCommon?.image ?? ''),
     ...volumes.map((one) => one.volumeSource?.image?.reference ?? ''),
   ];
-  return [...new Set(images)].filter((image) => image !== '');
+  return [...new Set(images)].filter((image) => image !== '' && !isCut(image));
 }
 
 /** The JSON form as the message its protobuf form decodes to. */
@@ -107,17 +120,17 @@ function messageFromJson(json: unknown): Message {
   const controller = controllerOf(meta);
   return {
     metadata: {
-      name: asText(meta['name']),
-      namespace: asText(meta['namespace']),
-      uid: asText(meta['uid']),
-      resourceVersion: asText(meta['resourceVersion']),
+      name: boundedText(meta['name']),
+      namespace: boundedText(meta['namespace']),
+      uid: boundedText(meta['uid']),
+      resourceVersion: boundedText(meta['resourceVersion']),
       deletionTimestamp: timeOf(meta['deletionTimestamp']),
-      labels: textsOf(meta['labels']),
-      annotations: textsOf(meta['annotations']),
+      labels: textsFromJson(meta['labels']),
+      annotations: textsFromJson(meta['annotations']),
       ownerReferences: controller === undefined ? [] : [{ ...controller, controller: true }],
     },
     spec: specFromJson(asObject(pod['spec'])),
-    status: { phase: asText(status['phase']), reason: asText(status['reason']) },
+    status: { phase: boundedText(status['phase']), reason: boundedText(status['reason']) },
   };
 }
 
@@ -128,11 +141,11 @@ function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
     containers: asList(spec['containers']).map(containerFromJson),
     initContainers: asList(spec['initContainers']).map(containerFromJson),
     ephemeralContainers: asList(spec['ephemeralContainers']).map((one) => ({
-      ephemeralContainerCommon: { image: asText(asObject(one)['image']) },
+      ephemeralContainerCommon: { image: boundedText(asObject(one)['image']) },
     })),
     volumes: asList(spec['volumes']).map((one) => {
       const volume = asObject(one);
-      return { name: asText(volume['name']), volumeSource: volumeSourceFromJson(volume) };
+      return { name: boundedText(volume['name']), volumeSource: volumeSourceFromJson(volume) };
     }),
     overhead: quantitiesOf(spec['overhead']),
     priority: typeof priority === 'number' ? priority : undefined,
@@ -142,10 +155,10 @@ function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
 function containerFromJson(json: unknown): NodePodContainer {
   const container = asObject(json);
   return {
-    name: asText(container['name']),
-    image: asText(container['image']),
+    name: boundedText(container['name']),
+    image: boundedText(container['image']),
     resources: { limits: quantitiesOf(asObject(container['resources'])['limits']) },
-    restartPolicy: asText(container['restartPolicy']),
+    restartPolicy: boundedText(container['restartPolicy']),
   };
 }
 
@@ -156,8 +169,8 @@ function volumeSourceFromJson(volume: Readonly<Record<string, unknown>>): NodePo
     emptyDir:
       volume['emptyDir'] === undefined || volume['emptyDir'] === null
         ? undefined
-        : { medium: asText(emptyDir['medium']), sizeLimit: quantityOf(emptyDir['sizeLimit']) },
-    image: { reference: asText(asObject(volume['image'])['reference']) },
+        : { medium: boundedText(emptyDir['medium']), sizeLimit: quantityOf(emptyDir['sizeLimit']) },
+    image: { reference: boundedText(asObject(volume['image'])['reference']) },
   };
 }
 
@@ -178,12 +191,6 @@ function quantityOf(json: unknown): NodePodQuantity | undefined {
 function timeOf(value: unknown): { seconds: number; nanos: number } | undefined {
   const ms = Date.parse(asText(value));
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: 0 };
-}
-
-function textsOf(value: unknown): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(asObject(value)).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
-  );
 }
 
 /** Whether a pod that a container or a log belongs to still exists; `unknown`: the API server did not say, so it must count as existing. */

@@ -1,4 +1,5 @@
 import type { EvictionRequest } from '../api/local-storage.ts';
+import { bounded, bounds } from '../runtime/bounds.ts';
 import { asList, asObject, asText } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
 import { evictionRequestsOf } from './eviction-requests.ts';
@@ -71,7 +72,7 @@ function figuresOf(status: JsonObject): Omit<NodeReportFacts, keyof Identified |
   const imagegc = objects(status['units']).find((unit) => unit['name'] === 'imagegc');
   return {
     reportedAtMs: Number.isNaN(reportedAtMs) ? undefined : reportedAtMs,
-    policyUid: asText(policy['uid']),
+    policyUid: bounded(asText(policy['uid']), bounds.uid),
     policyGeneration: asNumber(policy['observedGeneration']),
     degraded: holds(status, 'Degraded'),
     keepListAtRisk: holds(status, 'KeepListAtRisk'),

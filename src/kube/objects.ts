@@ -83,7 +83,7 @@ export interface ReplicaSetFacts {
   readonly controller: OwnerRef | undefined;
 }
 
-/** A custom resource, whole: its own adapter reads it. */
+/** A custom resource: its own adapter reads it. Of its metadata annotations, labels, owners and the like are left out. */
 export interface RawFacts {
   readonly uid: string;
   readonly name: string;

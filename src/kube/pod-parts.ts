@@ -1,3 +1,4 @@
+import { withFinalizer } from '../api/finalizers.ts';
 import { PodStatus, type ContainerStatus, type Pod } from './gen/core.ts';
 import { ObjectMeta, type OwnerReference } from './gen/meta.ts';
 
@@ -16,6 +17,7 @@ export interface PodParts {
   readonly deletionGracePeriodSeconds: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly ownerReferences: readonly OwnerReference[];
+  /** As many as are kept. */
   readonly finalizers: readonly string[];
   readonly nodeName: string;
   readonly startedAt: Seconds;
@@ -36,11 +38,12 @@ const noStatus = PodStatus.fromPartial({});
 /** The parts of a whole pod. */
 export function partsOf({ metadata = noMeta, spec, status = noStatus }: Pod): PodParts {
   const { uid, name, namespace, resourceVersion, generation, deletionGracePeriodSeconds } = metadata;
-  const { labels, ownerReferences, finalizers } = metadata;
+  const { labels, ownerReferences } = metadata;
   const { phase, reason, message, containerStatuses, conditions } = status;
   return {
     ...{ uid, name, namespace, resourceVersion, generation, deletionGracePeriodSeconds },
-    ...{ labels, ownerReferences, finalizers },
+    ...{ labels, ownerReferences },
+    finalizers: metadata.finalizers.reduce<string[]>(withFinalizer, []),
     ...{ phase, reason, message },
     createdAt: metadata.creationTimestamp?.seconds,
     deletionAt: metadata.deletionTimestamp?.seconds,

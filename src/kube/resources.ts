@@ -182,9 +182,15 @@ function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
     name: asText(meta['name']),
     namespace,
     resourceVersion: asText(meta['resourceVersion']),
-    object,
+    object: { ...object, metadata: keptMetadata(meta) },
   };
 }
+
+/** The schema of a kind bounds all but its metadata. */
+const keptMetadata = (meta: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])));
+
+const metadataFields = ['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'];
 
 function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
   return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };

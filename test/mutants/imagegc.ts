@@ -45,6 +45,7 @@ export const imageGcMutants: MutantGroup = {
       'if (found.size === 0) for',
     ],
     ['BoundPod: a whole name in one registry', index, 'if (!reference.isQualified) for', 'for'],
+    ['BoundPod: a pod of unknown images', holds, 'pod.images ?? [undefined]', 'pod.images ?? []'],
     ['BoundPod: unfinished', holds, "phase !== 'Succeeded' && ", ''],
     ['BoundPod: not failed', holds, " && phase !== 'Failed'", ''],
     ['Pinned', plan, "if (pinned) return 'Pinned';", ''],

@@ -29,8 +29,8 @@ export interface Given {
 export interface ImageHolds {
   /** The id of a container made from it, or what else mounts it. */
   readonly usedBy: string | undefined;
-  /** `namespace/name` of a pod bound to the node whose spec names it, and the name it has there. */
-  readonly boundPod: { readonly pod: string; readonly image: string } | undefined;
+  /** `namespace/name` of a pod bound to the node whose spec names it, and the name it has there; undefined = the pod has more images than are read. */
+  readonly boundPod: { readonly pod: string; readonly image: string | undefined } | undefined;
   readonly pinned: boolean;
   /** The pattern of the policy's keep list that names it. */
   readonly keepPattern: string | undefined;

@@ -67,15 +67,17 @@ export const imageOf = ({ imageId, imageRef }: RuntimeContainer): string =>
 
 type BoundPod = NonNullable<ImageHolds['boundPod']>;
 
-/** By image id, an unfinished pod whose spec names it. */
+/** By image id, an unfinished pod whose spec names it, or may do so. */
 export function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
   const bound = new Map<string, BoundPod>();
-  const bind = ({ namespace, name }: NodePod, image: string): void => {
-    for (const id of index.idsOf(image)) {
+  const bind = ({ namespace, name }: NodePod, image: string | undefined): void => {
+    for (const id of image === undefined ? index.ids : index.idsOf(image)) {
       if (!bound.has(id)) bound.set(id, { pod: `${namespace}/${name}`, image });
     }
   };
-  for (const pod of pods.filter(isUnfinished)) for (const image of pod.images) bind(pod, image);
+  for (const pod of pods.filter(isUnfinished)) {
+    for (const image of pod.images ?? [undefined]) bind(pod, image);
+  }
   return bound;
 }
 

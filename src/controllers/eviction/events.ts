@@ -1,6 +1,7 @@
 import { requestMessage } from '../../api/local-storage-messages.ts';
 import type { LivePod } from '../../kube/live-pod.ts';
 import type { OwnerRef } from '../../kube/objects.ts';
+import { isCut } from '../../runtime/bounds.ts';
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
@@ -17,7 +18,8 @@ export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
   const note = requestMessage(request, rule.evictAtPercent);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
-  if (pod.controller === undefined) return [onPod];
+  // What has a name that had to be cut cannot exist.
+  if (pod.controller === undefined || isCut(pod.controller.name)) return [onPod];
   const regarding = ownerRef(pod.controller, pod.namespace);
   // Its next pod that is evicted has its own figures to tell.
   return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];

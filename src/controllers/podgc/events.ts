@@ -2,6 +2,7 @@ import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import type { Policy } from '../../api/policy.ts';
 import type { PodDeletion, PolicyVerdicts } from './facts.ts';
+import { isCut } from '../../runtime/bounds.ts';
 import { ownerOf } from './terminated.ts';
 
 /** How many pod names a note spells out; the rest is a count. */
@@ -69,6 +70,8 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
   const owner = ownerOf(pod, replicaSetOwners);
+  // What is named so cannot exist.
+  if (owner !== undefined && isCut(owner.name)) return podRef(pod);
   // A Node owns its static pods' mirrors; being cluster-scoped, its Events live elsewhere.
   if (owner?.kind === 'Node' && owner.apiVersion === 'v1') return { ...owner, namespace: undefined };
   if (owner !== undefined) return { ...owner, namespace: pod.namespace };

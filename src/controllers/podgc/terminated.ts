@@ -1,3 +1,4 @@
+import { jobTrackingFinalizer } from '../../api/finalizers.ts';
 import type { TerminatedPolicy, TtlRule } from '../../api/policy.ts';
 import type { PodKeepReason } from '../../api/reasons.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
@@ -27,9 +28,6 @@ export interface TerminatedVerdicts {
   /** undefined = there is no rule for finished pods. */
   readonly finished: FinishedPods | undefined;
 }
-
-/** Finished pods that carry it have not been counted by their Job yet. */
-const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
 
 /**
  * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. A pod that cannot be deleted now counts for no threshold:

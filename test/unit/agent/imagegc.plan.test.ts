@@ -42,6 +42,16 @@ describe('what stays', () => {
       reason: 'BoundPod',
     },
     {
+      name: 'a pod may name it, which names more than are read',
+      over: { pods: [nodePod('p', [], { images: undefined })] },
+      reason: 'BoundPod',
+    },
+    {
+      name: 'such a pod has finished',
+      over: { pods: [nodePod('p', [], { images: undefined, phase: 'Succeeded' })] },
+      reason: undefined,
+    },
+    {
       name: 'a finished pod holds nothing',
       over: { pods: [nodePod('p', ['a'], { phase: 'Succeeded' })] },
       reason: undefined,

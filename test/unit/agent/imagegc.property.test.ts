@@ -107,7 +107,7 @@ test('what is used, mounted, bound, pinned or kept is never a candidate', proper
 });
 
 test(
-  'nor is one younger than the minimum age, nor anything while pods or containers are not known',
+  'nor is one younger than the minimum age, nor anything while pods, their images or containers are not known',
   property,
   () => {
     fc.assert(
@@ -116,6 +116,8 @@ test(
           expect(record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
         for (const what of ['pods', 'containers'] as const)
           expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
+        const pods = [nodePod('large', [], { images: undefined })];
+        expect(planned(seen, { ...factsOf(seen), pods }).candidates).toEqual([]);
       }),
       worlds,
     );

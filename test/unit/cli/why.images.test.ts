@@ -92,6 +92,12 @@ const rows: readonly Row[] = [
     why: 'Pod default/web, bound to this node, names it as x.',
   },
   {
+    reason: 'BoundPod',
+    part: partOf({ pods: [{ ...boundPod('web', []), images: undefined }] }),
+    field: null,
+    why: 'Pod default/web, bound to this node, has more than 256 containers or volumes, so it may use any image.',
+  },
+  {
     reason: 'Pinned',
     part: partOf({ images: [image('x', { pinned: true })] }),
     field: 'pinned=true',

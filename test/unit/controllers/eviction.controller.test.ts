@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bounded, bounds } from '../../../src/runtime/bounds.ts';
 import { minutesAgo, node, owner } from '../../builders.ts';
 import { livePod } from '../../fakes/evictions.ts';
 import { EvictionBed, many } from './eviction.bed.ts';
@@ -43,6 +44,13 @@ describe('an eviction', () => {
     const bed = new EvictionBed(livePod('a', { controller: owner('Node', 'node-1') }));
     await bed.pass();
     expect(bed.recorder.events[1]?.regarding).toEqual({ ...owner('Node', 'node-1'), namespace: undefined });
+  });
+
+  test('is not told on an owner with a name that nothing can have', async () => {
+    const controller = { ...owner('Job', 'j'), name: bounded('j'.repeat(1_400_000), bounds.name) };
+    const bed = new EvictionBed(livePod('a', { controller }));
+    await bed.pass();
+    expect(bed.recorder.events.map(({ regarding }) => regarding.kind)).toEqual(['Pod']);
   });
 
   test('is not repeated while the cache still shows the pod running', async () => {

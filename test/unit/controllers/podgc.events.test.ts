@@ -8,6 +8,7 @@ import {
 import { countByPolicy } from '../../../src/controllers/podgc/report.ts';
 import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
 import type { EventSpec } from '../../../src/kube/recorder.ts';
+import { bounded, bounds } from '../../../src/runtime/bounds.ts';
 import { owner, pod, policy } from '../../builders.ts';
 
 const governing = policy();
@@ -25,6 +26,11 @@ function eventsOf(deletions: readonly PodDeletion[]): EventSpec[] {
 test.each([
   { name: 'the pod itself, when nobody owns it', controller: undefined, on: 'Pod default/a' },
   { name: 'its owner', controller: owner('Job', 'j'), on: 'Job default/j' },
+  {
+    name: 'the pod itself, when its owner has a name that nothing can have',
+    controller: { ...owner('Job', 'j'), name: bounded('j'.repeat(1_400_000), bounds.name) },
+    on: 'Pod default/a',
+  },
   {
     name: 'the Node of a mirror pod, which is in no namespace',
     controller: { ...owner('Node', 'n'), apiVersion: 'v1' },
