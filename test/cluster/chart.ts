@@ -42,6 +42,7 @@ interface Container {
   readonly command?: readonly string[];
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly resources: { readonly limits: { readonly memory: string } };
   readonly securityContext: { readonly capabilities: unknown };
   readonly volumeMounts?: readonly { readonly name: string; readonly readOnly?: boolean }[];
 }

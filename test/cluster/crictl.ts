@@ -18,6 +18,7 @@ interface SandboxOptions {
   readonly uid?: string;
   readonly attempt?: number;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** A sandbox that a container can be made in. */
@@ -28,7 +29,8 @@ export interface Sandbox {
 
 /** Starts a pod sandbox on the host's network, with the kubelet's log directory for it. */
 export async function runSandbox(cluster: Runner, options: SandboxOptions): Promise<Sandbox> {
-  const { name, namespace = 'default', uid = `uid-${name}`, attempt = 0, labels = {} } = options;
+  const { name, namespace = 'default', uid = `uid-${name}`, attempt = 0 } = options;
+  const { labels = {}, annotations = {} } = options;
   const configFile = write(cluster, `sandbox-${uid}-${attempt}`, {
     metadata: { name, namespace, uid, attempt },
     log_directory: `/var/log/pods/${namespace}_${name}_${uid}`,
@@ -38,6 +40,7 @@ export async function runSandbox(cluster: Runner, options: SandboxOptions): Prom
       'io.kubernetes.pod.uid': uid,
       ...labels,
     },
+    annotations,
     linux: { security_context: { namespace_options: { network: hostNetwork } } },
   });
   return { id: await crictl(cluster, 'runp', configFile), configFile };

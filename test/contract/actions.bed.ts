@@ -38,6 +38,8 @@ interface PodOptions {
   readonly name?: string;
   readonly finalizers?: readonly string[];
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
+  readonly nodeName?: string;
 }
 
 /** Makes and reads objects through the transport under test. */
@@ -68,13 +70,16 @@ export class Objects {
     name = `p-${randomUUID().slice(0, 8)}`,
     finalizers = [],
     annotations = {},
+    ownerReferences = [],
+    nodeName = 'no-such-node',
   }: PodOptions = {}): Promise<Pod> {
     const spec = {
-      nodeName: 'no-such-node',
+      nodeName,
       automountServiceAccountToken: false,
       containers: [{ name: 'c', image: 'example.com/a' }],
     };
-    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name, finalizers, annotations }, spec };
+    const metadata = { name, finalizers, annotations, ownerReferences };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
     return this.#json({ method: 'POST', path: this.#pods(), body });
   }
 

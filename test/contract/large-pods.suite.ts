@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { jobTrackingFinalizer } from '../../src/api/finalizers.ts';
 import { clusterActions } from '../../src/kube/cluster.ts';
 import type { HttpTransport } from '../../src/kube/http-transport.ts';
 import { podsResource } from '../../src/kube/resources.ts';
+import { isCut } from '../../src/runtime/bounds.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';
 import type { StartServer } from './server.ts';
@@ -45,6 +47,36 @@ export function largePodsSuite(start: StartServer): void {
       await vi.waitFor(() => {
         expect(reflector.items.has(metadata.uid)).toBe(false);
       }, waiting);
+    },
+  );
+
+  test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
+    'a pod with names of 1.4 MB in its owner and a thousand finalizers is listed and followed, and little of it is kept: $form',
+    async ({ form }) => {
+      const owner = (name: string, uid: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid });
+      const ownerReferences = [
+        { ...owner('x'.repeat(1_400_000), 'u'), controller: true },
+        owner('other', 'v'),
+      ];
+      const finalizers = [
+        ...Array.from({ length: 1_000 }, (_, i) => `example.com/${i}`),
+        jobTrackingFinalizer,
+      ];
+      const { metadata } = await objects.createPod({ ownerReferences, finalizers });
+      const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
+      await reflector.whenSynced(signal);
+      const listed = reflector.items.get(metadata.uid);
+      expect(listed?.finalizers).toContain(jobTrackingFinalizer);
+      expect(listed?.controller?.name).toSatisfy(isCut);
+      await objects.labelPod(metadata.name);
+      await vi.waitFor(() => {
+        expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
+      }, waiting);
+      const followed = reflector.items.get(metadata.uid);
+      expect(followed?.controller).toEqual(listed?.controller);
+      expect(JSON.stringify(followed).length).toBeLessThan(4_000);
+      await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
+      await objects.removePod(metadata.name);
     },
   );
 
