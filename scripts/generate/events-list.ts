@@ -61,7 +61,7 @@ export const eventKinds: readonly EventKind[] = [
     factory: 'podsCollected',
     samples: [...collected.groups()].map(podsCollected),
     regarding:
-      'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none',
+      'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none, or one whose name is too long to exist',
     when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',
     upstream: 'none: PodGC records no Events',
   },

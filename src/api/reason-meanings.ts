@@ -13,7 +13,8 @@ export interface ReasonMeaning {
 export type ReasonMeanings<R extends string> = Readonly<Record<R, ReasonMeaning>>;
 
 /** Ends the waiting for everything that a label keeps. */
-export const unmarked = 'The label gc.dustpan.dev/keep is taken off.';
+export const unmarked =
+  'The label gc.dustpan.dev/keep is taken off. A node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes, counts as if it had the label.';
 
 /** Ends what an invalid policy holds. */
 export const corrected = 'The policy is corrected; its condition Accepted and its Event say what is wrong.';
