@@ -80,7 +80,7 @@ export const writeReport = (node: string): Attempt => ({
   body: { status: { reportTime: '2026-01-01T00:00:00Z' } },
 });
 
-export const events = '/apis/events.k8s.io/v1/namespaces/default/events';
+const events = '/apis/events.k8s.io/v1/namespaces/default/events';
 
 /** As the agent on node-a writes it, about its Node. */
 export const createEvent = (name: string, over: object = {}): Attempt => ({

@@ -66,10 +66,10 @@ function ownersOf(random: Random, { nodeName }: PodTraits): Ownership {
   const kind = random.pick(['', '', 'Job', 'Job', 'ReplicaSet', 'StatefulSet', 'Node']);
   // A static pod's mirror is always bound.
   if (kind === '' || (kind === 'Node' && nodeName === undefined)) return {};
-    const uid = random.chance(0.3) ? claimedUid : random.uid();
-    const apiVersion = kind !== 'Node' && random.chance(0.1) ? 'example.com/v1' : groups[kind];
-    const other = `owner-${random.int(9)}`;
-    const owner = { apiVersion, kind, name: kind === 'Node' ? nodeName : other, uid };
+  const uid = random.chance(0.3) ? claimedUid : random.uid();
+  const apiVersion = kind !== 'Node' && random.chance(0.1) ? 'example.com/v1' : groups[kind];
+  const other = `owner-${random.int(9)}`;
+  const owner = { apiVersion, kind, name: kind === 'Node' ? nodeName : other, uid };
   const second = { apiVersion: 'v1', kind: 'ConfigMap', name: 'also', uid: random.uid() };
   return {
     ownerReferences: [{ ...owner, controller: true }, ...(random.chance(0.1) ? [second] : [])],

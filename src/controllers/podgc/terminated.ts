@@ -47,7 +47,10 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   const overall = overThreshold(counted, rule.threshold);
   const needsMore = needsRest(rule, counted.length);
   // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it takes keeps the next.
-  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, { facts, finishOf });
+  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, {
+    facts,
+    finishOf,
+  });
   const mayExpire = (pod: PodFacts): boolean => !newest.has(pod);
   const afterOverall = needsMore ? without(counted, overall) : [];
   // Each step sorts only the pods that it may take: most pods stay, and comparing the names of all takes as long as the rest of the plan.

@@ -35,10 +35,9 @@ describe.each([
       expected: 'gone',
     },
   ])('$name: $expected', async ({ metadata, expected }) => {
-    const list = { kind: 'PartialObjectMetadataList', metadata: {}, items: [{ metadata }] };
-    const transport = new FakeTransport({
-      send: ({ path }) => (path === '/api/v1/pods' ? list : { metadata }),
-    });
+    const pod = { metadata: { name: 'web', ...metadata }, spec: { nodeName: 'node-1' } };
+    const list = { kind: 'PodList', metadata: { resourceVersion: '1' }, items: [pod] };
+    const transport = new FakeTransport({ send: () => pod, stream: () => [JSON.stringify(list)] });
     expect(await podAnswers(transport, 'node-1')(remains, never)).toBe(expected);
   });
 });

@@ -5,7 +5,16 @@ import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controller
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { now, owner } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
-import { facts, given, governorOf, jobTracking, lineOf, planned, type Given, type Seen } from './podgc.random.ts';
+import {
+  facts,
+  given,
+  governorOf,
+  jobTracking,
+  lineOf,
+  planned,
+  type Given,
+  type Seen,
+} from './podgc.random.ts';
 
 test(
   'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',

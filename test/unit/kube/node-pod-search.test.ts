@@ -4,10 +4,13 @@ import { ApiError } from '../../../src/kube/transport.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const never = new AbortController().signal;
-const hash = 'kubernetes.io/config.hash';
+const mirror = {
+  annotations: { 'kubernetes.io/config.mirror': 'static' },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n1', controller: true }],
+};
 const items = [
   { metadata: { name: 'a', uid: 'u1' } },
-  { metadata: { name: 'b', uid: 'u2', annotations: { [hash]: 'static' } } },
+  { metadata: { name: 'b', uid: 'u2', ...mirror }, spec: { nodeName: 'n' } },
 ];
 const list = (more: object = {}) => ({
   kind: 'PodList',
