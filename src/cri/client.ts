@@ -1,3 +1,5 @@
+import { BoundedReader } from './bounded-reader.ts';
+import type { Method } from './call.ts';
 import { CriConnection } from './connection.ts';
 import type { Question } from './connection.ts';
 import {
@@ -137,7 +139,7 @@ class CriClient implements ContainerRuntime {
 
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]> {
     return this.#connection.ask(
-      [runtime, runtime.methods.listContainers, ({ containers }) => containers.map(toContainer)],
+      [runtime, shortTexts(runtime.methods.listContainers), ({ containers }) => containers.map(toContainer)],
       this.#slow({}),
       signal,
     );
@@ -178,7 +180,7 @@ class CriClient implements ContainerRuntime {
 
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]> {
     return this.#connection.ask(
-      [runtime, runtime.methods.listPodSandbox, ({ items }) => items.map(toSandbox)],
+      [runtime, shortTexts(runtime.methods.listPodSandbox), ({ items }) => items.map(toSandbox)],
       this.#slow({}),
       signal,
     );
@@ -219,7 +221,7 @@ class CriClient implements ContainerRuntime {
 
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]> {
     return this.#connection.ask(
-      [runtime, runtime.methods.listContainerStats, ({ stats }) => stats.flatMap(toStats)],
+      [runtime, shortTexts(runtime.methods.listContainerStats), ({ stats }) => stats.flatMap(toStats)],
       this.#slow({}),
       signal,
     );
@@ -248,6 +250,16 @@ async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
 const imageSpec = (image: string): ImageSpec => ({ image, runtimeHandler: '' });
 
 const nothing = (): undefined => undefined;
+
+/** The same method; long texts of its answer are cut. */
+const shortTexts = <Request, Response>(method: ListMethod<Request, Response>): Method<Request, Response> => ({
+  ...method,
+  responseType: { decode: (bytes) => method.responseType.decode(new BoundedReader(bytes)) },
+});
+
+interface ListMethod<Request, Response> extends Method<Request, Response> {
+  readonly responseType: { decode(input: BoundedReader | Uint8Array): Response };
+}
 
 function present<T>(status: T | undefined): T {
   if (status === undefined) throw new Error('an answer without a status');

@@ -14,7 +14,8 @@ import {
   toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
-import { isCut } from '../../../src/runtime/bounds.ts';
+import { BoundedReader } from '../../../src/cri/bounded-reader.ts';
+import { bounded, bounds, isCut } from '../../../src/runtime/bounds.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 
 const ns = 1_789_000_000_123_456_789n;
@@ -194,6 +195,14 @@ test('a runtime handler that nobody knows is passed through', () => {
 test('of the mounts of a container only images count', () => {
   const mounts = [{}, { image: { image: 'sha256:a' } }, { image: { image: '' } }];
   expect(toContainerStatus(wire.ContainerStatus.fromPartial({ mounts })).mountedImages).toEqual(['sha256:a']);
+});
+
+test('of a list no long text is read', () => {
+  const tags = ['short', 'ä/–"\n', 'x'.repeat(250_000)];
+  const bytes = wire.Image.encode(wire.Image.fromPartial({ id: 'a', repoTags: tags })).finish();
+  const { repoTags } = wire.Image.decode(new BoundedReader(bytes));
+  expect(repoTags).toEqual(tags.map((tag) => bounded(tag, bounds.text)));
+  expect(() => wire.Image.decode(new BoundedReader(bytes.subarray(0, -1)))).toThrow(RangeError);
 });
 
 test('times are exact to the nanosecond after a round trip', () => {
