@@ -194,6 +194,7 @@ describe('a name without a registry', () => {
     ['nginx:3', []],
     [`nginx@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
     [`nginx:9@${digest}`, ['hub', 'local', 'quay', 'quay-2', 'quay-digest', 'quay-library']],
+    [`redis@${digest}`, ['quay-digest']],
     ['team/app:1', ['team-hub', 'team-quay']],
     ['app:1', []],
     ['docker.io/nginx', ['hub']],
