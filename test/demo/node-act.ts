@@ -88,9 +88,8 @@ async function bindPods({ send }: Stage): Promise<PodUids> {
 
 function introduce({ screen }: Stage, { hasDisk }: Scene): void {
   screen.say(`${bold('a node')}: ${nodeName} after some weeks, and how its agent cleans it`);
-  screen.say(
-    dim('  simulated  the container runtime (CRI on a unix socket) and what ran in it; the kubelet'),
-  );
+  screen.say(dim('  simulated  the container runtime (CRI on a unix socket) and what ran in it,'));
+  screen.say(dim('             and the kubelet'));
   screen.say(dim('  real       the agent, as built; the log files and links; the clock'));
   const disk = hasDisk
     ? [`  real       the disk of the images: ${diskMiB} MiB of memory (tmpfs), a file an image`]

@@ -33,9 +33,7 @@ export async function storageAct(stage: Stage): Promise<boolean> {
   const { screen, send, kubelet } = stage;
   screen.say();
   if (kubelet === undefined) {
-    screen.say(
-      dim('local storage is left out: its simulated kubelet needs Linux, and openssl for a certificate'),
-    );
+    screen.say(dim('local storage is left out: its simulated kubelet needs Linux and openssl'));
     return true;
   }
   screen.say(`${bold('local storage')}: pods of ${nodeName} write into volumes that may hold 4 MiB each`);

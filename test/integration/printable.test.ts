@@ -174,11 +174,13 @@ describe.each(['text', 'json'])('--log-format=%s', (format) => {
       disk: { capacityBytes: 100, otherBytes: 99 },
     });
     cri.runtime.addImage({ tags: [`registry.example.com/${hostile}:v1`] });
-    const { containers } = cri.runtime.runPod({
+    const { sandbox, containers } = cri.runtime.runPod({
       name: hostile,
       containers: [{ name: hostile, image: 'app' }],
     });
     cri.runtime.exit(containers[0]?.id ?? '');
+    // Its newest attempt stays, the one before is removed.
+    cri.runtime.exit(cri.runtime.addContainer(sandbox.id, { name: hostile, image: 'app' }).id);
     api.store.apply(
       nodesPolicy('Enforce', {
         imageGC: { minimumAge: '0s', maximumAge: '1s' },
