@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { AgentBed, nodesPolicy, type RunningAgent } from './agent.bed.ts';
 import { builtForFile, until } from './built.ts';
 
@@ -23,6 +24,16 @@ const collectImages = (minimumAge: string) =>
     imageGC: { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge, maximumAge: '1h' },
     containerGC: { maxPerPodContainer: 0 },
   });
+
+/** A pod that has finished, its sandbox stopped: a limit of zero takes its only container. */
+function runFinishedPod({ runtime }: CriSandbox): void {
+  const { sandbox } = runtime.runPod({
+    name: 'web',
+    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
+  });
+  runtime.pods.stopSandbox(sandbox.id);
+  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+}
 
 const isThere = (): boolean => bed.cri.runtime.images.all.some(({ tags }) => tags.includes(unused));
 const isAlive = async (agent: RunningAgent): Promise<boolean> =>
@@ -69,11 +80,7 @@ test('a runtime that goes and comes back: said once each, and work goes on', asy
   await until('said', () => agent.said(away) === 1);
   expect(await isAlive(agent)).toBe(true);
   await cri.up();
-  const { sandbox } = cri.runtime.runPod({
-    name: 'web',
-    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
-  });
-  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+  runFinishedPod(cri);
   await until('it answers again', () => agent.said('container runtime answers') === 2);
   await until('collected', () => cri.runtime.containers.length === 0);
   expect(
@@ -85,11 +92,7 @@ test('a runtime that is not ready: like one that is away, though it answers; the
   const cri = await bed.startCri();
   cri.runtime.notReady = { reason: 'Starting', message: 'recovering' };
   cri.runtime.addImage({ tags: [unused] });
-  const { sandbox } = cri.runtime.runPod({
-    name: 'web',
-    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
-  });
-  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+  runFinishedPod(cri);
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
   await until('degraded', () => bed.condition('Degraded') === 'True RuntimeUnavailable');
@@ -128,11 +131,7 @@ test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async 
 
 test('SIGTERM while the runtime hangs ends within 5 s with 0', async () => {
   const cri = await bed.startCri();
-  const { sandbox } = cri.runtime.runPod({
-    name: 'web',
-    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
-  });
-  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+  runFinishedPod(cri);
   cri.faults.next('RemoveContainer', { kind: 'hang' }, Infinity);
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
