@@ -139,11 +139,13 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
 /**
  * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
  * ended, must not make the pod as old as its init container. A time before the creation shows a clock that was behind, and then no
- * later one is right either: it is the answer, and no plan believes it.
+ * later one is right either: it is the answer, and no plan believes it. The start of the pod shows that of any pod, however long it ran.
  */
 function finishedAtMs(pod: PodParts): number {
   const { ends, otherEnds, changes } = pod;
   const created = ms(pod.createdAt) ?? 0;
+  const started = ms(pod.startedAt);
+  if (started !== undefined && started < created - tolerableStartSkewMs) return started;
   let last = created;
   for (const times of hasAllEnds(pod) ? [ends, otherEnds] : [ends, otherEnds, changes]) {
     for (const time of times) {
@@ -155,6 +157,9 @@ function finishedAtMs(pod: PodParts): number {
   }
   return last;
 }
+
+/** A kubelet starts a pod within the second of its creation, by a clock that may be a little behind. */
+const tolerableStartSkewMs = 5_000;
 
 const hasAllEnds = ({ ends }: PodParts): boolean =>
   ends.length > 0 && ends.every((end) => ms(end) !== undefined);

@@ -82,7 +82,7 @@ function nodePodFacts(
     configHash: configHashOf(meta, spec),
     priority: spec.priority,
     keepMarked: isKeepMarked(meta) || !isRead,
-    images: isRead ? intern.strings(imagesOf(spec)) : undefined,
+    images: imagesOf(spec, status, intern),
     storage: isRead ? specs.read(spec) : noStorageSpec,
   };
 }
@@ -102,14 +102,24 @@ const isReadable = ({ containers, initContainers, ephemeralContainers, volumes }
   containers.length + initContainers.length + ephemeralContainers.length <= bounds.podParts &&
   volumes.length <= bounds.podParts;
 
-/** Each once, in the order of the spec. One that is too long to be kept names no image. */
-function imagesOf({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): string[] {
+/**
+ * Each once, in the order of the spec; one that is too long to be kept names no image. A finished pod refers to none. undefined = the pod
+ * refers to more than is kept: any image may be one of them.
+ */
+function imagesOf(
+  { containers, initContainers, ephemeralContainers, volumes }: NodePodSpec,
+  { phase }: NodePodStatus,
+  intern: Interner,
+): readonly string[] | undefined {
+  if (phase === 'Succeeded' || phase === 'Failed') return intern.strings([]);
   const images = [
     ...[...containers, ...initContainers].map(({ image }) => image),
     ...ephemeralContainers.map((one) => one.ephemeralContainerCommon?.image ?? ''),
     ...volumes.map((one) => one.volumeSource?.image?.reference ?? ''),
   ];
-  return [...new Set(images)].filter((image) => image !== '' && !isCut(image));
+  const named = [...new Set(images)].filter((image) => image !== '' && !isCut(image));
+  const size = named.reduce((sum, image) => sum + Buffer.byteLength(image), 0);
+  return size <= bounds.images ? intern.strings(named) : undefined;
 }
 
 /** The JSON form as the message its protobuf form decodes to. */

@@ -24,6 +24,8 @@ export const bounds = {
   taints: 64,
   /** Keys and values of an object's labels together; node feature discovery writes some 15 KB. */
   labels: 65_536,
+  /** Texts of all images of a pod together: 20 images of 100 bytes are many. */
+  images: 16_384,
   /** Containers of all kinds of one pod, and volumes of one pod. The kubelet starts containers one by one; 20 are many. */
   podParts: 256,
 } as const;

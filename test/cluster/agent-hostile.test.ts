@@ -17,6 +17,8 @@ const hostileSandboxes = 62;
 /** As large as etcd takes an object. */
 const nameBytes = 1_400_000;
 const hostilePods = 60;
+/** The most of each that is read: names of images that no other pod has, half a megabyte a pod. */
+const images = { pods: 120, containers: 256, bytes: 2_000 };
 
 let cluster: Cluster;
 let transport: HttpTransport;
@@ -36,6 +38,13 @@ beforeAll(async () => {
     const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid: randomUUID(), controller: true };
     await objects.createPod({ ownerReferences: [owner], nodeName: cluster.node.name });
   }
+  for (let i = 0; i < images.pods; i += 1) {
+    const containers = Array.from({ length: images.containers }, (_, at) => ({
+      name: `c-${at}`,
+      image: `registry.example.com/${randomBytes(images.bytes / 2).toString('hex')}`,
+    }));
+    await objects.createPod({ containers, nodeName: cluster.node.name });
+  }
   sandboxes = [];
   for (let i = 0; i < hostileSandboxes; i += 1) {
     // With one character beyond Latin-1 each of them takes two bytes in V8.
@@ -50,7 +59,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-test('62 sandboxes with 250 KB of annotations and 60 pods with names of 1.4 MB in their owners: the agent stays below the limit of the chart, and collects', async () => {
+test('62 sandboxes with 250 KB of annotations, 60 pods with names of 1.4 MB in their owners, 120 with 256 long images: the agent stays below the limit of the chart, and collects', async () => {
   const { env, nodeFlags, limitMiB } = await shipped('DaemonSet');
   await applyPolicy(cluster, 'Enforce', { containerGC: {}, imageGC: {} });
   agent = await startAgent(cluster, {

@@ -40,6 +40,7 @@ interface PodOptions {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly ownerReferences?: readonly object[];
   readonly nodeName?: string;
+  readonly containers?: readonly object[];
 }
 
 /** Makes and reads objects through the transport under test. */
@@ -72,11 +73,12 @@ export class Objects {
     annotations = {},
     ownerReferences = [],
     nodeName = 'no-such-node',
+    containers = [{ name: 'c', image: 'example.com/a' }],
   }: PodOptions = {}): Promise<Pod> {
     const spec = {
       nodeName,
       automountServiceAccountToken: false,
-      containers: [{ name: 'c', image: 'example.com/a' }],
+      containers,
     };
     const metadata = { name, finalizers, annotations, ownerReferences };
     const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };

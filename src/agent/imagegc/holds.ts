@@ -89,8 +89,13 @@ export function strayContainers(
   containers: readonly RuntimeContainer[],
   pods: readonly NodePod[],
 ): readonly RuntimeContainer[] {
-  const bound = pods.filter(isUnfinished);
-  const known = new Set(bound.flatMap(({ uid, configHash = uid }) => [uid, configHash]));
+  // A mirror can be forged: it says nothing about the UID of another pod of the API.
+  const uids = new Set(pods.map(({ uid }) => uid));
+  const known = new Set(
+    pods
+      .filter(isUnfinished)
+      .flatMap(({ uid, configHash = uid }) => (uids.has(configHash) ? [uid] : [uid, configHash])),
+  );
   return containers.filter(
     ({ state, labels }) => state !== 'Exited' && !known.has(labels['io.kubernetes.pod.uid'] ?? ''),
   );

@@ -121,7 +121,7 @@ export class ImageGcManager {
     const { runtime, pods: readPods, clock, metrics } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
-    const sandboxImage = await this.#sandboxImage(signal);
+    const sandboxImage = await runtime.sandboxImage(signal);
     const listed = await runtime.listImages(signal);
     const containers = await runtime.listContainers(signal);
     const mounted = await this.#mountedImages(containers, signal);
@@ -134,17 +134,6 @@ export class ImageGcManager {
     metrics.repulled.inc(repulled.length);
     for (const { sizeBytes } of repulled) metrics.repulledBytes.inc(sizeBytes);
     return { ...state, listed, containers, mounted, pods, sandboxImage };
-  }
-
-  async #sandboxImage(signal: AbortSignal): Promise<string | undefined> {
-    try {
-      return await this.#deps.runtime.sandboxImage(signal);
-    } catch (err) {
-      signal.throwIfAborted();
-      this.#count('observe');
-      this.#deps.log.warn({ err }, 'the sandbox image is not known, images called pause are kept');
-      return undefined;
-    }
   }
 
   async #load(signal: AbortSignal): Promise<AgentState> {

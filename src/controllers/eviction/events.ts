@@ -58,5 +58,5 @@ const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
 /** A Node is cluster-scoped, so its Events live elsewhere. */
 const ownerRef = (owner: OwnerRef, namespace: string): ObjectRef => ({
   ...owner,
-  namespace: owner.kind === 'Node' ? undefined : namespace,
+  namespace: owner.apiVersion === 'v1' && owner.kind === 'Node' ? undefined : namespace,
 });

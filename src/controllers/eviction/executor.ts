@@ -82,13 +82,11 @@ export class EvictionExecutor {
 
   async #perform(eviction: PodEviction): Promise<void> {
     try {
-      if (!(await this.#mayEvict(eviction))) {
-        this.#forbid(eviction, eviction.request.pod);
-        return;
-      }
+      const isAllowed = await this.#mayEvict(eviction);
       const looked = await this.#look(eviction);
       if (looked === 'stop') return;
       if (typeof looked === 'string') this.#keep(eviction, looked);
+      else if (!isAllowed) this.#forbid(looked.eviction, looked.pod);
       else await this.#act(looked.eviction, looked.pod);
     } catch (err) {
       this.#fail(eviction, err);
@@ -123,6 +121,9 @@ export class EvictionExecutor {
     const again = this.#deps.decideAgain(eviction);
     if (again === undefined) return 'RequestStale';
     if (again.verdict === 'Keep') return again.reason;
+    // The right was checked for the rule of the plan.
+    if (again.rule.respectPodDisruptionBudgets !== eviction.rule.respectPodDisruptionBudgets)
+      return 'PolicyChanged';
     return this.#isFreshByServer(again, confirmation) ? { eviction: again, pod } : 'RequestStale';
   }
 

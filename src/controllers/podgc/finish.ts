@@ -26,14 +26,19 @@ export function observeFinished(
 }
 
 /** When a finished pod finished, Unix milliseconds: as reported; or when the controller first saw it finished, where the report cannot be true. */
-export function finishedAt(
-  pod: PodFacts,
-  { finishedForMs }: Pick<PodGcFacts, 'finishedForMs'>,
-  nowMs: number,
-): number {
-  const seenAtMs = nowMs - (finishedForMs.get(pod.uid) ?? 0);
+export function finishedAt(pod: PodFacts, facts: SeenFacts, nowMs: number): number {
+  const seenAtMs = firstSeenMs(pod, facts, nowMs);
   return isCredible(pod, seenAtMs) ? reportedFinish(pod) : seenAtMs;
 }
+
+/** The earliest time at which a finished pod may have finished, Unix milliseconds: its creation, where the report cannot be true. */
+export const earliestFinish = (pod: PodFacts, facts: SeenFacts, nowMs: number): number =>
+  isCredible(pod, firstSeenMs(pod, facts, nowMs)) ? reportedFinish(pod) : pod.createdAtMs;
+
+type SeenFacts = Pick<PodGcFacts, 'finishedForMs'>;
+
+const firstSeenMs = (pod: PodFacts, { finishedForMs }: SeenFacts, nowMs: number): number =>
+  nowMs - (finishedForMs.get(pod.uid) ?? 0);
 
 /** What the pod's status says, by the clock of its node; the creation where it says nothing. */
 export const reportedFinish = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;

@@ -96,7 +96,8 @@ export function missingNodes(
 
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
 function overPercent(missing: number, existing: number, { policy }: Group): number | undefined {
-  const percent = (100 * missing) / (missing + existing);
+  // Without any Node all of them are missing, whatever pods refer to.
+  const percent = existing === 0 ? 100 : (100 * missing) / (missing + existing);
   const limit = policy.pods?.safety.maxOrphanedNodesPercent;
   return limit === undefined || percent > limit ? percent : undefined;
 }

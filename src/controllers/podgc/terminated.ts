@@ -16,7 +16,7 @@ import {
   type RuleHits,
   type Ttl,
 } from './facts.ts';
-import { finishedAt } from './finish.ts';
+import { earliestFinish, finishedAt } from './finish.ts';
 import { byTurn, firstInTurn, inTurn } from './order.ts';
 
 /** What the terminated rule says of the finished pods of one policy. */
@@ -49,7 +49,7 @@ export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): 
   // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it takes keeps the next.
   const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, {
     facts,
-    finishOf,
+    orders: [finishOf, (pod) => earliestFinish(pod, facts, nowMs)],
   });
   const mayExpire = (pod: PodFacts): boolean => !newest.has(pod);
   const afterOverall = needsMore ? without(counted, overall) : [];
@@ -168,11 +168,14 @@ function overNamespaceThreshold(
 
 const isAbove0 = (count: number | undefined): count is number => count !== undefined && count > 0;
 
-/** The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. */
+/**
+ * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. Where the finish time of a pod is in doubt,
+ * the newest by the latest and by the earliest time possible: a pod that was first seen after a restart must not push out its siblings.
+ */
 function newestOfOwners(
   terminated: readonly PodFacts[],
   { keepPerOwner }: TerminatedPolicy,
-  { facts, finishOf }: { readonly facts: PodGcFacts; readonly finishOf: FinishOf },
+  { facts, orders }: { readonly facts: PodGcFacts; readonly orders: readonly FinishOf[] },
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
   const byOwner = groupBy(terminated, (pod) =>
@@ -180,7 +183,8 @@ function newestOfOwners(
   );
   const newest = new Set<PodFacts>();
   byOwner.forEach((pods) => {
-    const kept = pods.length > keepPerOwner ? pods.sort(byNewest(finishOf)).slice(0, keepPerOwner) : pods;
+    const isFew = pods.length <= keepPerOwner;
+    const kept = isFew ? pods : orders.flatMap((at) => pods.sort(byNewest(at)).slice(0, keepPerOwner));
     for (const pod of kept) newest.add(pod);
   });
   return newest;

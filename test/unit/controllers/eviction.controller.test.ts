@@ -41,9 +41,10 @@ describe('an eviction', () => {
   });
 
   test('of a static pod is told on its Node, which is in no namespace', async () => {
-    const bed = new EvictionBed(livePod('a', { controller: owner('Node', 'node-1') }));
+    const node = { ...owner('Node', 'node-1'), apiVersion: 'v1' };
+    const bed = new EvictionBed(livePod('a', { controller: node }));
     await bed.pass();
-    expect(bed.recorder.events[1]?.regarding).toEqual({ ...owner('Node', 'node-1'), namespace: undefined });
+    expect(bed.recorder.events[1]?.regarding).toEqual({ ...node, namespace: undefined });
   });
 
   test('is not told on an owner with a name that nothing can have', async () => {

@@ -103,7 +103,7 @@ describe('a missing right', () => {
         name: 'to evict, with a policy that ignores budgets: nothing is deleted instead',
         policy: ignoring,
         isAllowed: false,
-        requests: ['may evict in default'],
+        requests: ['may evict in default', 'get a'],
         right: 'create pods/eviction.',
       },
       {
@@ -152,7 +152,7 @@ describe('a missing right', () => {
     bed.evictions.isAllowed = true;
     bed.clock.advance(10_000);
     await bed.pass();
-    expect(bed.evictions.requests).toEqual(['may evict in default', ...ended]);
+    expect(bed.evictions.requests).toEqual(['may evict in default', 'get a', ...ended]);
     expect(bed.recorder.reasons).toEqual(['EvictionBlocked Pod/a', 'Evicted Pod/a']);
   });
 });

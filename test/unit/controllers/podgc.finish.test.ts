@@ -146,6 +146,21 @@ const rows: readonly Row[] = [
     stays: ['later KeptForOwner'],
   },
   {
+    name: 'keepPerOwner: after a restart an old pod of a broken clock pushes out no sibling',
+    world: {
+      pods: [
+        pod('old', {
+          ...{ createdAtMs: minutesAgo(900), finishedAtMs: minutesAgo(999), controller: owner('Job', 'j') },
+        }),
+        pod('newest', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
+        pod('before', { finishedAtMs: minutesAgo(6), controller: owner('Job', 'j') }),
+      ],
+    },
+    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    goes: ['before Expired'],
+    stays: ['old KeptForOwner', 'newest KeptForOwner'],
+  },
+  {
     name: 'keepPerOwner: of pods first seen finished at once, the newest created is the newest',
     world: {
       pods: [

@@ -205,6 +205,8 @@ describe('other kinds', () => {
 
 describe('a pod of the node', () => {
   const container = (image: string, name = 'c') => ({ name, image });
+  const images = (count: number): string[] =>
+    Array.from({ length: count }, (_, i) => `${i}`.padEnd(bounds.text, 'x'));
   const codec = nodePodCodec();
   const protobuf = (spec: object) =>
     codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial({ metadata, spec })).finish()));
@@ -222,23 +224,30 @@ describe('a pod of the node', () => {
   test.each([
     { name: '256 containers', count: bounds.podParts, isRead: true },
     { name: '257 containers', count: bounds.podParts + 1, isRead: false },
-  ])(
-    'with $name is read: $isRead; if not, it is opted out, and any image may be its own',
-    ({ count, isRead }) => {
-      const containers = Array.from({ length: count }, (_, i) => container(`image-${i}`, `c-${i}`));
-      for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })]) {
-        expect(facts.images?.length).toBe(isRead ? count : undefined);
-        expect(facts.keepMarked).toBe(!isRead);
-        expect(facts.storage.containers).toHaveLength(isRead ? count : 0);
-      }
-    },
-  );
+  ])('with $name is read: $isRead; if not, it is opted out', ({ count, isRead }) => {
+    const containers = Array.from({ length: count }, (_, i) => container(`image-${i}`, `c-${i}`));
+    for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })]) {
+      expect(facts.images).toHaveLength(count);
+      expect(facts.keepMarked).toBe(!isRead);
+      expect(facts.storage.containers).toHaveLength(isRead ? count : 0);
+    }
+  });
+
+  test.each([
+    { name: 'one image of 1.4 MB', images: [long()], kept: 0 },
+    { name: 'images of 16 KB together', images: images(8), kept: 8 },
+    { name: 'images of 18 KB together: any image may be its own', images: images(9), kept: undefined },
+  ])('with $name', ({ images, kept }) => {
+    const containers = images.map((image, i) => container(image, `c-${i}`));
+    for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })])
+      expect(facts.images?.length).toBe(kept);
+  });
 
   test('with 257 volumes is opted out', () => {
     const volumes = Array.from({ length: 257 }, (_, i) => ({ name: `v-${i}`, emptyDir: {} }));
     expect(codec.fromJson({ metadata, spec: { volumes } })).toMatchObject({
       keepMarked: true,
-      images: undefined,
+      images: [],
       storage: { emptyDirs: [] },
     });
   });

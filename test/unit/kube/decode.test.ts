@@ -77,6 +77,24 @@ describe('pods', () => {
       expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
     },
     {
+      name: 'so does a start before the creation, however long the pod ran',
+      status: {
+        phase: 'Succeeded',
+        startTime: '2025-12-31T22:00:00Z',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T01:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T22:00:00Z') },
+    },
+    {
+      name: 'a start some seconds before the creation is that of a synchronised clock',
+      status: {
+        phase: 'Succeeded',
+        startTime: '2025-12-31T23:59:55Z',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T01:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-01T01:00:00Z') },
+    },
+    {
       name: 'a clock that counts from 1970 is one that is behind',
       status: {
         phase: 'Failed',

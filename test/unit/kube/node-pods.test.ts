@@ -62,7 +62,7 @@ const facts = {
   configHash: 'h1',
   priority: 1000,
   keepMarked: true,
-  images: ['main:1', 'init:1', 'debug:1', 'model:1'],
+  images: [],
   storage: {
     emptyDirs: [
       { name: 'data', isMemory: false, limit: undefined },
@@ -187,6 +187,14 @@ describe('a pod of the node', () => {
     { name: 'mirrors none without its Node as the owner', ownerReferences: [] },
   ])('$name', ({ spec = json.spec, ...over }) => {
     expect(codec.fromJson({ ...json, metadata: { ...metadata, ...over }, spec }).configHash).toBeUndefined();
+  });
+
+  test.each([
+    { phase: 'Running', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
+    { phase: 'Pending', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
+    { phase: 'Succeeded', images: [] },
+  ])('$phase refers to $images', ({ phase, images }) => {
+    expect(codec.fromJson({ ...json, status: { phase } }).images).toEqual(images);
   });
 
   test('is not made anew in the same state', () => {
