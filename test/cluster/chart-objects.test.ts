@@ -133,7 +133,7 @@ describe('objects', () => {
     { set: { 'rbac.evictions': false }, says: undefined },
     { set: { 'controller.enabled': false, 'agent.enabled': false }, says: undefined },
     { set: { 'admissionPolicy.enabled': false }, says: 'admissionPolicy.enabled is false, so' },
-    { set: { 'agent.enabled': false }, says: 'agent.enabled is false, so' },
+    { set: { 'agent.enabled': false }, says: 'agent.enabled is false: nothing is collected' },
   ])('with $set the notes say whether evictions are off for want of a pin', async ({ set, says }) => {
     // helm template prints no notes, but they are a template like the others.
     const notes =
@@ -141,7 +141,7 @@ describe('objects', () => {
     const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
     const text = data?.['text'] ?? '';
     expect(text).toContain('What happens now: nothing, unless');
-    expect(text.includes('the controller has no right to')).toBe(says !== undefined);
+    expect(text.includes('no right to evict pods')).toBe(says !== undefined);
     expect(text).toContain(says ?? '');
   });
 

@@ -36,17 +36,10 @@ describe('a missing file is not known, and everything stays', () => {
 
   test('an empty list of nodes is no node', async () => {
     use('node-vanished');
-    // Only a name that a kubelet has run pods under counts as a missing node.
-    const status = { phase: 'Running', startTime: '2026-01-15T10:00:00Z' };
-    const pod = {
-      metadata: { name: 'web-0', namespace: 'web', uid: 'web-0' },
-      spec: { nodeName: 'node-2' },
-    };
-    scene.write('snapshot/pods.json', list('Pod', [{ ...pod, status }]));
     scene.write('snapshot/nodes.json', list('Node', []));
     const told = await plan('--assume-quarantine-elapsed');
     expect(told.totals[0]?.tripped).toEqual({ default: 100 });
-    expect(goes(told)).toEqual([]);
+    expect(goes(told)).toEqual(['Unscheduled never-placed']);
   });
 
   test('without namespaces no pod goes', async () => {

@@ -124,6 +124,7 @@ export const podGcMutants: MutantGroup = {
     ['KeptForOwner: so many', terminated, '.slice(0, keepPerOwner)', '.slice(0, keepPerOwner + 1)'],
     ['KeptForOwner: from the ttl', terminated, 'boolean => !newest.has(pod);', 'boolean => true;'],
     ['KeptForOwner: the newest', terminated, 'finishOf(b) - finishOf(a)', 'finishOf(a) - finishOf(b)'],
+    ['KeptForOwner: nor by creation, in doubt', terminated, 'orders.flatMap(', 'orders.slice(0, 1).flatMap('],
     ['KeptForOwner: then the newest created', terminated, ' || b.createdAtMs - a.createdAtMs', ''],
     ['KeptForOwner: none that is going', terminated, 'isTerminating(pod) ? undefined : ', ''],
     [
@@ -212,6 +213,7 @@ export const podGcMutants: MutantGroup = {
     ['Quarantined: anew after a gap', nodes, 'before.lookedAtMs > maxGapMs', 'before.lookedAtMs > Infinity'],
     ['Quarantined: anew for a node that was back', nodes, 'nodes?.has(nodeName) === true || ', ''],
     ['Tripped: over the limit', nodes, 'percent > limit ?', 'percent > 2 * limit ?'],
+    ['Tripped: without any Node', nodes, 'existing === 0 ? 100 : ', ''],
     ['Tripped: at the limit it does not', nodes, 'percent > limit ?', 'percent >= limit ?'],
     [
       'Tripped: over all policies',

@@ -87,6 +87,13 @@ const rows: readonly Row[] = [
     stays: ['held FinalizerHeld'],
   },
   {
+    name: 'without any Node the breaker is open, whatever names pods refer to',
+    world: { pods: [pod('a', { ...gone, started: false })], nodes: [] },
+    policies: [orphaned(40_000, 20)],
+    goes: [],
+    stays: ['a Tripped'],
+  },
+  {
     name: 'at the percentage they go',
     world: { pods: [pod('a', gone)], nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)) },
     policies: [orphaned(40_000, 20)],
