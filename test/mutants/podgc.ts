@@ -24,6 +24,7 @@ export const podGcMutants: MutantGroup = {
     'controller',
     'executor',
     'finish',
+    'held',
     'marking',
   ].map((name) => `test/unit/controllers/podgc.${name}.test.ts`),
   mutants: [
