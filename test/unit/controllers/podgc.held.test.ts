@@ -21,8 +21,8 @@ const rows: readonly Row[] = [
     world: {
       pods: [
         aged('tenant/1', 9, over),
-        aged('tenant/2', 9, over),
-        aged('tenant/3', 9, over),
+        aged('tenant/2', 1, over),
+        aged('tenant/3', 1, over),
         aged('shop/a', 5),
         aged('shop/b', 4),
       ],
