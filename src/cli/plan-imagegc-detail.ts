@@ -121,7 +121,7 @@ function tooYoung({ record, minimumAgeMs }: KeptImage, { imageGC }: ImageContext
 function boundText({ boundPod }: ImageHolds): string {
   const pod = `Pod ${boundPod?.pod ?? ''}, bound to this node,`;
   return boundPod?.image === undefined
-    ? `${pod} has more than ${bounds.podParts} containers or volumes, so it may use any image.`
+    ? `${pod} names more than ${bounds.images / 1024} KB of images, so it may use any image.`
     : `${pod} names it as ${boundPod.image}.`;
 }
 

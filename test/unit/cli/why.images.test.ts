@@ -95,7 +95,7 @@ const rows: readonly Row[] = [
     reason: 'BoundPod',
     part: partOf({ pods: [{ ...boundPod('web', []), images: undefined }] }),
     field: null,
-    why: 'Pod default/web, bound to this node, has more than 256 containers or volumes, so it may use any image.',
+    why: 'Pod default/web, bound to this node, names more than 16 KB of images, so it may use any image.',
   },
   {
     reason: 'Pinned',
