@@ -1,7 +1,7 @@
 import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
-import { containerMeanings, imageMeanings } from '../../src/api/node-reason-meanings.ts';
+import { containerMeanings } from '../../src/api/node-reason-meanings.ts';
 import { evictionSignals } from '../../src/api/local-storage.ts';
-import { podMeanings, type ReasonMeanings } from '../../src/api/reason-meanings.ts';
+import { podMeanings } from '../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -14,6 +14,7 @@ import {
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
 import { evictionMeanings, storageMeanings } from '../../src/api/storage-reason-meanings.ts';
+import { imageReasons } from '../../src/gc/reasons/images.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
@@ -41,8 +42,8 @@ const podSections = (): readonly string[] => [
 const imageSections = (): readonly string[] => [
   ...heading(2, 'Images (imagegc)'),
   'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it are about the node as a whole.',
-  ...reasonTable('Remove', imageRemoveReasons, imageMeanings),
-  ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageMeanings),
+  ...reasonTable('Remove', imageRemoveReasons, imageReasons),
+  ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageReasons),
 ];
 
 const containerSections = (): readonly string[] => [
@@ -66,11 +67,11 @@ const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)]
 function reasonTable<R extends string>(
   verdict: 'Delete' | 'Remove' | 'Evict' | 'Keep' | 'Not evicted',
   reasons: readonly R[],
-  meanings: ReasonMeanings<R>,
+  meanings: Readonly<Record<R, { readonly meaning: string; readonly change: string }>>,
 ): readonly string[] {
   const goes = verdict === 'Delete' || verdict === 'Remove' || verdict === 'Evict';
   const change = goes ? 'What would keep it' : 'When it may go';
-  const rows = reasons.map((reason) => [code(reason), meanings[reason].sentence, meanings[reason].change]);
+  const rows = reasons.map((reason) => [code(reason), meanings[reason].meaning, meanings[reason].change]);
   return table([`${verdict}, because`, '', change], rows);
 }
 

@@ -43,6 +43,26 @@ function governanceOf(
   return { kind: 'governed', policy, nodes: policy.nodes };
 }
 
+type Block = 'imageGC' | 'containerGC' | 'localStorageEviction';
+
+/** What one unit of the agent may do on its node: what a block of the policy says, or nothing, with the reason. */
+export type NodeRule<T> =
+  | { readonly kind: 'governed'; readonly policy: Policy; readonly rule: T }
+  | Extract<NodeGovernance, { kind: 'keep' }>;
+
+/** What governs the node, as far as it concerns the unit of this block. */
+export function nodeRule<B extends Block>(
+  governance: NodeGovernance,
+  block: B,
+): NodeRule<NonNullable<NodesPolicy[B]>> {
+  if (governance.kind === 'keep') return governance;
+  const { policy, nodes } = governance;
+  const rule = nodes[block];
+  return rule === undefined
+    ? { kind: 'keep', reason: 'RuleOff', policy }
+    : { kind: 'governed', policy, rule };
+}
+
 /** Whether nothing is known that could govern the node: a watch that does not work, a node that is gone. */
 export const isNodeUnknown = (governance: NodeGovernance): boolean =>
   governance.kind === 'keep' && governance.reason === 'NodeUnknown';

@@ -3,7 +3,7 @@ import type { PodDeleteReason, PodKeepReason } from './reasons.ts';
 /** What a reason tells a person. */
 export interface ReasonMeaning {
   /** Why it goes or stays, one sentence; the same wherever it is explained. */
-  readonly sentence: string;
+  readonly meaning: string;
   /** What would keep what goes, and what would let go what stays. */
   readonly change: string;
   /** What a person must know before believing or hastening the verdict. */
@@ -28,111 +28,111 @@ const mayRun =
 /** Of podgc. */
 export const podMeanings: ReasonMeanings<PodDeleteReason | PodKeepReason> = {
   Terminated: {
-    sentence:
+    meaning:
       'More finished pods can be deleted than the threshold allows; evicted ones are first, then the oldest.',
     change: `A higher pods.terminated.threshold. ${podMark}`,
   },
   TerminatedInNamespace: {
-    sentence: 'In its namespace more finished pods can be deleted than the threshold of a namespace allows.',
+    meaning: 'In its namespace more finished pods can be deleted than the threshold of a namespace allows.',
     change: `A higher pods.terminated.perNamespaceThreshold, or a higher keepPerOwner if it is among the newest of an owner. ${podMark}`,
   },
   Expired: {
-    sentence: 'It finished longer ago than its time to live.',
+    meaning: 'It finished longer ago than its time to live.',
     change: `A longer ttl (pods.terminated.ttlByReason or ttlAfterFinished), or a higher keepPerOwner if it is among the newest of an owner. ${podMark}`,
   },
   OutOfService: {
-    sentence: 'It is terminating on a node that is not ready and marked out of service.',
+    meaning: 'It is terminating on a node that is not ready and marked out of service.',
     change: `The node is ready again, or its taint node.kubernetes.io/out-of-service is taken off. ${podMark}`,
   },
   Orphaned: {
-    sentence: 'Its node is gone, has been for the whole quarantine, and is so by a live look.',
+    meaning: 'Its node is gone, has been for the whole quarantine, and is so by a live look.',
     change: `The node comes back under its name, or a longer pods.orphaned.quarantine. ${podMark}`,
     caution: mayRun,
   },
   Unscheduled: {
-    sentence: 'It is terminating and was never bound to a node.',
+    meaning: 'It is terminating and was never bound to a node.',
     change: `A policy without pods.unscheduledTerminating. ${podMark}`,
   },
   NotTerminated: {
-    sentence: 'It runs, or is about to.',
+    meaning: 'It runs, or is about to.',
     change: 'It finishes and a rule for finished pods takes it, or its node goes away.',
   },
   UnderThreshold: {
-    sentence: 'It has finished, but is within the thresholds.',
+    meaning: 'It has finished, but is within the thresholds.',
     change:
       'More pods finish than the threshold allows and it is the next to go, or the policy gives it a ttl.',
   },
   RuleOff: {
-    sentence: 'It has finished, but the policy has no rule for finished pods.',
+    meaning: 'It has finished, but the policy has no rule for finished pods.',
     change: 'The policy gets pods.terminated.',
   },
   TooYoung: {
-    sentence: 'It has finished, but its time to live is not up.',
+    meaning: 'It has finished, but its time to live is not up.',
     change:
       'Its ttl is up: pods.terminated.ttlByReason or ttlAfterFinished, from the end of its last container; from when the controller first saw it finished, where the clock of its node is wrong.',
   },
   KeepMarked: {
-    sentence: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
+    meaning: 'The label gc.dustpan.dev/keep is on the pod, its namespace or its node.',
     change: unmarked,
   },
   JobUncounted: {
-    sentence: 'It has finished, but its Job has not counted it yet.',
+    meaning: 'It has finished, but its Job has not counted it yet.',
     change: 'The Job controller counts it and takes off the finalizer batch.kubernetes.io/job-tracking.',
   },
   JobUnfinished: {
-    sentence: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
+    meaning: 'It has finished, but its Job has not, and the policy protects the pods of such Jobs.',
     change: 'The Job gets the condition Complete or Failed, or pods.terminated.protectUnfinishedJobs is off.',
   },
   KeptForOwner: {
-    sentence: 'It is among the newest finished pods of its owner.',
+    meaning: 'It is among the newest finished pods of its owner.',
     change:
       'Newer pods of the owner finish, or a lower pods.terminated.keepPerOwner; the threshold takes it all the same.',
   },
   FinalizerHeld: {
-    sentence: 'It was deleted before and waits for its finalizers; deleting it again changes nothing.',
+    meaning: 'It was deleted before and waits for its finalizers; deleting it again changes nothing.',
     change: 'Whoever owns the finalizers takes them off; then it goes by itself.',
   },
   Quarantined: {
-    sentence: 'Its node is missing, but not for long enough.',
+    meaning: 'Its node is missing, but not for long enough.',
     change:
       'The node is still missing when pods.orphaned.quarantine is over; a node that comes back starts it anew.',
     caution: mayRun,
   },
   NodeExists: {
-    sentence: 'It was due as an orphan, but a live look found its node.',
+    meaning: 'It was due as an orphan, but a live look found its node.',
     change: 'The node is missing again for a whole quarantine.',
   },
   NodeUnknown: {
-    sentence: 'It was due, but its node could not be read live.',
+    meaning: 'It was due, but its node could not be read live.',
     change: 'A later pass can read the node.',
   },
   NodeRecovered: {
-    sentence: 'It was due, but a live look found its node ready or no longer marked out of service.',
+    meaning: 'It was due, but a live look found its node ready or no longer marked out of service.',
     change: 'The node is not ready and marked out of service again.',
   },
   ClockUnsure: {
-    sentence: 'Its age cannot be trusted: our clock and that of the API server differ.',
+    meaning: 'Its age cannot be trusted: our clock and that of the API server differ.',
     change: 'The clocks agree again.',
   },
   Tripped: {
-    sentence: 'Its node is missing, but so many are at once that the list of nodes is not believed.',
+    meaning: 'Its node is missing, but so many are at once that the list of nodes is not believed.',
     change: 'Fewer nodes are missing than pods.safety.maxOrphanedNodesPercent; the rule resumes by itself.',
     caution: mayRun,
   },
   PacingLimit: {
-    sentence: 'It may go, but the pass has used up the deletions that the policy allows.',
+    meaning: 'It may go, but the pass has used up the deletions that the policy allows.',
     change: 'A later pass gets to it, or a higher pods.safety.maxDeletesPerPass.',
   },
   NamespaceUnknown: {
-    sentence: 'Its namespace, and with it the labels that decide, is not known yet.',
+    meaning: 'Its namespace, and with it the labels that decide, is not known yet.',
     change: 'The namespace is observed.',
   },
   NoPolicy: {
-    sentence: 'No policy says anything about it.',
+    meaning: 'No policy says anything about it.',
     change: 'A GCPolicy with spec.pods selects it.',
   },
   InvalidPolicy: {
-    sentence: 'A policy that cannot be followed may govern it, so nothing of it is touched.',
+    meaning: 'A policy that cannot be followed may govern it, so nothing of it is touched.',
     change: corrected,
   },
 };

@@ -1,6 +1,9 @@
 import type { NodeUnit } from '../api/node-pass.ts';
-import type { Policy } from '../api/policy.ts';
+import type { PodRef } from '../api/pod-ref.ts';
+import { isInvalid, type Policy } from '../api/policy.ts';
 import type { Reason } from '../api/reasons.ts';
+import type { Decision as Planned, Target } from '../gc/decision.ts';
+import { explain, type ReasonCatalog } from '../gc/reasons/entry.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
 
 export type Unit = 'podgc' | NodeUnit;
@@ -156,6 +159,48 @@ export function decision(known: Known, { policy, order, eligibleAt, bytes }: Res
     field: known.field ?? null,
   };
 }
+
+/** Lists the decisions of a unit, in one place, as the options ask for; those that are carried out are numbered. */
+export function listed<E, R extends keyof E & Reason>(
+  decisions: Iterable<Planned<Target, R, E[R]>>,
+  catalog: ReasonCatalog<E>,
+  { node, ...options }: PlanOptions & { readonly node: string | null },
+): readonly Decision[] {
+  const list: Decision[] = [];
+  let order = 0;
+  for (const one of decisions) {
+    const { verdict, target, bytes, eligibleAt } = one;
+    const policy = modeOf(one.policy);
+    const isCarriedOut = verdict !== 'Keep' && verdict !== 'Warn';
+    if (isCarriedOut) order += 1;
+    const object = objectOf(target, node);
+    if (!isListed(options, { verdict, object })) continue;
+    const { detail, field } = explain(catalog, one);
+    const rest = { policy, order: isCarriedOut ? order : undefined, eligibleAt, bytes };
+    const known = { unit: one.unit, verdict, reason: one.reason, object, detail, field: field ?? null };
+    list.push(decision(known, rest));
+  }
+  return list;
+}
+
+/** An invalid policy has no mode. */
+const modeOf = (policy: Planned['policy']): Rest['policy'] =>
+  policy !== undefined && isInvalid(policy) ? { name: policy.name } : policy;
+
+/** What a decision is about, as JSON has it. */
+function objectOf(target: Target, node: string | null): PodObject | NodeObject {
+  if (target.kind === 'Pod') {
+    const { kind, namespace, name, uid } = target;
+    return { kind, namespace, name, uid, node: target.node ?? node };
+  }
+  const pod = 'pod' in target ? podOf(target.pod) : {};
+  if ('path' in target) return { kind: target.kind, path: target.path, node: node ?? '', ...pod };
+  const name = 'name' in target && target.name !== undefined ? { name: target.name } : {};
+  return { kind: target.kind, id: target.id, node: node ?? '', ...name, ...pod };
+}
+
+const podOf = (pod: PodRef | undefined): { readonly pod?: string } =>
+  pod?.namespace === undefined || pod.name === undefined ? {} : { pod: `${pod.namespace}/${pod.name}` };
 
 /** Counts what goes and what stays, by reason, and what waits for time. */
 export class Counts implements Pick<Totals, 'planned' | 'kept' | 'waiting' | 'reasons'> {

@@ -65,8 +65,8 @@ const objectOf = ({ node, request: { pod } }: EvictionDecision): PodObject => ({
 
 function toldOf(one: EvictionDecision): Told {
   if (one.verdict === 'Keep') {
-    const { sentence } = evictionMeanings[one.reason];
-    return { detail: `${requestMessage(one.request)} ${askedAt(one.request)} ${sentence}`, field: null };
+    const { meaning } = evictionMeanings[one.reason];
+    return { detail: `${requestMessage(one.request)} ${askedAt(one.request)} ${meaning}`, field: null };
   }
   const { evictAtPercent, respectPodDisruptionBudgets } = one.rule;
   const budgets = respectPodDisruptionBudgets ? ' A disruption budget may put it off.' : '';

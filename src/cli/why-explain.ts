@@ -1,6 +1,7 @@
-import { containerMeanings, imageMeanings } from '../api/node-reason-meanings.ts';
+import { containerMeanings } from '../api/node-reason-meanings.ts';
 import { podMeanings, type ReasonMeaning } from '../api/reason-meanings.ts';
 import { evictionMeanings, storageMeanings } from '../api/storage-reason-meanings.ts';
+import { imageReasons } from '../gc/reasons/images.ts';
 import type { World } from '../snapshot/world.ts';
 import type { Decision, PlanDocument, Unit } from './plan-document.ts';
 import type { AskedObject, Found } from './why-found.ts';
@@ -44,26 +45,27 @@ function nearestTo(path: string | undefined, decisions: readonly Decision[]): re
 }
 
 function explanationOf(decision: Decision, world: World): Explanation {
-  const { sentence, change, caution = null } = meaningOf(decision);
-  return { ...decision, sentence, change, caution, ...heldBy(decision, world) };
+  const { meaning, change, caution = null } = meaningOf(decision);
+  return { ...decision, sentence: meaning, change, caution, ...heldBy(decision, world) };
 }
 
-type Meanings = Readonly<Partial<Record<string, ReasonMeaning>>>;
+type Meanings = Readonly<Partial<Record<string, Meaning>>>;
+type Meaning = Pick<ReasonMeaning, 'meaning' | 'change' | 'caution'>;
 
 const meanings: Readonly<Record<Unit, Meanings>> = {
   podgc: podMeanings,
-  imagegc: imageMeanings,
+  imagegc: imageReasons,
   containergc: containerMeanings,
   localstorage: { ...evictionMeanings, ...storageMeanings, KeepMarked: evictionMeanings.KeepMarked },
 };
 
-const warning: ReasonMeaning = {
-  sentence: 'It uses more of a limit than one of the levels in nodes.localStorageEviction.warnAtPercent.',
+const warning: Meaning = {
+  meaning: 'It uses more of a limit than one of the levels in nodes.localStorageEviction.warnAtPercent.',
   change: 'It uses less of that limit, the limit is higher, or the level is not in warnAtPercent.',
 };
 
-const meaningOf = ({ unit, verdict, reason, detail }: Decision): ReasonMeaning =>
-  verdict === 'Warn' ? warning : (meanings[unit][reason] ?? { sentence: detail, change: '' });
+const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
+  verdict === 'Warn' ? warning : (meanings[unit][reason] ?? { meaning: detail, change: '' });
 
 function heldBy({ object }: Decision, { parts }: World): Pick<Explanation, 'heldBy'> {
   if (object.kind !== 'Image') return {};

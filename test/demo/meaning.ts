@@ -1,11 +1,12 @@
-import { containerMeanings, imageMeanings } from '../../src/api/node-reason-meanings.ts';
-import { podMeanings, type ReasonMeaning } from '../../src/api/reason-meanings.ts';
+import { containerMeanings } from '../../src/api/node-reason-meanings.ts';
+import { podMeanings } from '../../src/api/reason-meanings.ts';
+import { imageReasons } from '../../src/gc/reasons/images.ts';
 
-const sentences = (meanings: Readonly<Record<string, ReasonMeaning>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(meanings).map(([reason, { sentence }]) => [reason, sentence]));
+const sentences = (meanings: Readonly<Record<string, { readonly meaning: string }>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(meanings).map(([reason, { meaning }]) => [reason, meaning]));
 
 /** What the reason of a pod says, in a person's words. */
 export const podMeaning = sentences(podMeanings);
 
 /** The same of what is on a node. */
-export const nodeMeaning = { ...sentences(containerMeanings), ...sentences(imageMeanings) };
+export const nodeMeaning = { ...sentences(containerMeanings), ...sentences(imageReasons) };

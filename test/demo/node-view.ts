@@ -3,8 +3,7 @@ import { planContainerGc } from '../../src/agent/containergc/plan.ts';
 import type { ContainerGcObject } from '../../src/agent/containergc/facts.ts';
 import { planImageGc } from '../../src/agent/imagegc/plan.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
-import { governNode } from '../../src/api/node-governance.ts';
-import type { NodesPolicy } from '../../src/api/policy.ts';
+import { governNode, type NodeGovernance } from '../../src/api/node-governance.ts';
 import { PolicySet } from '../../src/api/policy-set.ts';
 import { criRuntime } from '../../src/cri/client.ts';
 import { nodePodCodec } from '../../src/kube/node-pods.ts';
@@ -43,7 +42,7 @@ export class NodeView {
   async look(): Promise<NodeLook> {
     const { signal, logs, stateDirectory } = this.#deps;
     const runtime = this.#runtime;
-    const [listed, containers, sandboxes, disk, { imageGC, containerGC }] = await Promise.all([
+    const [listed, containers, sandboxes, disk, governance] = await Promise.all([
       runtime.listImages(signal),
       runtime.listContainers(signal),
       runtime.listSandboxes(signal),
@@ -55,8 +54,8 @@ export class NodeView {
     const reading = await new StateFile(join(stateDirectory, 'state.json')).read(signal);
     const state = reading.kind === 'read' ? reading.state : emptyState;
     const now = new Date();
-    const images =
-      imageGC && planImageGc({ ...state, listed, containers, pods, disk }, { policy: imageGC, now });
+    const images = planImageGc({ ...state, listed, containers, pods, disk }, { governance, now });
+    const containerGC = governance.kind === 'governed' ? governance.nodes.containerGC : undefined;
     const rest =
       containerGC &&
       planContainerGc(
@@ -64,8 +63,8 @@ export class NodeView {
         { policy: containerGC, now, assumeGone: true },
       );
     const decisions = {
-      due: [...told(images?.removals), ...toldOf(rest?.removals)],
-      kept: [...told(images?.kept), ...toldOf(rest?.kept)],
+      due: [...told(images.removals), ...toldOf(rest?.removals)],
+      kept: [...told(images.kept), ...toldOf(rest?.kept)],
     };
     const imageBytes = listed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     return {
@@ -85,11 +84,10 @@ export class NodeView {
     this.#runtime.close();
   }
 
-  async #policy(): Promise<Partial<NodesPolicy>> {
+  async #policy(): Promise<NodeGovernance> {
     const set = new PolicySet();
     set.update((await this.#list('/apis/gc.dustpan.dev/v1alpha1/gcpolicies')) as Record<string, unknown>[]);
-    const governance = governNode(set.ranked, { labels: {} });
-    return governance.kind === 'governed' ? governance.nodes : {};
+    return governNode(set.ranked, { labels: {} });
   }
 
   async #pods(): Promise<ReturnType<ReturnType<typeof nodePodCodec>['fromJson']>[]> {
@@ -108,8 +106,8 @@ export class NodeView {
 type Told = readonly (readonly [id: string, reason: string])[];
 
 const told = (
-  decisions: readonly { readonly image: { readonly id: string }; readonly reason: string }[] = [],
-): Told => decisions.map(({ image, reason }) => [image.id, reason]);
+  decisions: readonly { readonly target: { readonly id: string }; readonly reason: string }[],
+): Told => decisions.map(({ target, reason }) => [target.id, reason]);
 
 const toldOf = (
   decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[] = [],

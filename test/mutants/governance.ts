@@ -61,9 +61,9 @@ export const governanceMutants: MutantGroup = {
     ],
     [
       'RuleOff',
-      'src/agent/imagegc/governed.ts',
-      "if (nodes.imageGC === undefined) return { kind: 'keep', reason: 'RuleOff' };",
-      "if (nodes.imageGC === undefined) return { kind: 'keep', reason: 'NoPolicy' };",
+      governance,
+      "{ kind: 'keep', reason: 'RuleOff', policy }",
+      "{ kind: 'keep', reason: 'NoPolicy', policy }",
     ],
     ['order: the highest priority', matching, 'first > second ? -1 : 1', 'first > second ? 1 : -1'],
     ['order: then the name', matching, 'a.name < b.name ? -1 : 1', 'a.name < b.name ? 1 : -1'],

@@ -1,4 +1,4 @@
-/** One rule broken on purpose: `KeepMarked: by its namespace` begins with the reason code that it is about, or with `order`, `reach` or `memory`. */
+/** One rule broken on purpose: `KeepMarked: by its namespace` begins with the reason code that it is about, or with `order`, `reach`, `memory`, `check`, `stop` or `pace`. */
 export type Mutant = readonly [rule: string, file: string, from: string, to: string];
 
 /** The rules of one unit and the tests that have to notice each break. */

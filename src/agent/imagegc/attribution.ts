@@ -1,7 +1,7 @@
-import type { ImageKeepReason } from '../../api/reasons.ts';
+import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { RuntimeContainerStats } from '../../cri/runtime.ts';
 import { hasCapacity, type DiskSpace } from './disk.ts';
-import type { JudgedImage, KeptImage } from './facts.ts';
+import type { ImageDecision } from './facts.ts';
 
 /** What holds the image file system, in bytes; images as the runtime counts them. */
 export interface DiskAttribution {
@@ -9,7 +9,7 @@ export interface DiskAttribution {
   readonly capacityBytes: number;
   /** Images that stay, by the reason why, largest first. */
   readonly images: readonly {
-    readonly reason: ImageKeepReason;
+    readonly reason: ImageReason;
     readonly count: number;
     readonly bytes: number;
   }[];
@@ -21,13 +21,13 @@ export interface DiskAttribution {
 }
 
 export interface Attributable {
-  readonly kept: readonly KeptImage[];
+  readonly kept: readonly ImageDecision[];
   readonly disk: DiskSpace | undefined;
   readonly stats: readonly RuntimeContainerStats[] | undefined;
   readonly logBytes: number | undefined;
 }
 
-/** Tells what the disk is full of, when image GC cannot help (ideas.md 2.5); undefined while the disk is not known. */
+/** Tells what the disk is full of, when image GC cannot help; undefined while the disk is not known. */
 export function attributeDisk({ kept, disk, stats, logBytes }: Attributable): DiskAttribution | undefined {
   if (!hasCapacity(disk)) return undefined;
   const { capacityBytes, availableBytes } = disk;
@@ -40,10 +40,10 @@ export function attributeDisk({ kept, disk, stats, logBytes }: Attributable): Di
   };
 }
 
-const imageBytes = (images: readonly JudgedImage[]): number =>
-  images.reduce((sum, { image }) => sum + image.sizeBytes, 0);
+const imageBytes = (images: readonly ImageDecision[]): number =>
+  images.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
 
-function byReason(kept: readonly KeptImage[]): DiskAttribution['images'] {
+function byReason(kept: readonly ImageDecision[]): DiskAttribution['images'] {
   const reasons = [...new Set(kept.map(({ reason }) => reason))];
   return reasons
     .map((reason) => {

@@ -1,7 +1,9 @@
 import type { ImageDisk, NodePod } from '../../api/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy.ts';
-import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
+import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ImageRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
+import type { Decision, ImageTarget } from '../../gc/decision.ts';
+import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import type { AgentState, ImageRecord } from '../../node/state-format.ts';
 
 /** What a plan is made from. undefined = not known: then nothing is decided from it, and everything stays that could depend on it. */
@@ -21,7 +23,8 @@ export interface ImageGcFacts extends AgentState {
 }
 
 export interface Given {
-  readonly policy: ImageGcPolicy;
+  /** What governs the node. */
+  readonly governance: NodeGovernance;
   readonly now: Date;
 }
 
@@ -37,26 +40,17 @@ export interface ImageHolds {
 }
 
 /** An image with all that its verdict rests on. */
-export interface JudgedImage {
+export interface JudgedImage extends ImageTarget {
   /** Entries with the same id are one. */
   readonly image: RuntimeImage;
   readonly record: ImageRecord;
   readonly holds: ImageHolds;
   /** The policy's, doubled when the image came back within 24 h of its removal. */
   readonly minimumAgeMs: number;
-  readonly isRepulled: boolean;
 }
 
-/** An image that may go: in a plan's `candidates` also one that is not needed yet, should another fail. */
-export interface ImageCandidate extends JudgedImage {
-  readonly reason: ImageRemoveReason;
-}
-
-export interface KeptImage extends JudgedImage {
-  readonly reason: ImageKeepReason;
-  /** Unix milliseconds; set where the verdict waits for time. */
-  readonly eligibleAtMs: number | undefined;
-}
+export type ImageDecision<R extends ImageReason = ImageReason> = Decision<JudgedImage, R, ImageEvidence[R]>;
+export type ImageRemoval = ImageDecision<ImageRemoveReason>;
 
 /** The space step: Idle = not needed or off, Free = what goes is enough, Short = it is not, Unknown = cannot be decided. */
 type ImageGcState = 'Idle' | 'Free' | 'Short' | 'Unknown';
@@ -72,9 +66,9 @@ export interface ImageGcPlan {
   /** How many images the pass may remove. */
   readonly maxImages: number;
   /** Every image that may go, in the order of execution: by age, then for space. */
-  readonly candidates: readonly ImageCandidate[];
+  readonly candidates: readonly ImageRemoval[];
   /** What goes when no removal fails: these of the candidates, in the same order. */
-  readonly removals: readonly ImageCandidate[];
+  readonly removals: readonly ImageRemoval[];
   /** Every image that is not among the removals. */
-  readonly kept: readonly KeptImage[];
+  readonly kept: readonly ImageDecision[];
 }

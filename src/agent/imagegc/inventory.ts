@@ -1,10 +1,8 @@
 import type { CountAndBytes, ImageDisk, ImageInventory, Offender } from '../../api/node-pass.ts';
-import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
-import type { ImageGcPlan, JudgedImage } from './facts.ts';
+import type { ImageReason } from '../../gc/reasons/images.ts';
+import type { ImageDecision, ImageGcPlan } from './facts.ts';
 
 const maxOffenders = 10;
-
-type Verdict = JudgedImage & { readonly reason: ImageKeepReason | ImageRemoveReason };
 
 /** Sums up what a pass saw and left: without the images it removed. */
 export function inventoryOf(
@@ -12,24 +10,25 @@ export function inventoryOf(
   removed: ReadonlySet<string>,
   disk: ImageDisk | undefined,
 ): ImageInventory {
-  const images = [...kept, ...removals].filter(({ image }) => !removed.has(image.id));
-  const sum = (isCounted: (image: Verdict) => boolean): CountAndBytes => total(images.filter(isCounted));
+  const images = [...kept, ...removals].filter(({ target }) => !removed.has(target.id));
+  const sum = (isCounted: (image: ImageDecision) => boolean): CountAndBytes =>
+    total(images.filter(isCounted));
   return {
     total: total(images),
-    inUse: sum(({ holds }) => holds.usedBy !== undefined || holds.boundPod !== undefined),
-    pinned: sum(({ holds }) => holds.pinned),
-    kept: sum(({ holds }) => holds.keepPattern !== undefined),
+    inUse: sum(({ target: { holds } }) => holds.usedBy !== undefined || holds.boundPod !== undefined),
+    pinned: sum(({ target }) => target.holds.pinned),
+    kept: sum(({ target }) => target.holds.keepPattern !== undefined),
     removable: sum(({ reason }) => mayGo.has(reason)),
     disk,
     offenders: images
-      .toSorted((a, b) => b.image.sizeBytes - a.image.sizeBytes)
+      .toSorted((a, b) => b.target.image.sizeBytes - a.target.image.sizeBytes)
       .slice(0, maxOffenders)
       .map(offender),
   };
 }
 
 /** The verdicts of images that nothing but the state of the disk or a limit keeps. */
-const mayGo: ReadonlySet<string> = new Set<Verdict['reason']>([
+const mayGo: ReadonlySet<string> = new Set<ImageReason>([
   'Age',
   'Space',
   'BelowThreshold',
@@ -37,15 +36,15 @@ const mayGo: ReadonlySet<string> = new Set<Verdict['reason']>([
   'PacingLimit',
 ]);
 
-const total = (images: readonly JudgedImage[]): CountAndBytes => ({
+const total = (images: readonly ImageDecision[]): CountAndBytes => ({
   count: images.length,
-  bytes: images.reduce((sum, { image }) => sum + image.sizeBytes, 0),
+  bytes: images.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
 });
 
-const offender = ({ image, reason }: Verdict): Offender => ({
+const offender = ({ target: { id, name, image }, reason }: ImageDecision): Offender => ({
   kind: 'Image',
-  id: image.id,
-  name: image.tags[0] ?? image.digests[0],
+  id,
+  name,
   namespace: undefined,
   bytes: image.sizeBytes,
   reason,

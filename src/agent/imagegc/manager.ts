@@ -1,6 +1,7 @@
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import { isSamePolicy, nodeRule, type NodeGovernance, type NodeRule } from '../../api/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import type { EventSpec, Recorder } from '../../kube/recorder.ts';
 import type { StateFile } from '../../node/state-file.ts';
@@ -9,26 +10,16 @@ import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/jump.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { fieldsOf, removeImages } from './act.ts';
+import { attributeDisk, type DiskAttribution } from './attribution.ts';
 import { hasCapacity } from './disk.ts';
 import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdentity } from './events.ts';
-import { fieldsOf, RemovalExecutor } from './executor.ts';
-import type { ImageGcFacts } from './facts.ts';
-import { isSameRule, ruleOf, type Enforced, type ImageRule } from './governed.ts';
+import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
 import { inventoryOf } from './inventory.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
-import type { DiskTrouble, Outcome } from './outcome.ts';
-import {
-  attributionOf,
-  blindReport,
-  outcomeFor,
-  planFor,
-  removedBy,
-  reportOf,
-  type Decided,
-  type Done,
-  type Seen,
-} from './pass.ts';
+import { outcomeOf, removedBy, reportOf, type Acts, type DiskTrouble, type Outcome } from './outcome.ts';
+import { planImageGc } from './plan.ts';
 import { observeImages, resumeState, withoutImage } from './records.ts';
 
 export interface ImageGcDeps {
@@ -55,7 +46,7 @@ export interface ImageGcDeps {
   /** Bytes of all logs of containers; asked only when removing images does not help. */
   readonly logBytes?: (signal: AbortSignal) => Promise<number>;
   readonly recorder: Recorder;
-  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly clock: Clock;
   readonly metrics: ImageGcMetrics;
   readonly log: Logger;
   /** `inventory` is undefined when the images could not be listed. */
@@ -77,28 +68,33 @@ export class ImageGcManager {
   /** One pass: observe, plan, act. Throws, after its report, when it failed. */
   async collect(signal: AbortSignal): Promise<void> {
     const { governance, clock, metrics, log, onPass } = this.#deps;
-    const rule = ruleOf(governance());
+    const given = governance();
+    const rule = nodeRule(given, 'imageGC');
     const seen = await this.#see(rule, signal);
-    const plan = planFor(rule, seen);
+    const plan = planImageGc(seen.facts, { governance: given, now: seen.now });
     showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
     log.debug(
       { state: plan.state, usedPercent: plan.usedPercent, due: plan.removals.length },
       'planned pass',
     );
-    const acts = rule.kind === 'governed' ? await this.#act({ rule, plan, seen }, signal) : undefined;
+    const acts = rule.kind === 'governed' ? await this.#act(rule, { plan, seen }, signal) : undefined;
     const stateTrouble = await this.#remember();
-    const done = { rule, plan, seen, acts };
-    const outcome = outcomeFor(done);
-    if (rule.kind === 'governed') await this.#tell(done, outcome, signal);
+    const outcome = outcomeOf({
+      ...{ plan, acts, disk: seen.disk },
+      ...(rule.kind === 'governed'
+        ? { diskTrouble: seen.trouble, maximumAgeMs: rule.rule.maximumAgeMs }
+        : { diskTrouble: undefined, maximumAgeMs: undefined }),
+    });
+    if (rule.kind === 'governed') await this.#tell({ plan, seen, acts }, outcome, signal);
     onPass(
-      reportOf(acts, outcome, { at: clock.now(), stateTrouble }),
+      reportOf(acts, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
       inventoryOf(plan, removedBy(acts), acts?.disk ?? seen.disk),
     );
     if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
   }
 
   /** All that the plan needs. A listing that fails ends the pass, told and counted. */
-  async #see(rule: ImageRule, signal: AbortSignal): Promise<Seen> {
+  async #see(rule: Rule, signal: AbortSignal): Promise<Seen> {
     const moment = momentOf(this.#deps.clock);
     const jumpedMs = jumpMs(this.#looked, moment);
     this.#looked = moment;
@@ -111,7 +107,11 @@ export class ImageGcManager {
       if (signal.aborted) throw err;
       this.#count('observe');
       if (rule.kind === 'governed') this.#fail(errorLine(err));
-      this.#deps.onPass(blindReport(errorLine(err), this.#deps.clock.now()), undefined);
+      const message = errorLine(err);
+      this.#deps.onPass(
+        reportOf(undefined, { result: 'Failed', message }, this.#deps.clock.now()),
+        undefined,
+      );
       throw err;
     }
   }
@@ -162,10 +162,10 @@ export class ImageGcManager {
 
   /** The age step does without the disk: what is wrong with it is reported at the end. */
   async #measure(
-    rule: ImageRule,
+    rule: Rule,
     signal: AbortSignal,
   ): Promise<{ readonly disk: ImageDisk | undefined; readonly trouble: DiskTrouble | undefined }> {
-    const isNeeded = rule.kind === 'governed' && rule.imageGC.highThresholdPercent < 100;
+    const isNeeded = rule.kind === 'governed' && rule.rule.highThresholdPercent < 100;
     try {
       const disk = await this.#deps.disk(signal);
       return { disk, trouble: hasCapacity(disk) || !isNeeded ? undefined : { kind: 'no capacity' } };
@@ -176,29 +176,31 @@ export class ImageGcManager {
     }
   }
 
-  /** In mode DryRun only tells. */
-  async #act({ rule, plan, seen }: Decided, signal: AbortSignal): Promise<RemovalExecutor | undefined> {
-    if (rule.policy.mode === 'DryRun') {
-      for (const removal of plan.removals) this.#deps.log.debug(fieldsOf(removal), 'would remove image');
+  /** Removes nothing in mode DryRun. */
+  async #act(
+    { policy, rule }: Governed,
+    { plan, seen: { disk, now } }: Planned,
+    signal: AbortSignal,
+  ): Promise<Done['acts']> {
+    const { clock, log } = this.#deps;
+    if (policy.mode === 'DryRun') {
+      for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove image');
       return undefined;
     }
-    const executor = new RemovalExecutor({
+    const deps = {
       ...this.#deps,
-      observe: (during) => this.#observe(during, 0),
-      halted: () => this.#haltedBy(rule),
-      onRemoved: ({ image }) => {
-        if (this.#state !== undefined)
-          this.#state = withoutImage(this.#state, image.id, this.#deps.clock.now());
+      observe: (during: AbortSignal) => this.#observe(during, 0),
+      halted: () => this.#haltedBy(policy),
+      onRemoved: ({ target }: ImageRemoval): void => {
+        if (this.#state !== undefined) this.#state = withoutImage(this.#state, target.id, clock.now());
       },
-      given: { policy: rule.imageGC, now: seen.now },
-      policy: rule.policy,
-    });
-    await executor.run(plan, seen.disk, signal);
-    return executor;
+    };
+    return await removeImages(deps, { plan, policy, rule, disk, now }, signal);
   }
 
-  #haltedBy(rule: Enforced): string | undefined {
-    if (!isSameRule(rule, ruleOf(this.#deps.governance()))) return 'policies have changed';
+  #haltedBy(policy: Governed['policy']): string | undefined {
+    const now = nodeRule(this.#deps.governance(), 'imageGC');
+    if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
     return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
   }
 
@@ -221,19 +223,23 @@ export class ImageGcManager {
     { result, message = '', isExhausted }: Outcome,
     signal: AbortSignal,
   ): Promise<void> {
-    if (done.seen.trouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
+    if (done.seen.trouble?.kind === 'no capacity') this.#notify(invalidDiskCapacity);
     if (isExhausted) {
       this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little');
       const attribution = await this.#attribute(done, signal);
-      this.#record((node) => freeDiskSpaceFailed(node, message, attribution));
+      this.#notify((node) => freeDiskSpaceFailed(node, message, attribution));
     }
     if (result === 'Failed' || isExhausted) this.#fail(message);
     else if (result !== 'Unknown') this.#failedInARow = 0;
   }
 
-  async #attribute(done: Done, signal: AbortSignal): Promise<ReturnType<typeof attributionOf>> {
+  /** What uses the disk after the pass. */
+  async #attribute({ plan, seen, acts }: Done, signal: AbortSignal): Promise<DiskAttribution | undefined> {
     const { runtime, logBytes } = this.#deps;
-    return attributionOf(done, {
+    const removed = removedBy(acts);
+    return attributeDisk({
+      kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
+      disk: acts?.disk ?? seen.disk,
       stats: await this.#tryToKnow(runtime.containerStats(signal)),
       logBytes: logBytes === undefined ? undefined : await this.#tryToKnow(logBytes(signal)),
     });
@@ -251,10 +257,10 @@ export class ImageGcManager {
 
   #fail(message: string): void {
     this.#failedInARow++;
-    if (this.#failedInARow > 1) this.#record((node) => imageGcFailed(node, message));
+    if (this.#failedInARow > 1) this.#notify((node) => imageGcFailed(node, message));
   }
 
-  #record(event: (node: NodeIdentity) => EventSpec): void {
+  #notify(event: (node: NodeIdentity) => EventSpec): void {
     const node = this.#deps.node();
     if (node !== undefined) this.#deps.recorder.record(event(node));
   }
@@ -265,3 +271,23 @@ export class ImageGcManager {
 }
 
 type Observed = Omit<ImageGcFacts, 'disk'>;
+type Rule = NodeRule<ImageGcPolicy>;
+type Governed = Extract<Rule, { kind: 'governed' }>;
+
+/** What one pass has seen of the node. */
+interface Seen {
+  readonly facts: ImageGcFacts;
+  readonly disk: ImageDisk | undefined;
+  readonly trouble: DiskTrouble | undefined;
+  readonly now: Date;
+}
+
+interface Planned {
+  readonly plan: ImageGcPlan;
+  readonly seen: Seen;
+}
+
+interface Done extends Planned {
+  /** undefined = nothing was to be touched. */
+  readonly acts: (Acts & { readonly disk: ImageDisk | undefined }) | undefined;
+}

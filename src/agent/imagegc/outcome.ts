@@ -1,23 +1,47 @@
 import type { NodePassReport } from '../../api/node-pass.ts';
+import type { Executed } from '../../gc/execute.ts';
+import { errorLine } from '../../runtime/errors.ts';
 import { formatDuration } from '../../runtime/duration.ts';
 import type { DiskSpace } from './disk.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
-import type { ImageCandidate, ImageGcPlan } from './facts.ts';
+import type { ImageGcPlan, ImageRemoval } from './facts.ts';
 
 /** What a pass did to the images it was to remove. */
 export interface Acts {
-  readonly removed: readonly ImageCandidate[];
-  readonly failed: readonly ImageCandidate[];
+  readonly removed: readonly ImageRemoval[];
+  readonly failed: readonly ImageRemoval[];
   readonly freedBytes: number;
   /** To the low threshold, as last known. */
   readonly missingBytes: number;
   readonly lastError: string | undefined;
   /** Why it ended before it was done. */
-  readonly halted: string | undefined;
+  readonly stopped: string | undefined;
   /** Why not everything could be decided. */
-  readonly undecided: string | undefined;
-  /** Why it had to end: the node could not be seen any more. */
-  readonly lostSight: string | undefined;
+  readonly unknown: string | undefined;
+  /** Why it had to end: the node could not be listed any more. */
+  readonly broken: string | undefined;
+}
+
+/** Sums up an executed plan; `clocks` = how the clocks differ, where ages were not judged for it. */
+export function actsOf(
+  { outcomes, stopped }: Executed<ImageRemoval>,
+  missingBytes: number,
+  clocks: string | undefined,
+): Acts {
+  const done = outcomes.filter((one) => one.kind === 'done');
+  const failed = outcomes.filter((one) => one.kind === 'failed');
+  const last = failed.at(-1);
+  const isClockUnsure = outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
+  return {
+    removed: done.map(({ decision }) => decision),
+    failed: failed.map(({ decision }) => decision),
+    freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
+    missingBytes,
+    lastError: last === undefined ? undefined : errorLine(last.error),
+    stopped: stopped?.why,
+    unknown: stopped?.unknown === true ? stopped.why : isClockUnsure ? clocks : undefined,
+    broken: stopped?.error === undefined ? undefined : stopped.why,
+  };
 }
 
 /** Why the disk is not known, where the space step needs it. */
@@ -39,7 +63,7 @@ export interface Outcome extends Pick<NodePassReport, 'result' | 'message'> {
   readonly isExhausted: boolean;
 }
 
-/** How a pass ended, in upstream's words where it has any (upstream.md 2.3, 2.4). */
+/** How a pass ended, in upstream's words where it has any (pkg/kubelet/images/image_gc_manager.go). */
 export function outcomeOf(pass: PassFacts): Outcome {
   const trouble = troubleOf(pass);
   return trouble === undefined ? calmOutcome(pass) : ended('Failed', trouble);
@@ -59,8 +83,8 @@ function troubleOf({ plan, acts, diskTrouble, maximumAgeMs = 0 }: PassFacts): st
 }
 
 function removalTrouble(plan: ImageGcPlan, acts: Acts, maximumAgeMs: number): string | undefined {
-  const { failed, lastError = '', missingBytes, freedBytes, lostSight } = acts;
-  if (lostSight !== undefined) return lostSight;
+  const { failed, lastError = '', missingBytes, freedBytes, broken } = acts;
+  if (broken !== undefined) return broken;
   if (failed.some(({ reason }) => reason === 'Age'))
     return `wanted to free images older than ${formatDuration(maximumAgeMs)}, encountered errors in image deletion: ${lastError}`;
   if (failed.length === 0 || missingBytes <= 0) return undefined;
@@ -70,18 +94,18 @@ function removalTrouble(plan: ImageGcPlan, acts: Acts, maximumAgeMs: number): st
 function calmOutcome({ plan, acts, disk }: PassFacts): Outcome {
   if (plan.state === 'Unknown') return ended('Unknown', unknownMessage(plan));
   if (acts === undefined) return dryOutcome(plan, disk);
-  if (acts.undecided !== undefined) return ended('Unknown', acts.undecided);
+  if (acts.unknown !== undefined) return ended('Unknown', acts.unknown);
   const isShort = plan.wantedBytes > 0 && acts.missingBytes > 0;
   if (isShort) return shortOutcome(plan, acts, disk);
-  return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.halted ?? acts.lastError);
+  return ended(acts.removed.length > 0 ? 'Succeeded' : 'Idle', acts.stopped ?? acts.lastError);
 }
 
 function shortOutcome(
   plan: ImageGcPlan,
-  { removed, freedBytes, halted }: Acts,
+  { removed, freedBytes, stopped }: Acts,
   disk: DiskSpace | undefined,
 ): Outcome {
-  if (halted !== undefined) return ended('Short', halted);
+  if (stopped !== undefined) return ended('Short', stopped);
   if (removed.length >= plan.maxImages)
     return ended('Short', `maxImagesPerPass: ${plan.maxImages} a pass, more are to go`);
   return ended('Short', shortMessage(disk, { wantedBytes: plan.wantedBytes, freedBytes }), true);
@@ -96,4 +120,22 @@ function dryOutcome(plan: ImageGcPlan, disk: DiskSpace | undefined): Outcome {
 function unknownMessage({ kept }: ImageGcPlan): string | undefined {
   const unknown = kept.filter(({ reason }) => /Unknown$|^ClockUnsure$/.test(reason));
   return unknown.length === 0 ? undefined : [...new Set(unknown.map(({ reason }) => reason))].join(', ');
+}
+
+/** The ids of the images that were removed. */
+export const removedBy = (acts: Acts | undefined): ReadonlySet<string> =>
+  new Set(acts?.removed.map(({ target }) => target.id));
+
+/** The report of a pass; trouble with the state file shows where there is no worse. */
+export function reportOf(
+  acts: Acts | undefined,
+  { result, message }: Pick<Outcome, 'result' | 'message'>,
+  at: Date,
+): NodePassReport {
+  return {
+    ...{ unit: 'imagegc', at, result, message },
+    removed: acts?.removed.length ?? 0,
+    freedBytes: acts?.freedBytes ?? 0,
+    errors: acts?.failed.length ?? 0,
+  };
 }

@@ -1,200 +1,252 @@
-import type { ImageKeepReason, NodeKeepReason } from '../../api/reasons.ts';
-import type { RuntimeImage } from '../../cri/runtime.ts';
+import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
+import { podRefOf } from '../../api/pod-ref.ts';
+import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy.ts';
+import type { ImageKeepReason } from '../../api/reasons.ts';
+import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import { spaceStep, usedPercentOf, type SpaceStep } from './disk.ts';
-import type {
-  Given,
-  ImageCandidate,
-  ImageGcFacts,
-  ImageGcPlan,
-  ImageHolds,
-  JudgedImage,
-  KeptImage,
-} from './facts.ts';
+import type { Given, ImageDecision, ImageGcFacts, ImageGcPlan, ImageRemoval, JudgedImage } from './facts.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
 
 /**
- * Decides which images go, in which order, and why each of the others stays: the maximum age first, then the space step with upstream's
- * arithmetic and order (upstream.md 2.3, 2.4; DESIGN.md 8).
+ * Decides which images are removed, in which order, and why each of the others stays: the maximum age first, then the space step with the
+ * arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go).
  */
-export function planImageGc(facts: ImageGcFacts, given: Given): ImageGcPlan {
-  const judged = judge(facts, given).toSorted(byIdleSince);
-  const kept: KeptImage[] = [];
+export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): ImageGcPlan {
+  const governed = nodeRule(governance, 'imageGC');
+  if (governed.kind === 'keep') return keepAll(facts, governed, now);
+  const { policy, rule } = governed;
+  const kept: ImageDecision[] = [];
   const eligible: JudgedImage[] = [];
-  for (const image of judged) {
-    const verdict = verdictOf(image, facts, given);
-    if (verdict === undefined) eligible.push(image);
-    else kept.push({ ...image, ...verdict });
+  for (const image of judge(facts, rule, now).toSorted(byIdleSince)) {
+    const because = keptBecause(image, facts, { rule, now });
+    if (because === undefined) eligible.push(image);
+    else kept.push(decide(image, because, policy));
   }
-  const isOld = tooOld(given);
-  const aged = eligible.filter(isOld).map((image) => ({ ...image, reason: 'Age' as const }));
-  const rest = eligible.filter((image) => !isOld(image));
-  return withSpaceStep({ facts, given, aged, rest, kept });
+  return withSteps({ facts, policy, rule, now }, eligible, kept);
 }
 
-/**
- * Asks once more about one image of a plan, with the same `given` and all else read anew: whatever used it since the plan was made keeps it.
- * undefined = it may go.
- */
+/** What the verdict about one image rests on. */
+interface Ruled {
+  readonly rule: ImageGcPolicy;
+  readonly now: Date;
+}
+
+/** Judges one image of a plan by facts that were read after the plan: whatever has used it since keeps it. undefined = it may be removed. */
 export function recheckImage(
   id: string,
   facts: ImageGcFacts,
-  given: Given,
+  ruled: Ruled,
 ): ImageKeepReason | 'Gone' | undefined {
-  const fresh = judge(facts, given, (image) => image.id === id)[0];
-  return fresh === undefined ? 'Gone' : verdictOf(fresh, facts, given)?.reason;
+  const [fresh] = judge(facts, ruled.rule, ruled.now, id);
+  return fresh === undefined ? 'Gone' : keptBecause(fresh, facts, ruled)?.reason;
 }
 
+interface Because<R extends ImageReason> {
+  readonly reason: R;
+  readonly evidence: ImageEvidence[R];
+  /** Unix milliseconds; set where the verdict waits for time. */
+  readonly eligibleAtMs?: number | undefined;
+}
+
+const isRemoval = (reason: ImageReason): boolean => reason === 'Age' || reason === 'Space';
+
+const decide = <R extends ImageReason>(
+  target: JudgedImage,
+  { reason, evidence, eligibleAtMs }: Because<R>,
+  policy: Policy | InvalidPolicy | undefined,
+): ImageDecision<R> => ({
+  ...{ unit: 'imagegc', verdict: isRemoval(reason) ? 'Remove' : 'Keep', target, reason, policy, evidence },
+  eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
+  bytes: target.image.sizeBytes,
+});
+
 /** Nothing may be touched on this node: every image stays, for one reason. */
-export function keepAllImages(
+function keepAll(
   facts: ImageGcFacts,
-  { reason, now }: { readonly reason: NodeKeepReason; readonly now: Date },
+  { reason, policy }: Extract<NodeRule<ImageGcPolicy>, { kind: 'keep' }>,
+  now: Date,
 ): ImageGcPlan {
-  const kept = judge(facts, { policy: undefined, now }).map((image) => ({
-    ...image,
-    reason,
-    eligibleAtMs: undefined,
-  }));
+  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
+  const evidence = reason === 'InvalidPolicy' ? { invalid } : undefined;
   return {
     ...{ state: 'Idle', usedPercent: usedPercentOf(facts.disk), wantedBytes: 0, plannedBytes: 0 },
-    ...{ maxImages: 0, candidates: [], removals: [], kept },
+    ...{ maxImages: 0, candidates: [], removals: [] },
+    kept: judge(facts, undefined, now).map((image) => decide(image, { reason, evidence }, policy)),
   };
 }
 
-/** Gathers what each verdict rests on. */
+/** Gathers what each verdict rests on; of one image alone where an id is given. */
 function judge(
   facts: ImageGcFacts,
-  { policy, now }: { readonly policy: Given['policy'] | undefined; readonly now: Date },
-  isAsked: (image: RuntimeImage) => boolean = () => true,
+  rule: ImageGcPolicy | undefined,
+  now: Date,
+  id?: string,
 ): readonly JudgedImage[] {
   const images = distinctImages(facts.listed);
-  const holds = holdsOf(images, facts, policy?.keep ?? []);
+  const holds = holdsOf(images, facts, rule?.keep ?? []);
   const isRepulled = repulls(facts.removed);
-  const minimumAgeMs = policy?.minimumAgeMs ?? 0;
-  return images.filter(isAsked).map((image) => {
+  const judged = id === undefined ? images : images.filter((image) => image.id === id);
+  return judged.map((image) => {
     const record = recordAt(facts.images.get(image.id), now);
-    const cameBack = isRepulled(image, record);
-    const factor = cameBack && policy?.repullBackoff === true ? 2 : 1;
+    const factor = isRepulled(image, record) && rule?.repullBackoff === true ? 2 : 1;
     return {
-      ...{ image, record, holds: holds(image) },
-      ...{ minimumAgeMs: minimumAgeMs * factor, isRepulled: cameBack },
+      ...{ kind: 'Image', id: image.id, name: image.tags[0] ?? image.digests[0] },
+      ...{ image, record, holds: holds(image), minimumAgeMs: (rule?.minimumAgeMs ?? 0) * factor },
     };
   });
 }
 
-type Verdict = Pick<KeptImage, 'reason' | 'eligibleAtMs'>;
-const because = (reason: ImageKeepReason, eligibleAtMs?: number): Verdict => ({ reason, eligibleAtMs });
-
-/** Why an image stays whatever the disk needs; undefined = it may go. */
-function verdictOf(
-  { record, holds, minimumAgeMs }: JudgedImage,
+/** Why an image stays whatever the disk needs; undefined = it may be removed. */
+function keptBecause(
+  image: JudgedImage,
   facts: ImageGcFacts,
-  { now }: Given,
-): Verdict | undefined {
-  const reason = holdReason(holds) ?? unknownReason(facts);
-  if (reason !== undefined) return because(reason);
-  const oldEnoughAtMs = record.firstDetectedMs + minimumAgeMs;
-  if (now.getTime() < oldEnoughAtMs) return because('TooYoung', oldEnoughAtMs);
-  if (record.lastUsedMs !== undefined && record.lastUsedMs >= now.getTime()) return because('UsedRecently');
+  { rule, now }: Ruled,
+): Because<ImageKeepReason> | undefined {
+  const because = heldBecause(image, facts, rule) ?? unknownBecause(facts);
+  if (because !== undefined) return because;
+  const { record, minimumAgeMs } = image;
+  const { firstDetectedMs, lastUsedMs } = record;
+  const oldEnoughAtMs = firstDetectedMs + minimumAgeMs;
+  if (now.getTime() < oldEnoughAtMs) {
+    const evidence = { firstDetectedMs, minimumAgeMs, policyMinimumAgeMs: rule.minimumAgeMs };
+    return { reason: 'TooYoung', evidence, eligibleAtMs: oldEnoughAtMs };
+  }
+  if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return plainly('UsedRecently');
   return undefined;
 }
 
+type Plain = 'UsedRecently' | 'ContainersUnknown' | 'PodsUnknown' | 'ClockUnsure' | 'DiskUnknown';
+const plainly = (reason: Plain): Because<Plain> => ({ reason, evidence: undefined });
+
 /** The first of the reasons that keep an image whatever the disk says. */
-function holdReason({ usedBy, boundPod, pinned, keepPattern }: ImageHolds): ImageKeepReason | undefined {
-  if (usedBy !== undefined) return 'InUse';
-  if (boundPod !== undefined) return 'BoundPod';
-  if (pinned) return 'Pinned';
-  return keepPattern === undefined ? undefined : 'KeepListed';
+function heldBecause(
+  { image, holds }: JudgedImage,
+  { containers = [] }: ImageGcFacts,
+  { keep }: ImageGcPolicy,
+): Because<'InUse' | 'BoundPod' | 'Pinned' | 'KeepListed'> | undefined {
+  const { usedBy, boundPod, pinned, keepPattern } = holds;
+  if (usedBy !== undefined) return { reason: 'InUse', evidence: userOf(usedBy, containers) };
+  if (boundPod !== undefined) return { reason: 'BoundPod', evidence: boundPod };
+  if (pinned) return { reason: 'Pinned', evidence: { isByRuntime: image.pinned } };
+  if (keepPattern === undefined) return undefined;
+  return { reason: 'KeepListed', evidence: { pattern: keepPattern, index: keep.indexOf(keepPattern) } };
+}
+
+function userOf(id: string, containers: readonly RuntimeContainer[]): ImageEvidence['InUse'] {
+  const user = containers.find((container) => container.id === id);
+  if (user === undefined) return { container: undefined };
+  return { container: { name: user.name === '' ? id : user.name, pod: podRefOf(user), state: user.state } };
 }
 
 /** Why no image at all can be decided about. */
-function unknownReason({
-  containers,
-  pods,
-  clockUnsure,
-}: Pick<ImageGcFacts, 'containers' | 'pods' | 'clockUnsure'>): ImageKeepReason | undefined {
-  // A container whose image nobody tells may be using any of them.
+function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): Because<Plain> | undefined {
+  // A container whose image is not known may be using any of them.
   if (containers === undefined || containers.some((container) => imageOf(container) === ''))
-    return 'ContainersUnknown';
-  if (pods === undefined) return 'PodsUnknown';
-  return clockUnsure === true ? 'ClockUnsure' : undefined;
+    return plainly('ContainersUnknown');
+  if (pods === undefined) return plainly('PodsUnknown');
+  return clockUnsure === true ? plainly('ClockUnsure') : undefined;
 }
 
 /** Since when nothing has used it, Unix milliseconds. */
 const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? record.firstDetectedMs;
 
-function tooOld({ policy: { maximumAgeMs = Infinity }, now }: Given): (image: JudgedImage) => boolean {
-  return (image) => now.getTime() - idleSinceMs(image) > maximumAgeMs;
-}
+/** When it reaches the maximum age, Unix milliseconds; undefined = never. */
+const oldAtMs = (image: JudgedImage, { maximumAgeMs }: ImageGcPolicy): number | undefined =>
+  maximumAgeMs === undefined ? undefined : idleSinceMs(image) + maximumAgeMs;
 
-/** Upstream's order: never used first, then last used, then first detected; by id where that is equal, so that a plan can be told twice. */
+/** The kubelet's order: never used first, then last used, then first detected; by id where that is equal, so that each plan has the same order. */
 function byIdleSince(a: JudgedImage, b: JudgedImage): number {
   return (
-    compare(a.record.lastUsedMs ?? -1, b.record.lastUsedMs ?? -1) ||
-    compare(a.record.firstDetectedMs, b.record.firstDetectedMs) ||
-    (a.image.id < b.image.id ? -1 : 1)
+    (a.record.lastUsedMs ?? -1) - (b.record.lastUsedMs ?? -1) ||
+    a.record.firstDetectedMs - b.record.firstDetectedMs ||
+    (a.id < b.id ? -1 : 1)
   );
 }
 
-const compare = (a: number, b: number): number => a - b;
-
-interface Sorted {
+interface Steps extends Ruled {
   readonly facts: ImageGcFacts;
-  readonly given: Given;
-  readonly aged: readonly ImageCandidate[];
-  readonly rest: readonly JudgedImage[];
-  readonly kept: readonly KeptImage[];
+  readonly policy: Policy;
 }
 
-function withSpaceStep({ facts, given, aged, rest, kept }: Sorted): ImageGcPlan {
-  const { maximumAgeMs, maxImagesPerPass: maxImages = Infinity } = given.policy;
+/** Removes by age, then for space. */
+function withSteps(
+  { facts, policy, rule, now }: Steps,
+  eligible: readonly JudgedImage[],
+  kept: readonly ImageDecision[],
+): ImageGcPlan {
+  const { maximumAgeMs = Infinity, maxImagesPerPass: maxImages = Infinity } = rule;
+  const isOld = (image: JudgedImage): boolean => now.getTime() - idleSinceMs(image) > maximumAgeMs;
+  const old = eligible.filter(isOld);
+  const aged = old.map((image) =>
+    decide(image, { reason: 'Age', evidence: { ...image.record, maximumAgeMs } }, policy),
+  );
   const agedNow = aged.slice(0, maxImages);
-  const space = spaceStep(facts.disk, given.policy, bytesOf(agedNow));
-  const unused = rest.map((image): ImageCandidate => ({ ...image, reason: 'Space' }));
-  const wanted = space.kind === 'needed' ? untilEnough(unused, space.wantedBytes) : [];
-  const spaceNow = wanted.slice(0, maxImages - agedNow.length);
-  const later = (reason: ImageKeepReason) => (image: JudgedImage) => ({
-    ...image,
-    ...because(reason, maximumAgeMs === undefined ? undefined : idleSinceMs(image) + maximumAgeMs),
+  const space = spaceStep(facts.disk, rule, bytesOf(agedNow));
+  const rest = eligible.filter((image) => !isOld(image));
+  const wantedBytes = space.kind === 'needed' ? space.wantedBytes : 0;
+  const disk = {
+    usedPercent: usedPercentOf(facts.disk),
+    highThresholdPercent: rule.highThresholdPercent,
+    lowThresholdPercent: rule.lowThresholdPercent,
+  };
+  const forSpace = rest.map((image, i) => {
+    const place = agedNow.length + i + 1;
+    const evidence = { ...image.record, ...disk, wantedBytes, place, hasAged: agedNow.length > 0 };
+    return decide(image, { reason: 'Space', evidence }, policy);
   });
-  const idleReason = space.kind === 'needed' ? 'TargetMet' : space.reason;
+  const wanted = space.kind === 'needed' ? untilEnough(forSpace, wantedBytes) : [];
+  const spaceNow = wanted.slice(0, maxImages - agedNow.length);
+  const later = (because: Because<ImageKeepReason>) => (image: JudgedImage) =>
+    decide(image, { ...because, eligibleAtMs: oldAtMs(image, rule) }, policy);
+  const paced = { reason: 'PacingLimit', evidence: { maxImagesPerPass: maxImages } } as const;
   return {
     ...summary(facts, space, spaceNow),
     maxImages,
-    candidates: [...aged, ...(space.kind === 'needed' ? unused : [])],
+    candidates: [...aged, ...(space.kind === 'needed' ? forSpace : [])],
     removals: [...agedNow, ...spaceNow],
     kept: [
       ...kept,
-      ...aged.slice(agedNow.length).map((image) => ({ ...image, ...because('PacingLimit') })),
-      ...wanted.slice(spaceNow.length).map(later('PacingLimit')),
-      ...unused.slice(wanted.length).map(later(idleReason)),
+      ...old.slice(agedNow.length).map((image) => decide(image, paced, policy)),
+      ...rest.slice(spaceNow.length, wanted.length).map(later(paced)),
+      ...rest.slice(wanted.length).map(later(idleBecause(space, { ...disk, wantedBytes }))),
     ],
   };
+}
+
+/** Why images stay that may be removed: the disk does not need it. */
+function idleBecause(
+  space: SpaceStep,
+  evidence: ImageEvidence['TargetMet'],
+): Because<'TargetMet' | 'BelowThreshold' | 'DiskUnknown'> {
+  const reason = space.kind === 'needed' ? 'TargetMet' : space.reason;
+  return reason === 'DiskUnknown' ? { reason, evidence: undefined } : { reason, evidence };
 }
 
 function summary(
   facts: ImageGcFacts,
   space: SpaceStep,
-  removals: readonly ImageCandidate[],
+  removals: readonly ImageRemoval[],
 ): Pick<ImageGcPlan, 'state' | 'usedPercent' | 'wantedBytes' | 'plannedBytes'> {
   const plannedBytes = bytesOf(removals);
   const wantedBytes = space.kind === 'needed' ? space.wantedBytes : 0;
   const shortOrFree = plannedBytes < wantedBytes || removals.length === 0 ? 'Short' : 'Free';
   const state = space.kind === 'needed' ? shortOrFree : space.state;
   return {
-    state: unknownReason(facts) === undefined ? state : 'Unknown',
+    state: unknownBecause(facts) === undefined ? state : 'Unknown',
     usedPercent: usedPercentOf(facts.disk),
     wantedBytes,
     plannedBytes,
   };
 }
 
-/** As many from the front as it takes, at least one: upstream looks at the sum after a removal. */
-function untilEnough(candidates: readonly ImageCandidate[], wantedBytes: number): readonly ImageCandidate[] {
+/** As many from the front as needed, at least one: the kubelet compares the sum after a removal. */
+function untilEnough(candidates: readonly ImageRemoval[], wantedBytes: number): readonly ImageRemoval[] {
   let sum = 0;
-  const last = candidates.findIndex(({ image }) => (sum += image.sizeBytes) >= wantedBytes);
+  const last = candidates.findIndex(({ bytes = 0 }) => (sum += bytes) >= wantedBytes);
   return last < 0 ? candidates : candidates.slice(0, last + 1);
 }
 
-const bytesOf = (images: readonly JudgedImage[]): number =>
-  images.reduce((sum, { image }) => sum + image.sizeBytes, 0);
+const bytesOf = (images: readonly ImageRemoval[]): number =>
+  images.reduce((sum, { bytes = 0 }) => sum + bytes, 0);

@@ -1,9 +1,10 @@
 import type { NodePod } from '../../../src/api/node-pass.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { ImageGcPolicy, Policy } from '../../../src/api/policy.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../src/node/state-format.ts';
 import type { RuntimeImage } from '../../../src/cri/runtime.ts';
-import { minutesAgo } from '../../builders.ts';
+import { everything, minutesAgo, policy } from '../../builders.ts';
 
 /** The defaults of the CRD. */
 export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
@@ -17,6 +18,20 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
   repullBackoff: true,
   ...over,
 });
+
+/** A policy with this rule for images governs the node. */
+export const governedBy = (
+  imageGC: ImageGcPolicy | undefined,
+  over: Partial<Policy> = {},
+): NodeGovernance => {
+  const nodes = {
+    nodeSelector: everything,
+    imageGC,
+    containerGC: undefined,
+    localStorageEviction: undefined,
+  };
+  return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
+};
 
 /** A pending pod of this node that names these images. */
 export const nodePod = (name: string, images: readonly string[], over: Partial<NodePod> = {}): NodePod => ({
@@ -64,8 +79,8 @@ export const facts = (
 export const told = (
   plan: ImageGcPlan,
 ): { readonly goes: readonly string[]; readonly stays: Record<string, string> } => ({
-  goes: plan.removals.map(({ image, reason }) => `${nameOf(image)} ${reason}`),
-  stays: Object.fromEntries(plan.kept.map(({ image, reason }) => [nameOf(image), reason])),
+  goes: plan.removals.map(({ target: { image }, reason }) => `${nameOf(image)} ${reason}`),
+  stays: Object.fromEntries(plan.kept.map(({ target: { image }, reason }) => [nameOf(image), reason])),
 });
 
-export const nameOf = ({ id }: RuntimeImage): string => id.replace('sha256:', '');
+export const nameOf = ({ id }: { readonly id: string }): string => id.replace('sha256:', '');

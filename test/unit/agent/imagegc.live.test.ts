@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../src/api/node-governance.ts';
 import { nodePod } from './imagegc.bed.ts';
-import { Bed, governedBy } from './imagegc.manager.bed.ts';
+import { Bed, governed } from './imagegc.manager.bed.ts';
 
 let bed: Bed;
 beforeEach(async () => {
@@ -18,11 +18,11 @@ const keptBy = (reason: 'NoPolicy' | 'KeepMarked' | 'NodeUnknown'): NodeGovernan
 
 describe('while the caches still show what was', () => {
   test.each<{ name: string; governance: NodeGovernance }>([
-    { name: 'the policy says DryRun by now', governance: governedBy({}, { mode: 'DryRun' }) },
-    { name: 'the policy has changed', governance: governedBy({}, { generation: 2 }) },
-    { name: 'another policy governs the node', governance: governedBy({}, { uid: 'other' }) },
-    { name: 'a default of the policy has changed', governance: governedBy({ keep: ['*/a:*'] }) },
-    { name: 'the policy says nothing of images', governance: governedBy(undefined) },
+    { name: 'the policy says DryRun by now', governance: governed({}, { mode: 'DryRun' }) },
+    { name: 'the policy has changed', governance: governed({}, { generation: 2 }) },
+    { name: 'another policy governs the node', governance: governed({}, { uid: 'other' }) },
+    { name: 'a default of the policy has changed', governance: governed({ keep: ['*/a:*'] }) },
+    { name: 'the policy says nothing of images', governance: governed(undefined) },
     { name: 'there is no policy', governance: keptBy('NoPolicy') },
     { name: 'the node carries the keep label', governance: keptBy('KeepMarked') },
     { name: 'there is no such node', governance: keptBy('NodeUnknown') },
@@ -31,7 +31,7 @@ describe('while the caches still show what was', () => {
     expect(await bed.pass()).toMatchObject({ removed: 0, message: 'policies have changed' });
     expect(bed.runtime.changes).toEqual([]);
     expect(bed.log.lines.filter(({ level }) => level === 'info')).toMatchObject([
-      { message: 'policies have changed, pass ends early' },
+      { message: 'pass ended early', fields: { why: 'policies have changed' } },
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('the API server is asked', () => {
   });
 
   test('never in mode DryRun', async () => {
-    bed.governance = governedBy({}, { mode: 'DryRun' });
+    bed.governance = governed({}, { mode: 'DryRun' });
     expect((await bed.pass()).result).toBe('Succeeded');
     expect(bed.asked).toBe(0);
   });
@@ -131,7 +131,7 @@ describe('the API server is asked', () => {
 describe('a clock that differs from the API server’s', () => {
   test.each([61_000, -61_000])('by %d ms judges no age', async (clockSkewMs) => {
     bed.otherBytes = -5_000;
-    bed.governance = governedBy({ maximumAgeMs: 1 });
+    bed.governance = governed({ maximumAgeMs: 1 });
     bed.live = { clockSkewMs };
     expect(await bed.pass()).toMatchObject({
       result: 'Unknown',
@@ -143,7 +143,7 @@ describe('a clock that differs from the API server’s', () => {
 
   test('by a minute is right enough', async () => {
     bed.otherBytes = -5_000;
-    bed.governance = governedBy({ maximumAgeMs: 1 });
+    bed.governance = governed({ maximumAgeMs: 1 });
     bed.live = { clockSkewMs: 60_000 };
     expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 9 });
   });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { container, image } from '../../fakes/runtime.ts';
 import { nodePod } from './imagegc.bed.ts';
-import { Bed, governedBy } from './imagegc.manager.bed.ts';
+import { Bed, governed } from './imagegc.manager.bed.ts';
 
 let bed: Bed;
 beforeEach(() => {
@@ -53,7 +53,7 @@ describe('what removing images cannot help', () => {
   });
 
   test('in mode DryRun it is no Event', async () => {
-    bed.governance = governedBy({}, { mode: 'DryRun' });
+    bed.governance = governed({}, { mode: 'DryRun' });
     expect((await bed.pass()).result).toBe('Short');
     expect(bed.recorder.events).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('the memory', () => {
   test('of before a long time without an agent makes nothing old: what was used meanwhile nobody saw', async () => {
     const day = 24 * 3_600_000;
     bed.otherBytes = -5_000;
-    bed.governance = governedBy({ maximumAgeMs: 30 * day });
+    bed.governance = governed({ maximumAgeMs: 30 * day });
     bed.runtime.containers = [container('a')];
     await bed.settle();
     bed.clock.advance(40 * day);
@@ -90,7 +90,7 @@ describe('the memory', () => {
 
   test('lost means starting over: nothing is old enough', async () => {
     await bed.settle();
-    bed.governance = governedBy({ minimumAgeMs: 120_000 });
+    bed.governance = governed({ minimumAgeMs: 120_000 });
     bed.state.reading = { kind: 'startOver', reason: 'version: is 2, known is 1' };
     bed.restart();
     expect(await bed.pass()).toMatchObject({ result: 'Short', removed: 0 });
@@ -115,7 +115,7 @@ describe('the memory', () => {
   });
 
   test('knows an image that came back, over a restart, and doubles its minimum age', async () => {
-    bed.governance = governedBy({ minimumAgeMs: 290_000 });
+    bed.governance = governed({ minimumAgeMs: 290_000 });
     await bed.pass();
     await bed.pass();
     expect(bed.left).not.toContain('a');
@@ -186,7 +186,7 @@ describe('bad input', () => {
 
   test('no disk: what is too old goes all the same', async () => {
     bed.diskError = new Error('measuring /var/lib/containerd: EIO');
-    bed.governance = governedBy({ maximumAgeMs: 1 });
+    bed.governance = governed({ maximumAgeMs: 1 });
     expect(await bed.pass()).toMatchObject({
       result: 'Failed',
       removed: 9,
@@ -198,7 +198,7 @@ describe('bad input', () => {
 
   test('no disk, but no need of one', async () => {
     bed.diskError = new Error('measuring /var/lib/containerd: EIO');
-    bed.governance = governedBy({ highThresholdPercent: 100 });
+    bed.governance = governed({ highThresholdPercent: 100 });
     expect(await bed.pass()).toMatchObject({ result: 'Idle', message: undefined });
   });
 
@@ -248,7 +248,7 @@ test('the inventory: one image may be in several groups, the largest are named',
     image('c', { sizeBytes: 100, tags: [] }),
     container('main', { imageId: 'sha256:a' }),
   );
-  bed.governance = governedBy({ keep: ['*/a:*'] });
+  bed.governance = governed({ keep: ['*/a:*'] });
   bed.pods = [nodePod('p', ['b'])];
   await bed.settle();
   await bed.pass();

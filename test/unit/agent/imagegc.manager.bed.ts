@@ -7,27 +7,20 @@ import { ImageGcManager, type ImageGcDeps } from '../../../src/agent/imagegc/man
 import { imageGcMetrics } from '../../../src/agent/imagegc/metrics.ts';
 import type { StateReading } from '../../../src/node/state-file.ts';
 import type { AgentState } from '../../../src/node/state-format.ts';
-import { everything, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime, image } from '../../fakes/runtime.ts';
-import { imageRule, nameOf } from './imagegc.bed.ts';
+import { governedBy, imageRule, nameOf } from './imagegc.bed.ts';
 
 const never = new AbortController().signal;
 
-export const governedBy = (
+/** As `governedBy`, of a rule without a minimum age; undefined = the policy says nothing of images. */
+export const governed = (
   rule: Partial<ImageGcPolicy> | undefined,
   over: Partial<Policy> = {},
-): NodeGovernance => {
-  const nodes = {
-    nodeSelector: everything,
-    imageGC: rule === undefined ? undefined : imageRule({ minimumAgeMs: 0, ...rule }),
-    containerGC: undefined,
-    localStorageEviction: undefined,
-  };
-  return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
-};
+): NodeGovernance =>
+  governedBy(rule === undefined ? undefined : imageRule({ minimumAgeMs: 0, ...rule }), over);
 
 /** A state file in memory. */
 class FakeStateFile {
@@ -58,7 +51,7 @@ export class Bed {
   readonly reports: NodePassReport[] = [];
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
-  governance: NodeGovernance = governedBy({});
+  governance: NodeGovernance = governed({});
   /** What the API server itself says, where that is not what the caches do. */
   live: Partial<NodeConfirmation> = {};
   liveError: Error | undefined;
@@ -104,7 +97,7 @@ export class Bed {
   /** A pass that only sees the images for the first time, so that they are old in the next. */
   async settle(): Promise<void> {
     const { governance } = this;
-    this.governance = governedBy(undefined);
+    this.governance = governed(undefined);
     await this.pass();
     this.governance = governance;
   }

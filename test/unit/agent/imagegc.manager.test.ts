@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { container } from '../../fakes/runtime.ts';
 import { nodePod } from './imagegc.bed.ts';
-import { Bed, governedBy } from './imagegc.manager.bed.ts';
+import { Bed, governed } from './imagegc.manager.bed.ts';
 
 let bed: Bed;
 beforeEach(() => {
@@ -40,7 +40,7 @@ describe('a full disk', () => {
   });
 
   test('in mode DryRun nothing is touched, but told', async () => {
-    bed.governance = governedBy({}, { mode: 'DryRun' });
+    bed.governance = governed({}, { mode: 'DryRun' });
     expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
     expect(bed.runtime.changes).toEqual([]);
     expect(await bed.metric('dustpan_image_gc_due_images', { reason: 'Space', mode: 'DryRun' })).toBe(2);
@@ -49,7 +49,7 @@ describe('a full disk', () => {
 
   test.each([
     ['no policy', { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const, 'NoPolicy'],
-    ['a policy that says nothing of images', governedBy(undefined), 'RuleOff'],
+    ['a policy that says nothing of images', governed(undefined), 'RuleOff'],
   ])('%s: nothing is touched', async (_name, governance, reason) => {
     bed.governance = governance;
     expect(await bed.pass()).toMatchObject({ result: 'Idle', removed: 0 });
@@ -107,7 +107,7 @@ describe('a full disk', () => {
       result: 'Failed',
       removed: 0,
       message:
-        'looking whether an image is in use takes longer than 5 s: it may have come into use meanwhile',
+        're-checking live before a removal takes longer than 5 s: the object may have come into use meanwhile',
     });
     expect(bed.runtime.changes).toEqual([]);
     expect(await bed.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
@@ -146,8 +146,8 @@ describe('a full disk', () => {
   });
 
   test.each([
-    ['says DryRun', () => governedBy({}, { mode: 'DryRun' })],
-    ['changes', () => governedBy({}, { generation: 2 })],
+    ['says DryRun', () => governed({}, { mode: 'DryRun' })],
+    ['changes', () => governed({}, { generation: 2 })],
     ['is gone', () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }) as const],
     [
       'does not count, for the node is marked',
@@ -255,7 +255,7 @@ describe('a full disk', () => {
 
   test('no more than maxImagesPerPass, which is no alarm', async () => {
     bed.otherBytes = 900;
-    bed.governance = governedBy({ maxImagesPerPass: 1 });
+    bed.governance = governed({ maxImagesPerPass: 1 });
     expect(await bed.pass()).toMatchObject({
       result: 'Short',
       removed: 1,

@@ -4,20 +4,20 @@ import { freeDiskSpaceFailed } from '../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
 import { strayContainers } from '../../../src/agent/imagegc/holds.ts';
 import { outcomeOf, type Acts, type DiskTrouble } from '../../../src/agent/imagegc/outcome.ts';
-import { attributionOf } from '../../../src/agent/imagegc/pass.ts';
 import { planImageGc, recheckImage } from '../../../src/agent/imagegc/plan.ts';
 import { now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
-import { facts, imageRule, nodePod } from './imagegc.bed.ts';
+import { facts, governedBy, imageRule, nodePod } from './imagegc.bed.ts';
 
-const given = { policy: imageRule(), now };
+const given = { governance: governedBy(imageRule()), now };
+const ruled = { rule: imageRule(), now };
 const disk = { capacityBytes: 10_000, availableBytes: 1_000 };
 const planOf = (over: Partial<ImageGcFacts> = {}): ImageGcPlan =>
   planImageGc({ ...facts([image('a'), image('b')]), ...over }, given);
 const plan = planOf();
 const acts = (over: Partial<Acts> = {}): Acts => ({
   ...{ removed: [], failed: [], freedBytes: 0, missingBytes: 0, lastError: undefined },
-  ...{ halted: undefined, undecided: undefined, lostSight: undefined },
+  ...{ stopped: undefined, unknown: undefined, broken: undefined },
   ...over,
 });
 const aged = plan.removals.map((one) => ({ ...one, reason: 'Age' as const }));
@@ -66,7 +66,7 @@ describe('a pass ends', () => {
     },
     {
       name: 'badly when the node was lost from sight',
-      acts: acts({ lostSight: 'gone' }),
+      acts: acts({ broken: 'gone' }),
       says: ['Failed', 'gone'],
     },
     {
@@ -91,12 +91,12 @@ describe('a pass ends', () => {
     },
     {
       name: 'undecided by a live look',
-      acts: acts({ undecided: 'no answer' }),
+      acts: acts({ unknown: 'no answer' }),
       says: ['Unknown', 'no answer'],
     },
     {
       name: 'short when it was told to end',
-      acts: acts({ halted: 'policies have changed', missingBytes: 1 }),
+      acts: acts({ stopped: 'policies have changed', missingBytes: 1 }),
       says: ['Short', 'policies have changed'],
     },
     {
@@ -168,25 +168,6 @@ describe('what the disk is full of', () => {
     });
   });
 
-  test('is told as it was after the pass, or before it where nobody looked again', () => {
-    const seen = {
-      facts: facts([]),
-      disk: { ...disk, usedPercent: 90, inodes: undefined, inodesFree: undefined },
-      trouble: undefined,
-      now,
-    };
-    const rule = { kind: 'keep', reason: 'NoPolicy' } as const;
-    const known = { stats: undefined, logBytes: undefined };
-    const after = (freed: number) => ({ ...seen.disk, availableBytes: 1_000 + freed });
-    expect(attributionOf({ rule, plan, seen, acts: undefined }, known)?.usedBytes).toBe(9_000);
-    expect(attributionOf({ rule, plan, seen, acts: { ...acts(), disk: undefined } }, known)?.usedBytes).toBe(
-      9_000,
-    );
-    expect(attributionOf({ rule, plan, seen, acts: { ...acts(), disk: after(500) } }, known)?.usedBytes).toBe(
-      8_500,
-    );
-  });
-
   test('an Event says as much as is known', () => {
     const node = { name: 'n', uid: 'u' };
     const attribution = attributeDisk({ kept, disk, stats: undefined, logBytes: 90 });
@@ -198,8 +179,8 @@ describe('what the disk is full of', () => {
 });
 
 test('an image that is not listed any more is gone', () => {
-  expect(recheckImage('sha256:a', facts([image('a')]), given)).toBeUndefined();
-  expect(recheckImage('sha256:x', facts([image('a')]), given)).toBe('Gone');
+  expect(recheckImage('sha256:a', facts([image('a')]), ruled)).toBeUndefined();
+  expect(recheckImage('sha256:x', facts([image('a')]), ruled)).toBe('Gone');
 });
 
 test('a container that the kubelet did not make is of no known pod', () => {

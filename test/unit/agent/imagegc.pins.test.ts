@@ -3,13 +3,15 @@ import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
 import type { RuntimeImage } from '../../../src/cri/runtime.ts';
 import { now } from '../../builders.ts';
 import { image } from '../../fakes/runtime.ts';
-import { facts, imageRule, told } from './imagegc.bed.ts';
+import { facts, governedBy, imageRule, told } from './imagegc.bed.ts';
 
 const named = (id: string, tag: string, over: Partial<RuntimeImage> = {}): RuntimeImage =>
   image(id, { tags: [tag], ...over });
 
 const keptAsPinned = (listed: readonly RuntimeImage[], sandboxImage: string | undefined): string[] => {
-  const { stays } = told(planImageGc(facts(listed, { sandboxImage }), { policy: imageRule(), now }));
+  const { stays } = told(
+    planImageGc(facts(listed, { sandboxImage }), { governance: governedBy(imageRule()), now }),
+  );
   return Object.keys(stays).filter((id) => stays[id] === 'Pinned');
 };
 

@@ -4,10 +4,10 @@ import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
 import type { ImageGcPolicy } from '../../../src/api/policy.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { image } from '../../fakes/runtime.ts';
-import { facts, imageRule, nameOf, told, usedMinutesAgo } from './imagegc.bed.ts';
+import { facts, governedBy, imageRule, nameOf, told, usedMinutesAgo } from './imagegc.bed.ts';
 
 const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
-  planImageGc(given, { policy: imageRule(policy), now });
+  planImageGc(given, { governance: governedBy(imageRule(policy)), now });
 
 const minute = 60_000;
 
@@ -45,14 +45,14 @@ describe('the space step', () => {
     };
     const listed = ['e', 'd', 'c', 'b', 'a'].map((name) => image(name, { sizeBytes: 200 }));
     const made = plan(facts(listed, { records }));
-    expect(made.candidates.map(({ image: { id } }) => id.slice(7))).toEqual(['a', 'b', 'd', 'c', 'e']);
+    expect(made.candidates.map(({ target: { id } }) => id.slice(7))).toEqual(['a', 'b', 'd', 'c', 'e']);
     expect(made.state).toBe('Free');
   });
 
   test('it stops when enough is planned; the next ones stand by', () => {
     const made = plan(facts([image('a', { sizeBytes: 600 }), image('b', { sizeBytes: 400 }), image('c')]));
     expect(told(made)).toEqual({ goes: ['a Space', 'b Space'], stays: { c: 'TargetMet' } });
-    expect(made.candidates.map(({ image: each }) => nameOf(each))).toEqual(['a', 'b', 'c']);
+    expect(made.candidates.map(({ target }) => nameOf(target))).toEqual(['a', 'b', 'c']);
     expect(made).toMatchObject({ state: 'Free', wantedBytes: 1000, plannedBytes: 1000 });
   });
 
@@ -103,8 +103,8 @@ describe('the age step', () => {
 
   test('what waits for its age says until when', () => {
     const made = plan(facts([image('a')], { ...idle, records: { a: usedMinutesAgo(5) } }), hour);
-    expect(made.kept[0]?.eligibleAtMs).toBe(minutesAgo(-55));
-    expect(plan(facts([image('a')], idle)).kept[0]?.eligibleAtMs).toBeUndefined();
+    expect(made.kept[0]?.eligibleAt).toEqual(new Date(minutesAgo(-55)));
+    expect(plan(facts([image('a')], idle)).kept[0]?.eligibleAt).toBeUndefined();
   });
 
   test('needs no disk', () => {
@@ -155,7 +155,7 @@ describe('an image that came back after its removal', () => {
 
   test('has twice the minimum age', () => {
     expect(plan(given(3)).kept).toMatchObject([
-      { reason: 'TooYoung', eligibleAtMs: minutesAgo(-1), isRepulled: true },
+      { reason: 'TooYoung', eligibleAt: new Date(minutesAgo(-1)), target: { minimumAgeMs: 240_000 } },
     ]);
     expect(told(plan(given(4))).goes).toEqual(['a Space']);
   });

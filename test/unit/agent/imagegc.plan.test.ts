@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
-import { keepAllImages, planImageGc } from '../../../src/agent/imagegc/plan.ts';
+import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
 import type { ImageGcPolicy } from '../../../src/api/policy.ts';
 import type { RuntimeImage } from '../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
-import { facts, imageRule, nodePod, told, usedMinutesAgo } from './imagegc.bed.ts';
+import { facts, governedBy, imageRule, nodePod, told, usedMinutesAgo } from './imagegc.bed.ts';
 
 const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
-  planImageGc(given, { policy: imageRule(policy), now });
+  planImageGc(given, { governance: governedBy(imageRule(policy)), now });
 
 const minute = 60_000;
 describe('what stays', () => {
@@ -144,7 +144,9 @@ describe('what stays', () => {
 
   test('an image without a record is new: without a memory nothing goes', () => {
     const made = plan({ ...facts([image('a')]), images: new Map() });
-    expect(made.kept).toMatchObject([{ reason: 'TooYoung', eligibleAtMs: now.getTime() + 2 * minute }]);
+    expect(made.kept).toMatchObject([
+      { reason: 'TooYoung', eligibleAt: new Date(now.getTime() + 2 * minute) },
+    ]);
   });
 
   test('a pin on either of two entries with one id protects, and so do the names of both', () => {
@@ -179,7 +181,7 @@ describe('what stays', () => {
     });
     const [kept] = plan(given, { keep: ['*'] }).kept;
     expect(kept?.reason).toBe('InUse');
-    expect(kept?.holds).toEqual({
+    expect(kept?.target.holds).toEqual({
       usedBy: 'a',
       boundPod: { pod: 'default/p', image: 'a' },
       pinned: true,
@@ -194,12 +196,12 @@ describe('what stays', () => {
   });
 
   test('without a policy all stays, and what is in use is known all the same', () => {
-    const made = keepAllImages(facts([image('a'), image('b')], { containers: [container('a')] }), {
-      reason: 'NoPolicy',
+    const made = planImageGc(facts([image('a'), image('b')], { containers: [container('a')] }), {
+      governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined },
       now,
     });
     expect(told(made)).toEqual({ goes: [], stays: { a: 'NoPolicy', b: 'NoPolicy' } });
-    expect(made.kept.map(({ holds }) => holds.usedBy)).toEqual(['a', undefined]);
+    expect(made.kept.map(({ target }) => target.holds.usedBy)).toEqual(['a', undefined]);
   });
 });
 
@@ -247,8 +249,8 @@ test('the example image-disk-full', () => {
       [id('f')]: 'TooYoung',
     },
   });
-  expect(result.kept.find(({ reason }) => reason === 'TooYoung')?.eligibleAtMs).toBe(
-    at('2026-01-15T12:01:00Z'),
+  expect(result.kept.find(({ reason }) => reason === 'TooYoung')?.eligibleAt).toEqual(
+    new Date('2026-01-15T12:01:00Z'),
   );
   expect(result).toMatchObject({
     state: 'Short',

@@ -6,7 +6,7 @@ import type { ImageGcPolicy } from '../../../src/api/policy.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
 import { property, worlds } from '../../property.ts';
-import { facts, imageRule, nameOf, nodePod, told } from './imagegc.bed.ts';
+import { facts, governedBy, imageRule, nameOf, nodePod, told } from './imagegc.bed.ts';
 
 const minute = 60_000;
 const capacityBytes = 10_000;
@@ -92,7 +92,7 @@ const ruleOf = ({ kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent }: 
   });
 
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
-  planImageGc(from, { policy, now });
+  planImageGc(from, { governance: governedBy(policy), now });
 
 test('what is used, mounted, bound, pinned or kept is never a candidate', property, () => {
   fc.assert(
@@ -100,7 +100,7 @@ test('what is used, mounted, bound, pinned or kept is never a candidate', proper
       const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
       const held = new Set([...seen.used, ...seen.mounted, ...bound, ...seen.pinned, ...seen.kept]);
       const { candidates } = planned(seen);
-      expect(candidates.filter(({ image: each }) => held.has(nameOf(each)))).toEqual([]);
+      expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
     }),
     worlds,
   );
@@ -112,7 +112,9 @@ test(
   () => {
     fc.assert(
       fc.property(node, (seen) => {
-        for (const { record } of planned(seen).candidates)
+        for (const {
+          target: { record },
+        } of planned(seen).candidates)
           expect(record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
         for (const what of ['pods', 'containers'] as const)
           expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
@@ -133,13 +135,15 @@ test(
         const { removals, wantedBytes } = planned(seen);
         const { maxImagesPerPass, maximumAgeMs, highThresholdPercent } = ruleOf(seen);
         expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
-        for (const { record } of removals.filter(({ reason }) => reason === 'Age'))
+        for (const {
+          target: { record },
+        } of removals.filter(({ reason }) => reason === 'Age'))
           expect(record.lastUsedMs ?? record.firstDetectedMs).toBeLessThan(
             now.getTime() - (maximumAgeMs ?? Infinity),
           );
         const forSpace = removals
           .filter(({ reason }) => reason === 'Space')
-          .map((one) => one.image.sizeBytes);
+          .map((one) => one.target.image.sizeBytes);
         const usedPercent = 100 - Math.floor((100 * seen.availableBytes) / capacityBytes);
         if (forSpace.length > 0) expect(usedPercent).toBeGreaterThanOrEqual(highThresholdPercent);
         if (highThresholdPercent === 100) expect(forSpace).toEqual([]);
@@ -157,7 +161,7 @@ test('the order of the list does not matter, and each image has one verdict', pr
     fc.property(node, order, (seen, shuffled) => {
       const made = planned(seen, factsOf(seen, shuffled));
       expect(told(made)).toEqual(told(planned(seen)));
-      const all = [...made.removals, ...made.kept].map(({ image: each }) => nameOf(each));
+      const all = [...made.removals, ...made.kept].map(({ target }) => nameOf(target));
       expect(all.toSorted()).toEqual(names);
     }),
     worlds,
@@ -168,7 +172,7 @@ test('once a plan is done there is nothing left to do, unless a limit held somet
   fc.assert(
     fc.property(node, (seen) => {
       const unlimited = { ...seen, maxImagesPerPass: undefined };
-      const gone = planned(unlimited).removals.map(({ image: each }) => nameOf(each));
+      const gone = planned(unlimited).removals.map(({ target }) => nameOf(target));
       const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
       const left = names.filter((name) => !gone.includes(name));
       const after = { ...unlimited, availableBytes: seen.availableBytes + freed };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../../src/api/local-storage.ts';
-import { containerMeanings, imageMeanings } from '../../../src/api/node-reason-meanings.ts';
+import { containerMeanings } from '../../../src/api/node-reason-meanings.ts';
 import { podMeanings } from '../../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
@@ -15,6 +15,7 @@ import {
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
 import { evictionMeanings, storageMeanings } from '../../../src/api/storage-reason-meanings.ts';
+import { imageReasons } from '../../../src/gc/reasons/images.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
@@ -27,7 +28,7 @@ const units = [
   {
     heading: 'Images (imagegc)',
     ...{ verdict: 'Remove', goes: imageRemoveReasons, stays: [...imageKeepReasons, ...nodeKeepReasons] },
-    meanings: imageMeanings,
+    meanings: imageReasons,
   },
   {
     heading: 'Containers, sandboxes and logs (containergc)',
@@ -62,21 +63,21 @@ describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) =
   test.each(Object.entries(meanings))(
     '%s is one sentence, and says what would change it',
     (reason, meaning) => {
-      expect(meaning.sentence).toMatch(/^[A-Z][^]*\.$/);
-      expect(meaning.sentence).not.toMatch(/\. /);
+      expect(meaning.meaning).toMatch(/^[A-Z][^]*\.$/);
+      expect(meaning.meaning).not.toMatch(/\. /);
       expect(meaning.change).toMatch(/^[A-Za-z][^]*\.$/);
       const line = partOf(page, heading)
         .split('\n')
         .find((row) => row.startsWith(`| \`${reason}\` |`));
-      expect(line).toBe(`| \`${reason}\` | ${meaning.sentence} | ${meaning.change} |`);
+      expect(line).toBe(`| \`${reason}\` | ${meaning.meaning} | ${meaning.change} |`);
     },
   );
 });
 
 test.each(evictionKeepReasons)('%s is among the reasons why the controller does not evict', (reason) => {
-  const { sentence, change } = evictionMeanings[reason];
+  const { meaning, change } = evictionMeanings[reason];
   expect(firstCells(page, 'Not evicted, because')).toEqual([...evictionKeepReasons]);
-  expect(page).toContain(`| \`${reason}\` | ${sentence} | ${change} |\n`);
+  expect(page).toContain(`| \`${reason}\` | ${meaning} | ${change} |\n`);
 });
 
 test.each(Object.entries({ ...podWords, ...imageWords }))(

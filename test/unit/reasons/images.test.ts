@@ -12,7 +12,7 @@ import type { ImageRecord } from '../../../src/node/state-format.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
-import { facts, imageRule, told, usedMinutesAgo } from '../agent/imagegc.bed.ts';
+import { facts, governedBy, imageRule, told, usedMinutesAgo } from '../agent/imagegc.bed.ts';
 import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
 
 type ImageReason = ImageRemoveReason | ImageKeepReason;
@@ -70,7 +70,9 @@ test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
 
 const agentsOwn: Readonly<Record<AgentReason, () => Record<string, string>>> = {
   ClockUnsure: () =>
-    told(planImageGc(facts([image('a')], { clockUnsure: true }), { policy: imageRule(), now })).stays,
+    told(
+      planImageGc(facts([image('a')], { clockUnsure: true }), { governance: governedBy(imageRule()), now }),
+    ).stays,
 };
 
 test.each(Object.entries(agentsOwn))('a pass of the agent gives %s', (reason, stays) => {

@@ -1,0 +1,174 @@
+import type { ImageDisk } from '../../api/node-pass.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { skewText } from '../../gc/checks.ts';
+import type { Outcome } from '../../gc/decision.ts';
+import { execute, logStop, type StepResult } from '../../gc/execute.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { imageChecks, type ImageCheckDeps } from './checks.ts';
+import { bytesOverLow, hasCapacity } from './disk.ts';
+import type { ImageGcPlan, ImageRemoval } from './facts.ts';
+import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
+import { actsOf, type Acts } from './outcome.ts';
+
+interface ActDeps extends ImageCheckDeps {
+  readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
+  readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
+  readonly clock: Clock;
+  readonly metrics: ImageGcMetrics;
+  readonly log: Logger;
+  readonly onRemoved: (removal: ImageRemoval) => void;
+}
+
+interface Planned {
+  readonly plan: ImageGcPlan;
+  readonly policy: Policy;
+  readonly rule: ImageGcPolicy;
+  /** As measured before the pass. */
+  readonly disk: ImageDisk | undefined;
+  readonly now: Date;
+}
+
+/** So many failures in a row are no accident of single images: the rest would only fail as well. */
+const giveUpAfter = 8;
+
+/** Removes the images of a plan, in order, until enough is free. */
+export async function removeImages(
+  deps: ActDeps,
+  planned: Planned,
+  signal: AbortSignal,
+): Promise<Acts & { readonly disk: ImageDisk | undefined }> {
+  const { clock, log } = deps;
+  const { candidates } = planned.plan;
+  const remover = new ImageRemover(deps, planned);
+  const { checks, node } = imageChecks(deps, planned);
+  const executed = await execute(
+    candidates,
+    {
+      ...{ checks, clock, isHopeless, giveUpAfter, concurrency: 1 },
+      steps: [(removal) => remover.remove(removal)],
+      enough: (next) => remover.enough(next),
+      onOutcome: (outcome) => {
+        record(outcome, deps);
+      },
+    },
+    signal,
+  );
+  const { endedBecause: why } = remover;
+  const stopped = executed.stopped ?? (why === undefined ? undefined : ({ kind: 'stop', why } as const));
+  logStop(log, stopped);
+  if (stopped?.error !== undefined) deps.metrics.errors.inc({ stage: 'observe' });
+  const [first] = candidates;
+  const skew = first && skewText(node.for(first)?.clockSkewMs ?? 0);
+  const { missingBytes, disk } = remover;
+  return { ...actsOf({ ...executed, stopped }, missingBytes, skew), disk };
+}
+
+function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: ActDeps): void {
+  const { decision } = outcome;
+  const fields = fieldsOf(decision);
+  switch (outcome.kind) {
+    case 'done':
+      onRemoved(decision);
+      metrics.removed.inc({ reason: upstreamReason[decision.reason] });
+      metrics.freedBytes.inc(outcome.freedBytes);
+      log.info({ ...fields, freedBytes: outcome.freedBytes }, 'removed image');
+      return;
+    case 'kept':
+      metrics.skipped.inc({ reason: outcome.reason });
+      log.debug({ ...fields, kept: outcome.reason }, 'keeping image after live check');
+      return;
+    case 'gone':
+      log.debug(fields, 'image was gone meanwhile');
+      return;
+    case 'failed':
+      metrics.errors.inc({ stage: 'remove' });
+      log.warn({ ...fields, err: errorLine(outcome.error) }, 'removing image failed');
+  }
+}
+
+/** Removes the images of one pass and measures after each how much is still missing. */
+class ImageRemover {
+  readonly #deps: ActDeps;
+  readonly #planned: Planned;
+  readonly #wantedBytes: number;
+  #removed = 0;
+  #nominalBytes = 0;
+  #lastCameFree = 0;
+  disk: ImageDisk | undefined;
+  /** To the low threshold; 0 or less = it is met. */
+  missingBytes: number;
+  /** Why the space step ended before its target was met. */
+  endedBecause: string | undefined;
+
+  constructor(deps: ActDeps, planned: Planned) {
+    this.#deps = deps;
+    this.#planned = planned;
+    this.disk = planned.disk;
+    this.missingBytes = this.#missing(planned.disk) ?? 0;
+    this.#wantedBytes = this.missingBytes;
+  }
+
+  /** Whether the pass ends before this image. */
+  enough({ reason }: ImageRemoval): boolean {
+    return this.#removed >= this.#planned.plan.maxImages || (reason === 'Space' && this.#hasSpace());
+  }
+
+  /** The kubelet compares after a removal: once the space step runs, one image is removed even if rounding says that nothing is missing. */
+  #hasSpace(): boolean {
+    if (this.#removed === 0) return false;
+    if (this.missingBytes <= 0) return true;
+    // The runtime frees later, or elsewhere: the next pass will know. Going on could remove every image for nothing.
+    if (this.#nominalBytes < this.#wantedBytes || this.#lastCameFree > 0) return false;
+    this.endedBecause = 'removed what was wanted, but the file system does not show it';
+    return true;
+  }
+
+  /** Removes the image; `freedBytes` as the file system shows it, or as the runtime counts where that cannot be measured. */
+  async remove({ target: { image } }: ImageRemoval): Promise<StepResult> {
+    await this.#deps.runtime.removeImage(image.id, new AbortController().signal);
+    const before = this.disk;
+    const after = await this.#measure();
+    this.#removed += 1;
+    this.#nominalBytes += image.sizeBytes;
+    this.disk = after;
+    this.missingBytes = this.#missing(after) ?? this.missingBytes - image.sizeBytes;
+    const isMeasured = hasCapacity(before) && hasCapacity(after);
+    const freedBytes = isMeasured
+      ? Math.max(0, after.availableBytes - before.availableBytes)
+      : image.sizeBytes;
+    this.#lastCameFree = freedBytes;
+    return { kind: 'done', freedBytes };
+  }
+
+  async #measure(): Promise<ImageDisk | undefined> {
+    const { disk, metrics, log } = this.#deps;
+    try {
+      return await disk(new AbortController().signal);
+    } catch (err) {
+      metrics.errors.inc({ stage: 'disk' });
+      log.warn({ err: errorLine(err) }, 'measuring image file system failed');
+      return undefined;
+    }
+  }
+
+  #missing(disk: ImageDisk | undefined): number | undefined {
+    return hasCapacity(disk) ? bytesOverLow(disk, this.#planned.rule) : undefined;
+  }
+}
+
+/** Whether no other removal could succeed either: the runtime is not available, does not respond, or denies access. */
+const isHopeless = (err: unknown): boolean =>
+  err instanceof Error &&
+  'failure' in err &&
+  (err.failure === 'unavailable' || err.failure === 'deadline' || err.failure === 'denied');
+
+/** The fields of a log line about an image: enough to know it by when it is removed. */
+export const fieldsOf = ({ target: { image }, reason }: ImageRemoval): object => ({
+  image: image.id,
+  names: [...image.tags, ...image.digests].slice(0, 4),
+  bytes: image.sizeBytes,
+  reason,
+});

@@ -1,0 +1,69 @@
+import type { NodeUnit } from '../api/node-pass.ts';
+import type { PodRef } from '../api/pod-ref.ts';
+import type { InvalidPolicy, Policy } from '../api/policy.ts';
+import type { Reason } from '../api/reasons.ts';
+
+export type Unit = 'podgc' | NodeUnit;
+export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
+
+/** The object of a decision, by what identifies it. Units add what they need to act on it. */
+export type Target = PodTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget;
+
+export interface PodTarget {
+  readonly kind: 'Pod';
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** undefined = not bound to a node. */
+  readonly node: string | undefined;
+}
+
+export interface ImageTarget {
+  readonly kind: 'Image';
+  readonly id: string;
+  /** A tag, else a digest; undefined = it has none. */
+  readonly name: string | undefined;
+}
+
+export interface ContainerTarget {
+  readonly kind: 'Container';
+  readonly id: string;
+  readonly name: string;
+  readonly pod: PodRef;
+}
+
+export interface SandboxTarget {
+  readonly kind: 'Sandbox';
+  readonly id: string;
+  readonly pod: PodRef;
+}
+
+export interface LogTarget {
+  readonly kind: 'LogDirectory' | 'LogLink' | 'LogFile';
+  readonly path: string;
+  /** undefined = the name of its directory is not one that the kubelet gives. */
+  readonly pod: PodRef | undefined;
+}
+
+/** What is to become of one object, and why. The same value is executed, counted, logged, printed and explained. */
+export interface Decision<T extends Target = Target, R extends Reason = Reason, E = unknown> {
+  readonly unit: Unit;
+  readonly verdict: Verdict;
+  readonly target: T;
+  readonly reason: R;
+  /** What decides about the object; undefined = no policy does. An invalid one keeps it. */
+  readonly policy: Policy | InvalidPolicy | undefined;
+  /** When time alone would change the verdict; undefined = time alone does not. */
+  readonly eligibleAt: Date | undefined;
+  /** Size of the object; undefined = not known. */
+  readonly bytes: number | undefined;
+  /** The figures that the sentence of the reason needs (`gc/reasons/`). */
+  readonly evidence: E;
+}
+
+/** What became of a decision that was to be carried out. `gone`: the object was not there any more. */
+export type Outcome<D> =
+  | { readonly kind: 'done'; readonly decision: D; readonly freedBytes: number }
+  | { readonly kind: 'kept'; readonly decision: D; readonly reason: Reason }
+  | { readonly kind: 'gone'; readonly decision: D }
+  | { readonly kind: 'failed'; readonly decision: D; readonly error: unknown };

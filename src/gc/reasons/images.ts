@@ -1,0 +1,182 @@
+import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
+import { bounds } from '../../runtime/bounds.ts';
+import { formatDuration } from '../../runtime/duration.ts';
+import { sizeText } from '../../runtime/size-text.ts';
+import type { NoEvidence, ReasonCatalog } from './entry.ts';
+import { nodeReasons, type NodeEvidence } from './nodes.ts';
+import { ordinal, podText, timeText } from './words.ts';
+
+export type ImageReason = ImageRemoveReason | ImageKeepReason;
+
+/** When an image was seen and used, Unix milliseconds. */
+interface Use {
+  readonly firstDetectedMs: number;
+  /** undefined = no container has used it. */
+  readonly lastUsedMs: number | undefined;
+}
+
+/** Of the image file system, in the policy's percents. */
+interface Disk {
+  readonly usedPercent: number | undefined;
+  readonly highThresholdPercent: number;
+  readonly lowThresholdPercent: number;
+}
+
+export interface ImageEvidence extends NodeEvidence {
+  Age: Use & { readonly maximumAgeMs: number };
+  Space: Use &
+    Disk & {
+      readonly wantedBytes: number;
+      /** Its place in the order of removal, from 1. */
+      readonly place: number;
+      /** Other images are removed for their age before. */
+      readonly hasAged: boolean;
+    };
+  InUse: {
+    /** undefined = the runtime has mounted the image for a container. */
+    readonly container:
+      | {
+          readonly name: string;
+          readonly pod: { readonly namespace: string | undefined; readonly name: string | undefined };
+          readonly state: string;
+        }
+      | undefined;
+  };
+  BoundPod: {
+    readonly pod: string;
+    /** As the pod names it; undefined = the pod names more images than are read. */
+    readonly image: string | undefined;
+  };
+  Pinned: { readonly isByRuntime: boolean };
+  KeepListed: { readonly pattern: string; readonly index: number };
+  TooYoung: {
+    readonly firstDetectedMs: number;
+    /** Of this image. */
+    readonly minimumAgeMs: number;
+    /** Of the policy. */
+    readonly policyMinimumAgeMs: number;
+  };
+  UsedRecently: NoEvidence;
+  BelowThreshold: Disk;
+  TargetMet: Disk & { readonly wantedBytes: number };
+  PacingLimit: { readonly maxImagesPerPass: number };
+  DiskUnknown: NoEvidence;
+  RuleOff: NoEvidence;
+}
+
+const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
+
+/** Of imagegc. */
+export const imageReasons: ReasonCatalog<ImageEvidence> = {
+  ...nodeReasons,
+  Age: {
+    meaning: 'The image was unused for longer than the maximum age.',
+    sentence: ({ maximumAgeMs, ...use }) =>
+      `It was ${useText(use)}, longer ago than the maximum age of ${formatDuration(maximumAgeMs)}.`,
+    field: ({ maximumAgeMs }) => `nodes.imageGC.maximumAge=${formatDuration(maximumAgeMs)}`,
+    change: `A longer nodes.imageGC.maximumAge; ${anyUse}`,
+  },
+  Space: {
+    meaning:
+      'The disk is too full, and this is the next of the unused images; those never used are removed first.',
+    sentence: ({ wantedBytes, place, hasAged, ...rest }) =>
+      `The image file system is ${percentText(rest)} % full, so dustpan frees ${sizeText(wantedBytes)}${hasAged ? ', besides what it removes by age,' : ''} ` +
+      `to reach ${rest.lowThresholdPercent} %; this image, ${useText(rest)}, is the ${ordinal(place)} to be removed.`,
+    field: (disk) => `${highField(disk)}, ${lowField(disk)}`,
+    change: `Free space on the disk; ${anyUse}`,
+  },
+  InUse: {
+    meaning: 'A container, running or not, was made from it or has mounted it.',
+    sentence: ({ container }) =>
+      container === undefined
+        ? 'A container has mounted it.'
+        : `Container ${container.name} of ${podText(container.pod)} (${container.state}) was made from it.`,
+    change: 'The last container made from it, running or not, is removed; containergc removes the dead ones.',
+  },
+  BoundPod: {
+    meaning: 'A pod of this node names the image, running or about to start.',
+    sentence: ({ pod, image }) =>
+      image === undefined
+        ? `Pod ${pod}, bound to this node, names more than ${bounds.images / 1024} KB of images, so it may use any image.`
+        : `Pod ${pod}, bound to this node, names it as ${image}.`,
+    change: 'The pod finishes or is deleted.',
+  },
+  Pinned: {
+    meaning:
+      'The runtime has pinned it, or makes its sandboxes from it; where the runtime does not name that image, every image called pause counts as such.',
+    sentence: ({ isByRuntime }) =>
+      isByRuntime
+        ? 'The runtime has pinned it.'
+        : 'It is the image of the sandboxes, without which no pod can start.',
+    field: ({ isByRuntime }) => (isByRuntime ? 'pinned=true' : undefined),
+    change: 'It is unpinned in the runtime, and the runtime makes its sandboxes from another image.',
+  },
+  KeepListed: {
+    meaning: "It is on the policy's keep list.",
+    sentence: ({ pattern }) =>
+      `The keep list of the policy has ${JSON.stringify(pattern)}, which matches it.`,
+    field: ({ pattern, index }) => `nodes.imageGC.keep[${index}]=${pattern}`,
+    change: 'No pattern of nodes.imageGC.keep matches one of its tags or digests.',
+  },
+  TooYoung: {
+    meaning: "It has not been here for the policy's minimum age yet.",
+    sentence: ({ firstDetectedMs, minimumAgeMs, policyMinimumAgeMs }) =>
+      `It was first seen at ${timeText(firstDetectedMs)}, and stays for at least ${formatDuration(minimumAgeMs)}` +
+      `${minimumAgeMs > policyMinimumAgeMs ? ', twice as long as others, because it was pulled again soon after a removal' : ''}.`,
+    field: ({ minimumAgeMs, policyMinimumAgeMs }) =>
+      `nodes.imageGC.minimumAge=${formatDuration(policyMinimumAgeMs)}` +
+      (minimumAgeMs > policyMinimumAgeMs ? ', nodes.imageGC.repullBackoff=true' : ''),
+    change:
+      'nodes.imageGC.minimumAge has passed since it was first seen; twice that if it was pulled again after a removal.',
+  },
+  UsedRecently: {
+    meaning: 'It was in use at the moment of this pass.',
+    change: 'The next pass finds it unused.',
+  },
+  BelowThreshold: {
+    meaning: 'It may be removed, but the disk has enough free space.',
+    sentence: (disk) =>
+      disk.highThresholdPercent >= 100
+        ? 'It may be removed, but with a threshold of 100 % dustpan removes no image for space.'
+        : `It may be removed, but the image file system is only ${percentText(disk)} % full, and dustpan removes images from ${disk.highThresholdPercent} % on.`,
+    field: (disk) => highField(disk),
+    change: 'The disk fills up to nodes.imageGC.highThresholdPercent, or the image reaches maximumAge.',
+  },
+  TargetMet: {
+    meaning: 'It may be removed, but the images before it free enough.',
+    sentence: ({ wantedBytes, lowThresholdPercent }) =>
+      wantedBytes > 0
+        ? `It may be removed, but the images before it free the ${sizeText(wantedBytes)} needed to reach ${lowThresholdPercent} %.`
+        : `It may be removed, but what dustpan removes by age is enough to reach ${lowThresholdPercent} %.`,
+    field: (disk) => lowField(disk),
+    change: 'The disk fills up again, or the image reaches nodes.imageGC.maximumAge.',
+  },
+  PacingLimit: {
+    meaning: 'It may be removed, but the pass has used up the removals that the policy allows.',
+    sentence: ({ maxImagesPerPass }) =>
+      `It may be removed, but a pass removes at most ${maxImagesPerPass} of the images, and others are first.`,
+    field: ({ maxImagesPerPass }) => `nodes.imageGC.maxImagesPerPass=${maxImagesPerPass}`,
+    change: 'A later pass removes it, or a higher nodes.imageGC.maxImagesPerPass.',
+  },
+  DiskUnknown: {
+    meaning: 'The usage of the disk cannot be measured.',
+    change: 'The file system of the images can be measured.',
+  },
+  RuleOff: {
+    meaning: 'The policy of the node has no rule for images.',
+    field: () => 'nodes.imageGC is not set',
+    change: 'The policy gets nodes.imageGC.',
+  },
+};
+
+const useText = ({ lastUsedMs, firstDetectedMs }: Use): string =>
+  lastUsedMs === undefined
+    ? `never seen in use and first seen at ${timeText(firstDetectedMs)}`
+    : `last used at ${timeText(lastUsedMs)}`;
+
+const percentText = ({ usedPercent }: Disk): string => String(usedPercent ?? '?');
+const highField = ({ highThresholdPercent }: Disk): string =>
+  `nodes.imageGC.highThresholdPercent=${highThresholdPercent}`;
+const lowField = ({ lowThresholdPercent }: Disk): string =>
+  `nodes.imageGC.lowThresholdPercent=${lowThresholdPercent}`;

@@ -1,0 +1,48 @@
+import type { InvalidPolicy } from '../../api/policy.ts';
+import { KEEP_LABEL } from '../../api/matching.ts';
+import { formatRfc3339 } from '../../runtime/rfc3339.ts';
+
+const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+
+/** `1st`, `14th`. */
+export const ordinal = (place: number): string => `${place}${endings[ordinals.select(place)] ?? 'th'}`;
+
+/** `1 pod`, `2 pods`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** A time, Unix milliseconds, as RFC 3339. */
+export const timeText = (ms: number): string => formatRfc3339(new Date(ms));
+
+/** `pod web/api`, or `its pod` where that is not known. */
+export const podText = (
+  pod: { readonly namespace: string | undefined; readonly name: string | undefined } | undefined,
+): string =>
+  pod?.namespace === undefined || pod.name === undefined ? 'its pod' : `pod ${pod.namespace}/${pod.name}`;
+
+/** The keep label as the field that decides. */
+export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]=true`;
+
+/** What removes the effect of a keep label. */
+export const labelRemoved =
+  'Somebody removes the label gc.dustpan.dev/keep. A node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes, counts as if it had the label.';
+
+/** What ends the effect of an invalid policy. */
+export const policyCorrected =
+  'Somebody corrects the policy; its condition Accepted and its Event show what is wrong.';
+
+/** An invalid policy that may select an object. */
+export interface InvalidEvidence {
+  readonly invalid: InvalidPolicy | undefined;
+}
+
+/** Names the invalid policy and the first of its problems; `what` = what it may select. */
+export function invalidSentence({ invalid }: InvalidEvidence, what: string): string {
+  const [problem = ''] = invalid?.problems ?? [];
+  const text = problem === '' ? '.' : `: ${problem.replace(/[.]?$/, '.')}`;
+  return `GCPolicy ${invalid?.name ?? ''} is invalid and may select ${what}, so dustpan keeps it${text}`;
+}
+
+/** The field of the first problem. */
+export const invalidField = ({ invalid }: InvalidEvidence): string | undefined =>
+  invalid?.problems[0]?.split(': ', 1)[0];

@@ -1,0 +1,82 @@
+import type { Outcome } from '../../../src/gc/decision.ts';
+import {
+  execute,
+  type Check,
+  type Executed,
+  type Execution,
+  type Objection,
+  type StepResult,
+} from '../../../src/gc/execute.ts';
+import { Live } from '../../../src/gc/live.ts';
+import { FakeClock } from '../../fakes/clock.ts';
+
+interface Pass {
+  readonly decisions?: readonly string[];
+  readonly execution?: Partial<Execution<string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A pass over objects that are named by strings; everything that happens is recorded in order. */
+export class Bench {
+  readonly clock = new FakeClock();
+  readonly calls: string[] = [];
+  readonly outcomes: Outcome<string>[] = [];
+
+  async run({ decisions = ['a', 'b', 'c'], execution, signal }: Pass = {}): Promise<Executed<string>> {
+    return await execute(
+      decisions,
+      {
+        ...{ checks: [], clock: this.clock, concurrency: 1, giveUpAfter: 2 },
+        steps: [this.step('remove')],
+        onOutcome: (outcome) => this.outcomes.push(outcome),
+        ...execution,
+      },
+      signal ?? new AbortController().signal,
+    );
+  }
+
+  step(name: string, result: (target: string) => StepResult = () => ({ kind: 'done' })) {
+    return (target: string): Promise<StepResult> => {
+      this.calls.push(`${name} ${target}`);
+      return Promise.resolve(result(target));
+    };
+  }
+
+  /** A live check; each question takes `takesMs`. Decisions share the answer where `shared`. */
+  check(name: string, options: CheckOptions = {}): Check<string> {
+    const { objection = () => undefined, takesMs = () => 0, shared = false, ...rest } = options;
+    const live = new Live<string, true>({
+      clock: this.clock,
+      key: (target) => (shared ? 'shared' : target),
+      ask: (target) => {
+        this.calls.push(`ask ${name} ${target}`);
+        this.clock.advance(takesMs());
+        return Promise.resolve(true);
+      },
+      ...rest,
+    });
+    return { name, live, objection };
+  }
+
+  get kinds(): readonly string[] {
+    return this.outcomes.map(({ kind, decision }) => `${decision} ${kind}`);
+  }
+}
+
+interface CheckOptions {
+  readonly objection?: (target: string) => Objection | undefined;
+  readonly takesMs?: () => number;
+  readonly shared?: boolean;
+  readonly maxUses?: number;
+}
+
+export const only =
+  (name: string, objection: Objection) =>
+  (target: string): Objection | undefined =>
+    target === name ? objection : undefined;
+
+/** One value after the other; the last one again and again. */
+export function series<T>(...values: readonly [T, ...T[]]): () => T {
+  let next = 0;
+  return () => values[Math.min(next++, values.length - 1)] ?? values[0];
+}
