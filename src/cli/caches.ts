@@ -36,6 +36,8 @@ export interface Caches {
   readonly nodeReports: Store<NodeReportFacts>;
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
+  /** Patches the status of a policy; one that is gone needs none. */
+  readonly writePolicyStatus: PolicyOperator['writeStatus'];
   /** One readiness check a cache. */
   readonly checks: readonly Check[];
   /** Keeps all of them current until the signal aborts. */
@@ -87,6 +89,7 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodes: new Trusted(nodes),
     namespaces: new Trusted(namespaces),
     policies: new Trusted(policies),
+    writePolicyStatus: (...status) => framed.operator.writeStatus(...status),
     nodeReports: new Trusted(nodeReports),
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),

@@ -9,11 +9,10 @@ import type { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
 import type { PolicyView } from '../api/policy-view.ts';
 import type { Confirmation } from '../runtime/act-gate.ts';
-import { policiesPath, readPolicies } from '../kube/live-policies.ts';
+import { readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
 import { podEvictions } from '../kube/eviction.ts';
 import type { Recorder } from '../kube/recorder.ts';
-import { statusPatcher } from '../kube/status-patch.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Heartbeat } from '../runtime/heartbeat.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -56,8 +55,7 @@ export function buildUnits(deps: UnitDeps): Units {
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
-  const { cluster, registry, policySet, caches, fenced, recorder, log } = deps;
-  const patcher = statusPatcher(cluster.transport);
+  const { registry, policySet, caches, fenced, recorder, log } = deps;
   return new PolicyStatusController({
     policies: {
       get ranked() {
@@ -67,9 +65,7 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
     },
     nodes: caches.nodes,
     nodeReports: caches.nodeReports,
-    writeStatus: async (name, wanted, signal) => {
-      await patcher.patchStatus(`${policiesPath}/${name}`, wanted, signal);
-    },
+    writeStatus: caches.writePolicyStatus,
     ...{ fenced, recorder, clock, log: log.named('policystatus') },
     metrics: policyStatusMetrics(registry),
   });
