@@ -15,7 +15,7 @@ import {
   tripped,
 } from '../../src/controllers/podgc/events.ts';
 import { invalidPolicy } from '../../src/controllers/policystatus/events.ts';
-import { leadershipChanged } from '../../src/kube/lease-events.ts';
+import { leadershipChanged } from '../../src/kube/lease.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
 import {
   deletions,
@@ -129,7 +129,7 @@ export const eventKinds: readonly EventKind[] = [
     upstream: 'none',
   },
   {
-    file: 'src/kube/lease-events.ts',
+    file: 'src/kube/lease.ts',
     face: 'controller',
     factory: 'leadershipChanged',
     samples: [true, false].map((leading) => leadershipChanged(lease, { identity: lease.holder, leading })),

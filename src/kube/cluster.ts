@@ -1,3 +1,4 @@
+import type { V1DeleteOptions, V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { NodeFacts, PodFacts } from './objects.ts';
 import { asObject, asText } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
@@ -12,6 +13,7 @@ import {
   type KubeResponse,
   type KubeTransport,
 } from './transport.ts';
+import { metaTime, type OnWire } from './wire.ts';
 
 /** The acts on the cluster that the units do, each one request, each with its precondition. */
 export interface ClusterActions {
@@ -37,7 +39,7 @@ export interface ClusterActions {
 export type PodRef = Pick<PodFacts, 'namespace' | 'name' | 'uid' | 'resourceVersion'>;
 type CountedPodRef = PodRef & Pick<PodFacts, 'generation'>;
 
-/** upstream.md 1.7: what PodGC writes on an orphan. */
+/** What PodGC writes on an orphan (pkg/controller/podgc/gc_controller.go, gcOrphaned). */
 export interface DisruptionTarget {
   readonly reason: 'DeletionByPodGC';
   readonly message: string;
@@ -114,7 +116,7 @@ function deleteRequest(pod: PodRef): KubeRequest {
       kind: 'DeleteOptions',
       gracePeriodSeconds: 0,
       preconditions: { uid, resourceVersion },
-    },
+    } satisfies OnWire<V1DeleteOptions>,
   };
 }
 
@@ -130,16 +132,17 @@ function markFailedRequest(pod: CountedPodRef, condition: DisruptionTarget | und
     query: { fieldManager: 'dustpan' },
     contentType: 'application/strategic-merge-patch+json',
     accept: acceptMetadata,
-    body: { metadata: { uid, resourceVersion }, status: { phase: 'Failed', ...observed, ...conditions } },
+    body: {
+      metadata: { uid, resourceVersion },
+      status: { phase: 'Failed', ...observed, ...conditions },
+    } satisfies OnWire<V1Pod>,
   };
 }
 
-function disruptionTarget({ reason, message, at }: DisruptionTarget): object {
-  return { type: 'DisruptionTarget', status: 'True', reason, message, lastTransitionTime: seconds(at) };
-}
-
-/** metav1.Time as the API server itself writes it. */
-const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+const disruptionTarget = ({ reason, message, at }: DisruptionTarget): OnWire<V1PodCondition> => ({
+  ...{ type: 'DisruptionTarget', status: 'True', reason, message },
+  lastTransitionTime: metaTime(at),
+});
 
 function metadataOf({ body }: KubeResponse, field: 'uid' | 'resourceVersion'): string {
   return asText(asObject(asObject(parseJson(body))['metadata'])[field]);

@@ -1,6 +1,7 @@
+import type { EventsV1Event } from '@kubernetes/client-node';
 import { randomUUID } from 'node:crypto';
 import { printable } from '../runtime/printable.ts';
-import { microTime } from './micro-time.ts';
+import { microTime, type OnWire } from './wire.ts';
 import type { EventSpec } from './recorder.ts';
 
 /** Who reports: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
@@ -85,7 +86,7 @@ export const isStale = (series: Series, nowMs: number): boolean =>
 export const eventNamespace = ({ regarding }: EventSpec): string => regarding.namespace ?? 'default';
 
 /** The Event to create. */
-export function eventBody(series: Series, reporter: Reporter): object {
+export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Event> {
   const { spec, name, startedAt, count } = series;
   const { apiVersion, kind, name: regarded, namespace, uid } = spec.regarding;
   return {
@@ -99,13 +100,13 @@ export function eventBody(series: Series, reporter: Reporter): object {
     reason: spec.reason,
     action: spec.action,
     note: spec.note,
-    regarding: { apiVersion, kind, name: regarded, namespace, uid },
+    regarding: { apiVersion, kind, name: regarded, uid, ...(namespace !== undefined && { namespace }) },
     ...(count > 1 ? seriesPatch(series) : {}),
   };
 }
 
 /** The only change to an Event that the API server accepts. */
-export function seriesPatch({ count, lastAt }: Series): object {
+export function seriesPatch({ count, lastAt }: Series): Pick<OnWire<EventsV1Event>, 'series'> {
   return { series: { count, lastObservedTime: microTime(lastAt) } };
 }
 

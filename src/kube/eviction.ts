@@ -1,3 +1,4 @@
+import type { V1DeleteOptions, V1Eviction } from '@kubernetes/client-node';
 import { ConnectionError } from './connection-errors.ts';
 import { asObject } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
@@ -11,6 +12,7 @@ import {
   type KubeRequest,
   type KubeTransport,
 } from './transport.ts';
+import type { OnWire } from './wire.ts';
 
 /**
  * What became of the wish to evict a pod.
@@ -153,7 +155,7 @@ function evictRequest(pod: PodName & Pick<LivePod, 'uid'>, graceSeconds: number 
       kind: 'Eviction',
       metadata: { namespace, name },
       deleteOptions: { preconditions: { uid }, ...graceOf(graceSeconds) },
-    },
+    } satisfies OnWire<V1Eviction>,
   };
 }
 
@@ -172,9 +174,11 @@ function deleteRequest(
       kind: 'DeleteOptions',
       preconditions: { uid, resourceVersion },
       ...graceOf(graceSeconds),
-    },
+    } satisfies OnWire<V1DeleteOptions>,
   };
 }
 
-const graceOf = (gracePeriodSeconds: number | undefined): object =>
+const graceOf = (
+  gracePeriodSeconds: number | undefined,
+): Pick<OnWire<V1DeleteOptions>, 'gracePeriodSeconds'> =>
   gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };

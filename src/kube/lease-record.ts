@@ -1,25 +1,8 @@
-import { microTime } from './micro-time.ts';
+import type { V1Lease, V1ObjectMeta } from '@kubernetes/client-node';
+import { microTime, type OnWire } from './wire.ts';
 
-/** coordination.k8s.io/v1 Lease, as far as leader election reads it; the rest is carried through untouched. */
-export interface Lease {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-  };
-  readonly spec?: LeaseSpec;
-}
-
-export interface LeaseSpec {
-  readonly holderIdentity?: string | null;
-  readonly leaseDurationSeconds?: number | null;
-  readonly acquireTime?: string | null;
-  readonly renewTime?: string | null;
-  readonly leaseTransitions?: number | null;
-}
+/** coordination.k8s.io/v1 Lease; what leader election does not read is carried through untouched. */
+export type Lease = OnWire<V1Lease> & { readonly metadata: OnWire<V1ObjectMeta> };
 
 /** The lease as last read or written, and when (monotonic) it was last seen to change. */
 export interface Observation {

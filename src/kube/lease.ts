@@ -4,7 +4,6 @@ import type { Logger } from '../runtime/logger.ts';
 import { onAbort } from './abort.ts';
 import { LeaseClient } from './lease-client.ts';
 import type { LeaseName } from './lease-client.ts';
-import { leadershipChanged } from './lease-events.ts';
 import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './lease-record.ts';
 import type { Lease, Observation } from './lease-record.ts';
 import type { EventSpec } from './recorder.ts';
@@ -249,4 +248,16 @@ async function settle(
     if (isAbort(err)) return undefined;
     return err instanceof Error ? err : new Error(String(err));
   }
+}
+
+/** On the Lease, when this process begins or ends to lead; client-go's words. */
+export function leadershipChanged(
+  lease: LeaseName & { readonly uid: string },
+  { identity, leading }: { readonly identity: string; readonly leading: boolean },
+): EventSpec {
+  const regarding = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
+  const about = { regarding, type: 'Normal', reason: 'LeaderElection' } as const;
+  return leading
+    ? { ...about, action: 'Lead', note: `${identity} became leader` }
+    : { ...about, action: 'StopLeading', note: `${identity} stopped leading` };
 }

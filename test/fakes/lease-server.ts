@@ -1,4 +1,4 @@
-import type { Lease, LeaseSpec } from '../../src/kube/lease-record.ts';
+import type { Lease } from '../../src/kube/lease-record.ts';
 import { ApiError } from '../../src/kube/transport.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
 
@@ -12,7 +12,7 @@ export class LeaseServer {
     return this.#lease;
   }
 
-  get spec(): LeaseSpec {
+  get spec(): NonNullable<Lease['spec']> {
     return this.#lease?.spec ?? {};
   }
 
@@ -21,7 +21,7 @@ export class LeaseServer {
   }
 
   /** As someone else writes it, past all preconditions. */
-  overwrite(spec: LeaseSpec): void {
+  overwrite(spec: NonNullable<Lease['spec']>): void {
     this.#store({
       ...(this.#lease ?? { apiVersion: '', kind: '', metadata: { name: 'l', namespace: 'n' } }),
       spec,

@@ -1,0 +1,14 @@
+/** An API object of client-node as it is in JSON: times are strings. */
+export type OnWire<T> = T extends Date
+  ? string
+  : T extends readonly (infer E)[]
+    ? readonly OnWire<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]: OnWire<T[K]> }
+      : T;
+
+/** A metav1.MicroTime: exactly six fractional digits, because the API server refuses the three of `toISOString()`. */
+export const microTime = (at: Date): string => at.toISOString().replace('Z', '000Z');
+
+/** A metav1.Time as the API server itself writes it. */
+export const metaTime = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
