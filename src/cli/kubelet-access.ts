@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import type { KubeletClientOptions } from '../node/kubelet-client.ts';
-import { defaultKubeletEndpoint } from '../node/kubelet-endpoint.ts';
+import { defaultKubeletEndpoint, type KubeletUsageOptions } from '../node/kubelet-source.ts';
 import { agentFlags } from './agent-flags.ts';
 import { set } from './config.ts';
 import type { CommandLine } from './flags.ts';
 import type { System } from './system.ts';
 
 /** Where the kubelet of this node is asked what pods use, and why it is believed. */
-export type KubeletAccess = Pick<KubeletClientOptions, 'endpoint' | 'trust'>;
+export type KubeletAccess = Pick<KubeletUsageOptions, 'endpoint' | 'trust'>;
 
 /** What the flags of the kubelet say, of any command that has them. */
 export function kubeletAccess(line: CommandLine, env: System['env']): KubeletAccess {

@@ -24,10 +24,13 @@ export interface Endpoint {
 /** PEM where it says Buffer or string. */
 export interface TlsMaterial {
   /** undefined = the CAs that Node trusts. */
-  readonly ca?: Buffer | string | undefined;
+  readonly ca?: Buffer | string | readonly (Buffer | string)[] | undefined;
   readonly cert?: Buffer | string | undefined;
   readonly key?: Buffer | string | undefined;
+  /** Sent to the server (SNI), and the name that its certificate is to be for; default the host of the URL. */
   readonly servername?: string | undefined;
+  /** Names of which the certificate is to be for one, instead. */
+  readonly names?: readonly string[] | undefined;
   readonly insecure?: boolean | undefined;
 }
 

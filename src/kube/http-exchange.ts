@@ -1,90 +1,146 @@
-import type * as http from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { Turns } from '../runtime/turns.ts';
-import { tcpKeepAliveMs } from './http-pool.ts';
-import { bodyOf, describe, headersOf, targetOf, type Attempt, type Exchange } from './http-attempt.ts';
-import { readBody } from './http-body.ts';
-import { Guard } from './http-guard.ts';
-import type { KubeResponse } from './transport.ts';
+import { onAbort } from './abort.ts';
+import { connectionError, timeoutError } from './connection-errors.ts';
+import { bodyChunks, OversizeError, readBody } from './http-body.ts';
+import { acceptJson } from './media-types.ts';
+import type { KubeRequest, KubeResponse } from './transport.ts';
 
-/** A response that may be read as it comes. Whoever holds it must `close` it, or read the whole. */
-interface OpenExchange extends Exchange {
-  readonly response: http.IncomingMessage;
-  /** What an error met while reading really is: the abort, the deadline, or a broken connection. */
-  explain(err: unknown): unknown;
-  close(): void;
+/** One request on its way to a server. */
+export interface Attempt {
+  /** `timeoutMs` limits the whole exchange, body included; a watch has none. */
+  readonly request: KubeRequest;
+  /** URL of the server, with a path when it stands behind one. */
+  readonly server: string;
+  /** User agent and credentials. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Means {
-  readonly agent: http.Agent;
-  /** In which long bodies come in. */
-  readonly large: Turns;
-}
+/** Notices a dead peer under a silent watch within minutes. */
+const tcpKeepAliveMs = 30_000;
 
-/** Sends one request by node:http(s) and waits for the headers of the answer. */
+/** Sends one request and resolves with the headers of the response; whoever has it reads the whole body or calls `close`. */
 export async function openExchange(
   attempt: Attempt,
-  { agent, large }: Means,
+  agent: http.Agent,
   signal: AbortSignal,
-): Promise<OpenExchange> {
+): Promise<Exchange> {
   signal.throwIfAborted();
   const sent = dispatch(attempt, agent);
-  const guard = new Guard(attempt, signal, sent.request);
+  const guard = new Guard(attempt, signal, sent);
   try {
-    const response = await sent.response;
-    const status = response.statusCode ?? 0;
-    const open = {
-      ...{ response, status },
-      explain: (err: unknown) => guard.explain(err, false),
-      close: () => {
-        guard.stop();
-      },
-    };
-    return { ...open, whole: () => readWhole(open, describe(attempt.request), large) };
+    return new Exchange(await responseTo(sent), guard, `${attempt.request.method} ${attempt.request.path}`);
   } catch (err) {
     guard.stop();
-    throw guard.explain(err, sent.request.reusedSocket);
+    throw guard.explain(err, sent.reusedSocket);
   }
 }
 
-async function readWhole(
-  { response, status, explain, close }: Omit<OpenExchange, 'whole'>,
-  what: string,
-  large: Turns,
-): Promise<KubeResponse> {
-  try {
-    return { status, headers: response.headers, body: await readBody(response, what, large) };
-  } catch (err) {
-    throw explain(err);
-  } finally {
-    close();
+/** A response whose headers have arrived. */
+export class Exchange {
+  readonly #response: http.IncomingMessage;
+  readonly #guard: Guard;
+  readonly #what: string;
+
+  /** `what` names the request in messages: without the query, which may be long. */
+  constructor(response: http.IncomingMessage, guard: Guard, what: string) {
+    this.#response = response;
+    this.#guard = guard;
+    this.#what = what;
+  }
+
+  get status(): number {
+    return this.#response.statusCode ?? 0;
+  }
+
+  /** Yields the body as it arrives. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    try {
+      yield* bodyChunks(this.#response);
+    } catch (err) {
+      throw this.#guard.explain(err, false);
+    }
+  }
+
+  /** Reads the whole body, of long ones one at a time, and closes. */
+  async whole(large: Turns): Promise<KubeResponse> {
+    const { status } = this;
+    const { headers } = this.#response;
+    try {
+      return { status, headers, body: await readBody(this.#response, this.#what, large) };
+    } catch (err) {
+      throw this.#guard.explain(err, false);
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Keeps the connection for other requests if the whole body was read, else breaks it. */
+  close(): void {
+    this.#guard.stop();
+    this.#response.destroy();
   }
 }
 
-interface Sent {
-  readonly request: http.ClientRequest;
-  readonly response: Promise<http.IncomingMessage>;
+function dispatch({ request, server, headers }: Attempt, agent: http.Agent): http.ClientRequest {
+  const { method, path, query, accept = acceptJson, contentType = 'application/json', compressed } = request;
+  const url = new URL(server);
+  const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
+  const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+  const sent = (url.protocol === 'https:' ? https : http).request(url, {
+    ...{ agent, method, path: url.pathname.replace(/\/+$/, '') + path + search },
+    headers: {
+      ...{ accept, 'accept-encoding': compressed === true ? 'gzip' : 'identity', ...headers },
+      // Explicit: node:http sends a DELETE without.
+      ...(body !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
+    },
+  });
+  // The agent sets this only on a connection that becomes idle, and that of a watch never does.
+  sent.setSocketKeepAlive(true, tcpKeepAliveMs);
+  sent.end(body);
+  return sent;
 }
 
-function dispatch(attempt: Attempt, agent: http.Agent): Sent {
-  const { request, origin } = attempt;
-  const body = bodyOf(request);
-  const sent = origin.request({
-    ...origin.address,
-    agent,
-    method: request.method,
-    path: targetOf(attempt),
-    headers: headersOf(attempt, body),
-  });
-  // The agent sets this only when a connection has become idle, and a watch never does.
-  sent.on('socket', (socket) => {
-    if (!sent.reusedSocket) socket.setKeepAlive(true, tcpKeepAliveMs);
-  });
-  const response = new Promise<http.IncomingMessage>((resolve, reject) => {
+const responseTo = (sent: http.ClientRequest): Promise<http.IncomingMessage> =>
+  new Promise((resolve, reject) => {
     sent.on('response', resolve);
     // Stays for good: a request may fail again after its response has begun.
     sent.on('error', reject);
   });
-  // As text it leaves together with the headers.
-  sent.end(body);
-  return { request: sent, response };
+
+/** Breaks a request off at its deadline or when the signal aborts, and knows afterwards which it was. */
+class Guard {
+  readonly #attempt: Attempt;
+  readonly #signal: AbortSignal;
+  readonly #forget: () => void;
+  readonly #deadline: NodeJS.Timeout | undefined;
+  #isLate = false;
+
+  constructor(attempt: Attempt, signal: AbortSignal, sent: http.ClientRequest) {
+    const { timeoutMs } = attempt.request;
+    this.#attempt = attempt;
+    this.#signal = signal;
+    this.#forget = onAbort(signal, () => sent.destroy());
+    if (timeoutMs === undefined) return;
+    // eslint-disable-next-line no-restricted-syntax -- a deadline of a socket is in real time
+    this.#deadline = setTimeout(() => {
+      this.#isLate = true;
+      sent.destroy();
+    }, timeoutMs);
+  }
+
+  stop(): void {
+    this.#forget();
+    clearTimeout(this.#deadline);
+  }
+
+  /** Returns what an error really is: the abort, the deadline, or a broken connection, `stale` where it was idle and the server had closed it. */
+  explain(err: unknown, stale: boolean): unknown {
+    if (this.#signal.aborted) return this.#signal.reason;
+    const { request, server } = this.#attempt;
+    const { method, path, timeoutMs = 0 } = request;
+    if (this.#isLate) return timeoutError(`${method} ${path}`, { server, timeoutMs });
+    return err instanceof OversizeError ? err : connectionError(err, { server, stale });
+  }
 }

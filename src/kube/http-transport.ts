@@ -3,12 +3,8 @@ import { Turns } from '../runtime/turns.ts';
 import { untilAborted } from './abort.ts';
 import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
-import { originOf, type Origin } from './http-origin.ts';
-import { Connections } from './http-pool.ts';
-import { BodyBuffers, bodyPieces } from './http-body.ts';
-import type { Attempt, Exchange } from './http-attempt.ts';
-import { openExchange } from './http-exchange.ts';
-import { leanExchange } from './http-lean-exchange.ts';
+import { openExchange, type Attempt, type Exchange } from './http-exchange.ts';
+import { ConnectionPool } from './http-pool.ts';
 import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal } from './status-errors.ts';
@@ -35,7 +31,7 @@ export interface ApiCall {
   readonly host: string;
   /** HTTP status, or `<error>`. */
   readonly code: string;
-  /** Until the headers of the answer have come; of a DELETE until all of it has. */
+  /** Until the headers of the response arrived. */
   readonly seconds: number;
 }
 
@@ -44,7 +40,7 @@ export interface HttpTransport extends KubeTransport {
   close(): void;
 }
 
-/** A transport on node:http(s), but for deletes, that keeps its connections. */
+/** Creates the transport of node:http(s) with keep-alive connections: the one way to the API server and to a kubelet. */
 export function createTransport(options: TransportOptions): HttpTransport {
   return new KeepAliveTransport(options);
 }
@@ -54,49 +50,40 @@ const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 const defaultTimeoutMs = 30_000;
 
-/** Sends one attempt, and resolves when there is an answer. */
-type Open<E extends Exchange> = (attempt: Attempt, signal: AbortSignal) => Promise<E>;
-
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
-  readonly #buffers = new BodyBuffers();
+  readonly #host: string;
+  /** Turns of long bodies. */
   readonly #large = new Turns();
-  readonly #connections: Connections;
+  readonly #pool: ConnectionPool;
   readonly #rateLimit: RateLimit;
-  readonly #origin: Origin;
   #isClosed = false;
   /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
   readonly #refused = new WeakSet();
-  readonly #byNode = (attempt: Attempt, signal: AbortSignal): ReturnType<typeof openExchange> =>
-    openExchange(attempt, { agent: this.#connections.pool().agent, large: this.#large }, signal);
-  readonly #lean: Open<Exchange> = (attempt, signal) =>
-    leanExchange(attempt, this.#connections.pool().lean, signal);
 
   constructor(options: TransportOptions) {
     const { endpoint, clock, qps = 0, burst = 1 } = options;
     this.#options = options;
-    this.#origin = originOf(endpoint.server);
-    this.#connections = new Connections(endpoint, this.#origin);
+    this.#host = new URL(endpoint.server).host;
+    this.#pool = new ConnectionPool(endpoint);
     this.#rateLimit = createRateLimit({ qps, burst, clock });
   }
 
-  send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+  async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const timed = { timeoutMs: defaultTimeoutMs, retries: request.method === 'GET' ? 4 : 0, ...request };
-    return this.#retrying(timed.retries, () => this.#sendOnce(timed, signal), signal);
+    return this.#retrying(
+      timed.retries,
+      async () => (await this.#open(timed, signal)).whole(this.#large),
+      signal,
+    );
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
-    const exchange = await this.#retrying(
-      request.retries ?? 0,
-      () => this.#open(request, this.#byNode, signal),
-      signal,
-    );
+    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
     try {
       // The server has accepted: on a quiet watch the first byte may take a minute.
       yield Buffer.alloc(0);
-      yield* bodyPieces(exchange.response, request.compressed === true, this.#buffers);
-    } catch (err) {
-      throw exchange.explain(err);
+      yield* exchange.chunks();
     } finally {
       exchange.close();
     }
@@ -104,7 +91,7 @@ class KeepAliveTransport implements HttpTransport {
 
   close(): void {
     this.#isClosed = true;
-    this.#connections.close();
+    this.#pool.close();
   }
 
   async #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -113,7 +100,7 @@ class KeepAliveTransport implements HttpTransport {
         return await once();
       } catch (err) {
         signal.throwIfAborted();
-        if (attempt >= retries || !isTransient(err)) throw err;
+        if (this.#isClosed || attempt >= retries || !isTransient(err)) throw err;
         await this.#pause(err, attempt, signal);
       }
     }
@@ -127,29 +114,21 @@ class KeepAliveTransport implements HttpTransport {
     signal.throwIfAborted();
   }
 
-  async #sendOnce(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const exchange = await this.#open(
-      request,
-      request.method === 'DELETE' ? this.#lean : this.#byNode,
-      signal,
-    );
-    return exchange.whole();
-  }
-
   /** Opens with the credentials at hand and, should the server not accept them, once more with fresh ones. */
-  async #open<E extends Exchange>(request: KubeRequest, open: Open<E>, signal: AbortSignal): Promise<E> {
+  async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
     const headers = await this.#headers(signal);
     try {
-      return await this.#openAs(this.#attempt(request, headers), open, signal);
+      return await this.#openAs(this.#attempt(request, headers), signal);
     } catch (err) {
       if (!isMistrust(err)) throw err;
       this.#refuse(headers);
-      return this.#openAs(this.#attempt(request, await this.#headers(signal)), open, signal);
+      return this.#openAs(this.#attempt(request, await this.#headers(signal)), signal);
     }
   }
 
-  #attempt(request: KubeRequest, headers: Attempt['headers']): Attempt {
-    return { request, headers, userAgent: this.#options.userAgent ?? 'dustpan', origin: this.#origin };
+  #attempt(request: KubeRequest, credentials: Attempt['headers']): Attempt {
+    const { endpoint, userAgent = 'dustpan' } = this.#options;
+    return { request, server: endpoint.server, headers: { 'user-agent': userAgent, ...credentials } };
   }
 
   #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
@@ -162,45 +141,37 @@ class KeepAliveTransport implements HttpTransport {
     this.#options.auth.refresh();
   }
 
-  async #openAs<E extends Exchange>(attempt: Attempt, open: Open<E>, signal: AbortSignal): Promise<E> {
+  async #openAs(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
     await this.#rateLimit.take(signal);
-    const { exchange, resent } = await this.#dial(attempt, open, signal);
-    // Nor has one that sends us elsewhere, a proxy before a login, done what it was asked to.
+    const { exchange, resent } = await this.#dial(attempt, signal);
+    // A redirect, such as a proxy's to its login, has not done what the request asks either.
     if (exchange.status < 300) return exchange;
-    const no = refusal(attempt.request, await exchange.whole());
+    const no = refusal(attempt.request, await exchange.whole(this.#large));
     no.resent = resent;
     throw no;
   }
 
-  async #dial<E extends Exchange>(
-    attempt: Attempt,
-    open: Open<E>,
-    signal: AbortSignal,
-  ): Promise<{ exchange: E; resent: boolean }> {
-    const { method } = attempt.request;
-    const once = (): Promise<E> => this.#measured(method, open(attempt, signal));
+  async #dial(attempt: Attempt, signal: AbortSignal): Promise<{ exchange: Exchange; resent: boolean }> {
     try {
-      return { exchange: await once(), resent: false };
+      return { exchange: await this.#measured(attempt, signal), resent: false };
     } catch (err) {
-      if (!(err instanceof ConnectionError && err.stale && idempotent.has(method)) || this.#isClosed)
-        throw err;
-      this.#connections.dropIdle();
-      return { exchange: await once(), resent: true };
+      const isStale = err instanceof ConnectionError && err.stale;
+      if (!isStale || this.#isClosed || !idempotent.has(attempt.request.method)) throw err;
+      this.#pool.dropIdle();
+      return { exchange: await this.#measured(attempt, signal), resent: true };
     }
   }
 
-  async #measured<E extends Exchange>(verb: KubeRequest['method'], opening: Promise<E>): Promise<E> {
+  async #measured(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
     const { clock, metrics } = this.#options;
     const startMs = clock.monotonicMs();
     const report = (code: string): void =>
       metrics?.({
-        verb,
-        host: this.#origin.host,
-        code,
+        ...{ verb: attempt.request.method, host: this.#host, code },
         seconds: (clock.monotonicMs() - startMs) / 1000,
       });
     try {
-      const exchange = await opening;
+      const exchange = await openExchange(attempt, this.#pool.agent(), signal);
       report(String(exchange.status));
       return exchange;
     } catch (err) {

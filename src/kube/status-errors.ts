@@ -4,14 +4,13 @@ import { Status } from './gen/meta.ts';
 import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
 /** What the server said no with; its own sentence where it gave one, as that names verb, resource and user. */
-export function refusal(request: KubeRequest, response: KubeResponse): ApiError {
-  const status = readStatus(response.body);
-  return new ApiError(messageOf(request, response, status), {
-    status: response.status,
-    reason: status?.reason ?? '',
-    causes: status?.causes ?? [],
-    explanations: status?.explanations ?? [],
-    retryAfterMs: retryAfterMs(response) ?? status?.retryAfterMs,
+export function refusal(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
+  const told = readStatus(body);
+  const answer = told?.message ?? firstLine(body);
+  const { reason = '', causes = [], explanations = [] } = told ?? {};
+  return new ApiError(messageOf(request, status, { answer, reason: told?.reason }), {
+    ...{ status, reason, causes, explanations, answer },
+    retryAfterMs: retryAfterMs(headers['retry-after']) ?? told?.retryAfterMs,
   });
 }
 
@@ -26,12 +25,14 @@ function readStatus(body: Buffer): ApiError | undefined {
   }
 }
 
-function messageOf(request: KubeRequest, response: KubeResponse, status: ApiError | undefined): string {
+function messageOf(
+  { method, path }: KubeRequest,
+  status: number,
+  { answer, reason }: { answer: string; reason: string | undefined },
+): string {
   // "Unauthorized" alone, the reason again, helps nobody.
-  if (status && status.message !== '' && status.message !== status.reason) return status.message;
-  const text = status?.message ?? firstLine(response.body);
-  const answer = text === '' ? (STATUS_CODES[response.status] ?? 'error') : text;
-  return `${request.method} ${request.path}: ${response.status} ${answer}`;
+  if (reason !== undefined && answer !== '' && answer !== reason) return answer;
+  return `${method} ${path}: ${status} ${answer === '' ? (STATUS_CODES[status] ?? 'error') : answer}`;
 }
 
 const maxLineLength = 200;
@@ -47,7 +48,5 @@ function firstLine(body: Buffer): string {
 }
 
 /** The API server sends seconds, never a date. */
-function retryAfterMs({ headers }: KubeResponse): number | undefined {
-  const value = headers['retry-after'];
-  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) * 1000 : undefined;
-}
+const retryAfterMs = (header: string | string[] | undefined): number | undefined =>
+  typeof header === 'string' && /^\d+$/.test(header) ? Number(header) * 1000 : undefined;

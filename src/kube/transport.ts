@@ -10,9 +10,9 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
-  /** Of a stream that ends by itself: the server may compress it (gzip), and then it is handed on once all of it is there, in chunks that are valid until the next. */
+  /** The server may compress the response (gzip): for a list, not for a watch. */
   readonly compressed?: boolean;
-  /** Deadline of one attempt, default 30 000. */
+  /** Deadline of one attempt, body included; default 30 000 for `send`, none for `stream`. */
   readonly timeoutMs?: number;
   /** How often a 429, 5xx or a broken connection is tried again; default 4 for GET, 0 for others (but a 429 never acted: see class). */
   readonly retries?: number;
@@ -28,7 +28,7 @@ export interface KubeResponse {
 export interface KubeTransport {
   /** Rejects with `ApiError` for a status of 300 or more, with the signal's reason when aborted, else with the I/O error. */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
-  /** A streamed answer (watch): an empty chunk when the server has accepted, then chunks as they come; ends when the server ends, throws as `send` does. No deadline but the signal. */
+  /** A streamed answer (watch): an empty chunk when the server has accepted, then chunks as they come; ends when the server ends, throws as `send` does. */
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
@@ -44,6 +44,8 @@ export class ApiError extends Error {
   /** status.details.causes[].message: a sentence for each cause, which may name what the message does not. */
   readonly explanations: readonly string[];
   readonly retryAfterMs: number | undefined;
+  /** The server's own sentence; '' when the response has none. */
+  readonly answer: string;
   /** The request had been sent before, on a connection that broke: the server may have acted on it then. */
   resent = false;
 
@@ -55,6 +57,7 @@ export class ApiError extends Error {
       causes?: readonly string[];
       explanations?: readonly string[];
       retryAfterMs?: number | undefined;
+      answer?: string;
     },
   ) {
     super(message);
@@ -63,6 +66,7 @@ export class ApiError extends Error {
     this.causes = facts.causes ?? [];
     this.explanations = facts.explanations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
+    this.answer = facts.answer ?? '';
   }
 }
 

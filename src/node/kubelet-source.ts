@@ -1,76 +1,103 @@
 import type { PodStorageUsage, StorageUsage } from '../api/local-storage.ts';
+import { createTransport, type HttpTransport } from '../kube/http-transport.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { KubeletClient, type KubeletClientOptions } from './kubelet-client.ts';
-import { KubeletError } from './kubelet-error.ts';
+import { KubeletError, kubeletError } from './kubelet-error.ts';
 import { SummaryScanner } from './kubelet-scanner.ts';
 import { isImageFsDedicated, podUsageOf } from './kubelet-summary.ts';
+import { KubeletCredentials, type KubeletAddress } from './kubelet-trust.ts';
 
 const path = '/stats/summary';
 
-export interface KubeletUsageOptions extends KubeletClientOptions {
-  readonly clock: Pick<Clock, 'now'>;
+/** A summary takes the kubelet a second or two at most: it walks nothing for it. */
+const defaultTimeoutMs = 10_000;
+/** Twenty times the summary of a full node. */
+const defaultMaxBytes = 32 * 1024 * 1024;
+
+export interface KubeletUsageOptions extends KubeletAddress {
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
 }
 
-/** What pods use by this node's kubelet; it needs `get` on `nodes/stats` and nothing else. Rejects with KubeletError. */
+/** Where the kubelet of a node listens by default; `hostIp` is the downward API's `status.hostIP`. */
+export function defaultKubeletEndpoint(hostIp: string | undefined): string {
+  const host = hostIp === undefined || hostIp === '' ? '127.0.0.1' : hostIp;
+  return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
+}
+
+/** What pods use, by this node's kubelet. Needs `get` on `nodes/stats` and nothing else. Rejects with KubeletError. */
 export class KubeletUsage {
-  readonly #client: KubeletClient;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #options: KubeletUsageOptions;
+  readonly #credentials: KubeletCredentials;
+  readonly #transport: HttpTransport;
 
   constructor(options: KubeletUsageOptions) {
-    this.#client = new KubeletClient(options);
-    this.#clock = options.clock;
+    const { clock } = options;
+    this.#options = options;
+    this.#credentials = new KubeletCredentials(options);
+    const { endpoint } = this.#credentials;
+    this.#transport = createTransport({ endpoint, auth: this.#credentials, clock });
   }
 
-  /** By the UIDs that the kubelet has: of a static pod that is its mirror's `configHash`. Volumes are as old as the kubelet's last walk. */
+  /** By the UIDs that the kubelet has: for a static pod that is its mirror's `configHash`. Volumes are as old as the kubelet's last walk. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
-    let pods = new Map<string, PodStorageUsage>();
-    let scanner = new SummaryScanner(() => undefined);
-    const start = (): ((chunk: Buffer) => void) => {
-      const found = (pods = new Map<string, PodStorageUsage>());
-      const scan = (scanner = new SummaryScanner((pod) => {
-        for (const [uid, usage] of podUsageOf(pod)) found.set(uid, usage);
-      }));
-      return (chunk) => {
-        scan.push(chunk);
-      };
-    };
-    await this.#client.get(path, start, signal);
+    const pods = new Map<string, PodStorageUsage>();
+    const scanner = new SummaryScanner((pod) => {
+      for (const [uid, usage] of podUsageOf(pod)) pods.set(uid, usage);
+    });
+    for await (const chunk of this.#read(signal))
+      parsed("the kubelet's answer is no JSON", () => {
+        scanner.push(chunk);
+      });
     const dedicatedImageFs = isImageFsDedicated(nodeOf(scanner));
-    return { atMs: this.#clock.now().getTime(), dedicatedImageFs, pods };
+    return { atMs: this.#options.clock.now().getTime(), dedicatedImageFs, pods };
   }
 
-  /** The answer as it is, for `stats.json` of a snapshot. */
+  /** The summary as the kubelet sends it, for `stats.json` of a snapshot. */
   async summary(signal: AbortSignal): Promise<Buffer> {
-    let parts: Buffer[] = [];
-    const start = (): ((chunk: Buffer) => void) => {
-      const found: Buffer[] = (parts = []);
-      return (chunk) => void found.push(chunk);
-    };
-    await this.#client.get(path, start, signal);
-    return Buffer.concat(parts);
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#read(signal)) chunks.push(chunk);
+    return Buffer.concat(chunks);
   }
 
-  /** Gives the connection back. */
   close(): void {
-    this.#client.close();
+    this.#transport.close();
+  }
+
+  async *#read(signal: AbortSignal): AsyncGenerator<Buffer> {
+    const { endpoint, timeoutMs = defaultTimeoutMs, maxBytes = defaultMaxBytes } = this.#options;
+    let sizeBytes = 0;
+    try {
+      for await (const chunk of this.#transport.stream({ method: 'GET', path, timeoutMs }, signal)) {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maxBytes)
+          throw new KubeletError(
+            `the kubelet's answer is longer than ${maxBytes} bytes (${path})`,
+            'malformed',
+          );
+        yield chunk;
+      }
+    } catch (err) {
+      signal.throwIfAborted();
+      const { tried, names } = this.#credentials;
+      throw kubeletError(err, { endpoint, path, timeoutMs, tried, names });
+    }
   }
 }
 
 /** Without it an answer is no summary, but perhaps another server's. */
 function nodeOf(scanner: SummaryScanner): object {
-  const wrong = (cause?: unknown): KubeletError =>
-    new KubeletError(`the kubelet's answer is no stats summary (${path})`, 'malformed', { cause });
-  const envelope = tried(() => scanner.finish(), wrong);
-  if (typeof envelope !== 'object' || envelope === null || !('node' in envelope)) throw wrong();
-  const { node } = envelope;
-  if (typeof node !== 'object' || node === null) throw wrong();
-  return node;
+  const wrong = "the kubelet's answer is no stats summary";
+  const envelope = parsed(wrong, () => scanner.finish());
+  const node = typeof envelope === 'object' && envelope !== null && 'node' in envelope && envelope.node;
+  if (typeof node === 'object' && node !== null) return node;
+  throw new KubeletError(`${wrong} (${path})`, 'malformed');
 }
 
-function tried<T>(act: () => T, wrong: (cause: unknown) => Error): T {
+function parsed<T>(wrong: string, parse: () => T): T {
   try {
-    return act();
+    return parse();
   } catch (cause) {
-    throw wrong(cause);
+    throw new KubeletError(`${wrong} (${path})`, 'malformed', { cause });
   }
 }

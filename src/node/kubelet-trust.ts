@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { TlsMaterial } from '../kube/credentials.ts';
-import { KubeletError } from './kubelet-error.ts';
+import { isIP } from 'node:net';
+import type { ClusterConnection, Credentials, Endpoint, TlsMaterial } from '../kube/credentials.ts';
+import { KubeletError, withoutCa } from './kubelet-error.ts';
 
-/** How the kubelet's serving certificate is to be verified; the first that is given counts, of the last two either will do. */
-export interface KubeletTrust {
+/** How to verify the kubelet's serving certificate. The first that is given counts; of the last two either will do. */
+interface KubeletTrust {
   /** `--kubelet-insecure-tls`. */
   readonly isInsecure: boolean;
   /** `--kubelet-certificate-authority`. */
@@ -12,14 +13,81 @@ export interface KubeletTrust {
   readonly ownFile: string;
 }
 
-export interface TrustMaterial {
+export interface KubeletAddress {
+  /** `https://IP:10250`. */
+  readonly endpoint: string;
+  /** The name that the kubelet's certificate is for; the endpoint's own host will do as well. */
+  readonly nodeName: string;
+  /** To the kubelet we are the same user as to the API server. */
+  readonly cluster: ClusterConnection;
+  readonly trust: KubeletTrust;
+}
+
+/** The cluster's user and a kubelet's certificate: both are read again after the kubelet refused the one or we the other. */
+export class KubeletCredentials implements Credentials {
+  readonly #address: KubeletAddress;
+  /** Names of which the certificate must have one. */
+  readonly names: readonly string[];
+  readonly endpoint: Endpoint;
+  /** The CAs that were last read, as a person would look for them. */
+  tried: readonly string[] = [];
+  #tls: TlsMaterial = {};
+  /** The cluster's TLS material when the kubelet's was last read; `unread` before that, and after a refusal. */
+  #basis: TlsMaterial | undefined | 'unread' = 'unread';
+
+  constructor(address: KubeletAddress) {
+    const { endpoint: server, nodeName } = address;
+    const material = (): TlsMaterial => this.#tls;
+    this.#address = address;
+    this.names = [...new Set([nodeName, new URL(server).hostname.replace(/^\[|\]$/g, '')])];
+    this.endpoint = {
+      server,
+      get tls(): TlsMaterial {
+        return material();
+      },
+    };
+  }
+
+  async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const { auth, endpoint } = this.#address.cluster;
+    const headers = await auth.headers(signal);
+    // Only now: the headers bring the TLS material up to date, of which a kubeconfig has none before.
+    const { tls } = endpoint;
+    if (this.#basis !== tls) {
+      this.#tls = await this.#material(tls);
+      this.#basis = tls;
+    }
+    // A copy: the transport has each object that was refused refreshed only once.
+    return { ...headers };
+  }
+
+  refresh(): void {
+    this.#basis = 'unread';
+    this.#address.cluster.auth.refresh();
+  }
+
+  async #material(cluster: TlsMaterial | undefined): Promise<TlsMaterial> {
+    const { nodeName, trust, endpoint } = this.#address;
+    const { cert, key } = cluster ?? {};
+    // Some nodes are named by their address, which is no name to ask for.
+    const shown = { cert, key, servername: isIP(nodeName) === 0 ? nodeName : '' };
+    this.tried = [];
+    if (trust.isInsecure) return { ...shown, insecure: true };
+    const { ca, tried } = await readTrust(trust, cluster);
+    this.tried = tried;
+    if (ca.length === 0) throw withoutCa(endpoint, tried);
+    return { ...shown, ca, names: this.names };
+  }
+}
+
+interface TrustMaterial {
   /** PEM. */
   readonly ca: readonly (Buffer | string)[];
   readonly tried: readonly string[];
 }
 
-/** Reads what a kubelet's certificate is verified against; `cluster` is what the API server's is. Rejects with KubeletError when that is nothing. */
-export async function readTrust(
+/** Reads the CAs for a kubelet's certificate; `cluster` has those for the API server's. */
+async function readTrust(
   { caFile, ownFile }: KubeletTrust,
   cluster: TlsMaterial | undefined,
 ): Promise<TrustMaterial> {
@@ -36,5 +104,5 @@ export async function readTrust(
     ...(own === undefined ? [] : [{ pem: own, name: ownFile }]),
   ];
   const missing = own === undefined ? [`${ownFile} (which cannot be read)`] : [];
-  return { ca: found.map(({ pem }) => pem), tried: [...found.map(({ name }) => name), ...missing] };
+  return { ca: found.flatMap(({ pem }) => pem), tried: [...found.map(({ name }) => name), ...missing] };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterConnection, TlsMaterial } from '../../src/kube/credentials.ts';
-import { defaultKubeletEndpoint } from '../../src/node/kubelet-endpoint.ts';
+import { defaultKubeletEndpoint } from '../../src/node/kubelet-source.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet-source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { certify } from '../sandbox/kubelet/certificate.ts';

@@ -46,5 +46,5 @@ afterEach(async () => {
 
 export const never = new AbortController().signal;
 export const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
-/** By node:https, and by our own connections (ADR 20): nobody can tell which it was. */
+/** A request that only reads, and one that deletes: what a fault may not turn into a success, and what is sent twice, counts for both. */
 export const methods = ['GET', 'DELETE'] as const;

@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { bed, get, methods, never } from './transport-bed.ts';
 import { hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
@@ -79,10 +80,45 @@ describe('an idle connection that the server has closed', () => {
     expect(server.seen).toHaveLength(2);
   });
 
+  test.each([...methods, 'POST'] as const)('is not used for a %s', async (method) => {
+    const sockets: Socket[] = [];
+    const { server, transport } = await bed([
+      (response, request) => {
+        sockets.push(request.socket);
+        ok()(response, request);
+      },
+    ]);
+    await transport.send(get, never);
+    const [first] = sockets;
+    if (first === undefined) throw new Error('nothing was sent');
+    first.end();
+    await once(first, 'close');
+    await transport.send({ ...get, method, retries: 0 }, never);
+    expect(server.connections.size).toBe(2);
+  });
+
+  test('may have carried words that nobody asked for: they are no answer', async () => {
+    const sockets: Socket[] = [];
+    const { transport } = await bed([
+      (response, request) => {
+        sockets.push(request.socket);
+        ok({ path: request.url })(response, request);
+      },
+    ]);
+    await transport.send(get, never);
+    for (const socket of sockets)
+      await new Promise((sent) =>
+        socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n', sent),
+      );
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    const { status, body } = await transport.send({ ...get, method: 'DELETE', path: '/next' }, never);
+    expect({ status, body: body.toString() }).toEqual({ status: 200, body: '{"path":"/next"}' });
+  });
+
   test.each(methods)('is not replaced for a %s once we have closed', async (method) => {
     const { server, transport } = await bed([ok(), hang]);
     await transport.send({ ...get, method }, never);
-    const under = transport.send({ ...get, method, retries: 0 }, never);
+    const under = transport.send({ ...get, method, retries: 4 }, never);
     setTimeout(() => {
       transport.close();
     }, 50);

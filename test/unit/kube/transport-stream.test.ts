@@ -86,7 +86,7 @@ describe('a stream', () => {
       const next = () => collect(transport.stream(compressed, never));
       expect(await next()).toBe(texts[0]);
       expect(await next()).toBe(short);
-      // Read to its middle, so that its inflater still needs what was received.
+      // Read to its middle, so that much of it is still to be decompressed.
       const slow = transport.stream(compressed, never)[Symbol.asyncIterator]();
       let begun = '';
       while (begun === '') begun += String((await slow.next()).value);
@@ -98,7 +98,7 @@ describe('a stream', () => {
 
     test('of any length is handed on as it comes, and never held whole', async () => {
       const part = randomBytes(1_000_000);
-      // More than is taken as one body, which gzip makes nothing of.
+      // Together more than the limit of a body that is held whole; gzip cannot compress it.
       const parts = 70;
       const { transport } = await bed([
         (response) => {
@@ -146,9 +146,8 @@ describe('a stream', () => {
         }
         pieces += 1;
       }
-      expect(pieces).toBeGreaterThan(100);
+      expect(pieces).toBeGreaterThan(10);
       expect(turns).toBeGreaterThanOrEqual(3);
-      expect(turns).toBeLessThan(20);
     });
 
     test('may as well come uncompressed', async () => {

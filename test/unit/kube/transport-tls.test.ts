@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
@@ -10,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loadClusterConnection, tokenCredentials, type TlsMaterial } from '../../../src/kube/credentials.ts';
 import { createTransport, type HttpTransport } from '../../../src/kube/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
-import { bed, get, methods, never } from './transport-bed.ts';
+import { bed, get, never } from './transport-bed.ts';
 import { ok } from './transport-fault-server.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
@@ -33,13 +34,15 @@ function certify(dir: string, name: string): void {
   });
 }
 
-describe.skipIf(!hasOpenssl).each(methods)('TLS of a %s', (method) => {
-  const ask = { ...get, method, retries: 0 };
+describe.skipIf(!hasOpenssl)('TLS', () => {
+  const ask = { ...get, retries: 0 };
   let dir: string;
   let server: Server;
   let url: string;
   let transport: HttpTransport | undefined;
   const peers: string[] = [];
+  /** Requests to /held, which the server answers when the test calls these. */
+  const held: (() => void)[] = [];
 
   const pem = (file: string): Buffer => readFileSync(join(dir, file));
   const present = (name: string): void => {
@@ -63,10 +66,13 @@ describe.skipIf(!hasOpenssl).each(methods)('TLS of a %s', (method) => {
 
   beforeEach(async () => {
     peers.length = 0;
-    server = createServer({ requestCert: true, rejectUnauthorized: false }, ({ socket }, response) => {
+    held.length = 0;
+    server = createServer({ requestCert: true, rejectUnauthorized: false }, ({ socket, url }, response) => {
       const subject = socket instanceof TLSSocket ? (socket.getPeerX509Certificate()?.subject ?? '') : '';
       peers.push(subject);
-      response.end('{}');
+      const answer = (): void => void response.end('{}');
+      if (url === '/held') held.push(answer);
+      else answer();
     });
     present('old');
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -96,6 +102,33 @@ describe.skipIf(!hasOpenssl).each(methods)('TLS of a %s', (method) => {
     const sending = connect(tls()).send(ask, never);
     await expect(sending).rejects.toThrow(`cannot reach the API server ${url}: ${why}`);
     expect(peers).toEqual([]);
+  });
+
+  test.each([
+    { names: ['k.test', '127.0.0.1'], refused: undefined },
+    { names: ['k.test', '127.0.0.2'], refused: "Hostname/IP does not match certificate's altnames" },
+  ])('takes a certificate for one of the names $names', async ({ names, refused }) => {
+    const sending = connect({ ca: [pem('new.crt'), pem('old.crt')], names }).send(ask, never);
+    if (refused === undefined) await sending;
+    else await expect(sending).rejects.toThrow(refused);
+  });
+
+  test('new material means new connections; a request on an old one ends well, and that is not kept', async () => {
+    const endpoint = { server: url, tls: { ca: pem('old.crt') } };
+    transport = createTransport({ endpoint, auth: tokenCredentials('t'), clock: new FakeClock() });
+    const sockets: Socket[] = [];
+    server.on('secureConnection', (socket: Socket) => sockets.push(socket));
+    const under = transport.send({ ...ask, path: '/held' }, never);
+    await expect.poll(() => held.length).toBe(1);
+    endpoint.tls = { ca: pem('old.crt') };
+    await transport.send(ask, never);
+    expect(sockets).toHaveLength(2);
+    const [old] = sockets;
+    const closed = old === undefined ? Promise.reject(new Error('no connection')) : once(old, 'close');
+    held[0]?.();
+    await under;
+    await closed;
+    expect(sockets[1]?.destroyed).toBe(false);
   });
 
   test('trusts anyone when told to', async () => {

@@ -91,6 +91,22 @@ describe('a request', () => {
     },
   );
 
+  test.each(methods)('%s of many at once get the answers to their own', async (method) => {
+    const held: (() => void)[] = [];
+    const { transport } = await bed([
+      (response, request) => {
+        held.push(() => void response.end(request.url));
+        // Eight at a time, the last one first.
+        if (held.length === 8) for (const answer of held.splice(0).reverse()) answer();
+      },
+    ]);
+    for (let round = 0; round < 10; round += 1) {
+      const paths = Array.from({ length: 8 }, (_, i) => `/${round}/${i}`);
+      const answers = await Promise.all(paths.map((path) => transport.send({ ...get, method, path }, never)));
+      expect(answers.map(({ body }) => body.toString())).toEqual(paths);
+    }
+  });
+
   test.each(methods)('%s reads a body in chunks and one of no length', async (method) => {
     const chunked: Answer = (response) => {
       response.write('half');

@@ -1,12 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { connectionError } from '../../../src/kube/connection-errors.ts';
-import { connectionFailure } from '../../../src/node/kubelet-error.ts';
-import { connectionPhrases } from '../../../src/runtime/connection-phrases.ts';
+import {
+  connectionError,
+  connectionPhrases,
+  type ConnectionError,
+} from '../../../src/kube/connection-errors.ts';
+import { kubeletError } from '../../../src/node/kubelet-error.ts';
 
-const failed = (code: string): Error => Object.assign(new Error(`words of Node for ${code}`), { code });
-const ofServer = (code: string): string => connectionError(failed(code), { server: 'S' }).message;
-const ofKubelet = (code: string): string =>
-  connectionFailure(failed(code), 'K', { tried: ["the cluster's CA"], names: ['node-1'] }).message;
+const failed = (code: string): ConnectionError =>
+  connectionError(Object.assign(new Error(`words of Node for ${code}`), { code }), { server: 'S' });
+const ofServer = (code: string): string => failed(code).message;
+const request = {
+  endpoint: 'K',
+  path: '/p',
+  timeoutMs: 1000,
+  tried: ["the cluster's CA"],
+  names: ['node-1'],
+};
+const ofKubelet = (code: string): string => kubeletError(failed(code), request).message;
 
 describe('a connection that failed', () => {
   test.each(Object.entries(connectionPhrases))('%s is "%s" of both', (code, words) => {
@@ -34,5 +44,13 @@ describe('a connection that failed', () => {
   ])('$code is told of each in its own words', ({ code, server, kubelet }) => {
     expect(ofServer(code)).toBe(`cannot reach the API server S: ${server}`);
     expect(ofKubelet(code)).toContain(` the kubelet K: ${kubelet}`);
+  });
+});
+
+test('an error before there is a connection is told in its own words', () => {
+  const noCredentials = new Error('getting credentials', { cause: new Error('no such plugin') });
+  expect(kubeletError(noCredentials, request)).toMatchObject({
+    failure: 'unavailable',
+    message: 'cannot reach the kubelet K: getting credentials: no such plugin',
   });
 });
