@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Clock } from '../runtime/clock.ts';
 
 /** Settles as `promise` does, or rejects with the signal's reason at once when it aborts: for waits that cannot be cancelled themselves. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -59,4 +60,37 @@ function listen(signal: AbortSignal): Acts {
 function forget(signal: AbortSignal, { listener }: Acts): void {
   signal.removeEventListener('abort', listener);
   actsOf.delete(signal);
+}
+
+/** Ends a wait that the other side should have ended itself. */
+interface StallGuard {
+  /** Aborts with the outer signal, or when the time is up. */
+  readonly signal: AbortSignal;
+  /** The time was up. */
+  stalled(): boolean;
+  stop(): void;
+}
+
+/** A deadline on the injected clock. */
+export function stallGuard(clock: Clock, ms: number, outer: AbortSignal): StallGuard {
+  const inner = new AbortController();
+  const timer = new AbortController();
+  let stalled = false;
+  const forget = onAbort(outer, () => {
+    timer.abort();
+    inner.abort(outer.reason);
+  });
+  void clock.sleep(ms, timer.signal).then(() => {
+    if (timer.signal.aborted) return;
+    stalled = true;
+    inner.abort();
+  });
+  return {
+    signal: inner.signal,
+    stalled: () => stalled,
+    stop: () => {
+      forget();
+      timer.abort();
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { ConnectionError } from './connection-errors.ts';
 import type { Credentials, Endpoint } from './credentials.ts';
 import { openExchange, type Attempt, type Exchange } from './http-exchange.ts';
 import { ConnectionPool } from './http-pool.ts';
-import { backoffMs, isTransient, maxRetryAfterMs } from './http-retry.ts';
+import { retrying } from './http-retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal } from './status-errors.ts';
 import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
@@ -94,24 +94,9 @@ class KeepAliveTransport implements HttpTransport {
     this.#pool.close();
   }
 
-  async #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await once();
-      } catch (err) {
-        signal.throwIfAborted();
-        if (this.#isClosed || attempt >= retries || !isTransient(err)) throw err;
-        await this.#pause(err, attempt, signal);
-      }
-    }
-  }
-
-  async #pause(err: unknown, attempt: number, signal: AbortSignal): Promise<void> {
+  #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, random = Math.random } = this.#options;
-    const askedMs = err instanceof ApiError ? err.retryAfterMs : undefined;
-    if (askedMs !== undefined && askedMs > maxRetryAfterMs) throw err;
-    await clock.sleep(askedMs ?? backoffMs(attempt, random()), signal);
-    signal.throwIfAborted();
+    return retrying(once, { retries, clock, random, isOver: () => this.#isClosed }, signal);
   }
 
   /** Opens with the credentials at hand and, should the server not accept them, once more with fresh ones. */

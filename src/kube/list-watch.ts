@@ -1,9 +1,9 @@
 import type { Clock } from '../runtime/clock.ts';
+import { stallGuard } from './abort.ts';
 import type { Page } from './decode-list.ts';
 import { decodeList, decodeWatchEvent, type WatchEvent } from './decode.ts';
 import { FrameSplitter } from './frames.ts';
 import type { Resource } from './resources.ts';
-import { stallGuard } from './stall-guard.ts';
 import type { KubeRequest, KubeTransport } from './transport.ts';
 
 /** One resource of one server. */

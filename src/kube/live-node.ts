@@ -1,10 +1,10 @@
 import type { Clock } from '../runtime/clock.ts';
+import { stallGuard } from './abort.ts';
 import { decodeList } from './decode.ts';
 import { readPolicies, type LivePolicies } from './live-policies.ts';
 import { nodePodsResource, type NodePodFacts } from './node-pods.ts';
 import type { NodeFacts } from './objects.ts';
 import { nodesResource, type Resource } from './resources.ts';
-import { stallGuard } from './stall-guard.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** A node as the API server has it now, with the policies and the pods bound to it. */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterConnection, TlsMaterial } from '../../src/kube/credentials.ts';
 import { defaultKubeletEndpoint } from '../../src/node/kubelet-source.ts';
@@ -81,6 +84,27 @@ describe('goes on', () => {
     sandbox.tokens.set('next', 'stats');
     account.onFile = 'next';
     expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('with a token that was renewed in time, over the same connection', async () => {
+    await dataBytes();
+    sandbox.tokens.set('next', 'stats');
+    account.token = 'next';
+    expect(await dataBytes()).toBe(1_000_000);
+    expect(sandbox.connections).toBe(1);
+  });
+
+  test('with a new certificate that the kubelet has signed itself, by its file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dustpan-kubelet-'));
+    const ownFile = join(folder, 'kubelet.crt');
+    await writeFile(ownFile, sandbox.certificate.ca);
+    account.ca = certify(['DNS:x']).ca;
+    connect({ trust: { isInsecure: false, caFile: undefined, ownFile } });
+    expect(await dataBytes()).toBe(1_000_000);
+    sandbox.present(certify(['DNS:node-1']));
+    await writeFile(ownFile, sandbox.certificate.ca);
+    expect(await dataBytes()).toBe(1_000_000);
+    await rm(folder, { recursive: true });
   });
 
   test('with a certificate of a new CA, once we have that', async () => {

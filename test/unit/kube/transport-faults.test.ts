@@ -1,8 +1,11 @@
 import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { tokenCredentials } from '../../../src/kube/credentials.ts';
+import { createTransport } from '../../../src/kube/http-transport.ts';
+import { FakeClock } from '../../fakes/clock.ts';
 import { bed, get, methods, never } from './transport-bed.ts';
-import { hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
+import { FaultServer, hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
 
 const half: Answer = (response) => {
   response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
@@ -53,6 +56,20 @@ describe('retries', () => {
     const { server, transport } = await bed([refuse(404)]);
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404 });
     expect(server.seen).toHaveLength(1);
+  });
+
+  test('send nothing after close, which may come while they wait', async () => {
+    const server = new FaultServer(refuse(500));
+    const clock = new FakeClock();
+    clock.sleep = () => {
+      transport.close();
+      return Promise.resolve();
+    };
+    const endpoint = { server: await server.start() };
+    const transport = createTransport({ endpoint, auth: tokenCredentials('t'), clock });
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
+    expect(server.seen).toHaveLength(1);
+    await server.stop();
   });
 
   test('do not wait an hour because the server says so', async () => {
