@@ -19,7 +19,7 @@ interface TransportOptions {
   readonly qps?: number;
   /** `--kube-api-burst`. */
   readonly burst?: number;
-  /** Told of every attempt. */
+  /** Called for every attempt. */
   readonly metrics?: (call: ApiCall) => void;
   /** In [0, 1), for the jitter of retries. */
   readonly random?: () => number;
@@ -45,7 +45,7 @@ export function createTransport(options: TransportOptions): HttpTransport {
   return new KeepAliveTransport(options);
 }
 
-/** A DELETE has preconditions or finds nothing, a PUT has a resourceVersion: sent twice they do no more than once. */
+/** A DELETE has preconditions or finds nothing, a PUT has a resourceVersion: sent twice they change no more than once. */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 const defaultTimeoutMs = 30_000;
@@ -58,7 +58,7 @@ class KeepAliveTransport implements HttpTransport {
   readonly #pool: ConnectionPool;
   readonly #rateLimit: RateLimit;
   #isClosed = false;
-  /** Headers that the server has refused: of many requests that used them only the first has the source read again. */
+  /** Headers that the server has refused: only the first of the requests that used them makes the source read again. */
   readonly #refused = new WeakSet();
 
   constructor(options: TransportOptions) {
@@ -99,7 +99,7 @@ class KeepAliveTransport implements HttpTransport {
     return retrying(once, { retries, clock, random, isOver: () => this.#isClosed }, signal);
   }
 
-  /** Opens with the credentials at hand and, should the server not accept them, once more with fresh ones. */
+  /** Sends the request with the current credentials and, if the server refuses these, once more with fresh ones. */
   async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
     const headers = await this.#headers(signal);
     try {
@@ -166,7 +166,7 @@ class KeepAliveTransport implements HttpTransport {
   }
 }
 
-/** The server does not know us, or we do not know it: tokens, certificates and CAs rotate. */
+/** The server refused our credentials, or we its certificate: tokens, certificates and CAs rotate. */
 function isMistrust(err: unknown): boolean {
   if (err instanceof ApiError) return err.status === 401;
   return err instanceof ConnectionError && err.untrusted;

@@ -3,7 +3,7 @@ import { errorOf, isProtobuf, parseJson, statusFromJson, unwrap } from './decode
 import { Status } from './gen/meta.ts';
 import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
-/** What the server said no with; its own sentence where it gave one, as that names verb, resource and user. */
+/** Builds the error of a refused request. The server's own sentence is the message where there is one: it names verb, resource and user. */
 export function refusal(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
   const told = readStatus(body);
   const answer = told?.message ?? firstLine(body);
@@ -14,13 +14,13 @@ export function refusal(request: KubeRequest, { status, headers, body }: KubeRes
   });
 }
 
-/** The Status in either wire form: a server may answer in protobuf whatever else is accepted. */
+/** Reads the Status in either wire form: a server may send protobuf whatever the request accepts. */
 function readStatus(body: Buffer): ApiError | undefined {
   try {
     const status = isProtobuf(body) ? Status.decode(unwrap(body).raw) : statusFromJson(parseJson(body));
     return status.status === 'Failure' ? errorOf(status) : undefined;
   } catch {
-    // Whatever stands before the API server answers in HTML or text.
+    // A proxy in front of the API server sends HTML or text.
     return undefined;
   }
 }
@@ -30,14 +30,14 @@ function messageOf(
   status: number,
   { answer, reason }: { answer: string; reason: string | undefined },
 ): string {
-  // "Unauthorized" alone, the reason again, helps nobody.
+  // A message such as "Unauthorized" only repeats the reason: the request is added.
   if (reason !== undefined && answer !== '' && answer !== reason) return answer;
   return `${method} ${path}: ${status} ${answer === '' ? (STATUS_CODES[status] ?? 'error') : answer}`;
 }
 
 const maxLineLength = 200;
 
-/** Priority and fairness, and proxies in between, answer in plain text; markup and JSON are no sentence. */
+/** Priority and fairness, and proxies, send plain text; markup and JSON are no sentence. */
 function firstLine(body: Buffer): string {
   const [line = ''] = body
     .subarray(0, 2 * maxLineLength)

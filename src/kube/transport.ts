@@ -6,7 +6,7 @@ export interface KubeRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Of the body; default `application/json`. PATCH needs one of the patch types. */
+  /** Content type of the body; default `application/json`. PATCH needs one of the patch types. */
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
@@ -14,7 +14,7 @@ export interface KubeRequest {
   readonly compressed?: boolean;
   /** Deadline of one attempt, body included; default 30 000 for `send`, none for `stream`. */
   readonly timeoutMs?: number;
-  /** How often a 429, 5xx or a broken connection is tried again; default 4 for GET, 0 for others (but a 429 never acted: see class). */
+  /** How often to send again after a 429, a 5xx or a broken connection; default 4 for GET with `send`, else 0. */
   readonly retries?: number;
 }
 
@@ -26,27 +26,27 @@ export interface KubeResponse {
 
 /** HTTP to one API server: authentication, keep-alive, deadline, retry, rate limit. */
 export interface KubeTransport {
-  /** Rejects with `ApiError` for a status of 300 or more, with the signal's reason when aborted, else with the I/O error. */
+  /** Rejects with `ApiError` for a status of 300 or more, with the signal's reason when aborted, else with `ConnectionError`. */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
-  /** A streamed answer (watch): an empty chunk when the server has accepted, then chunks as they come; ends when the server ends, throws as `send` does. */
+  /** Streams the response (watch, list): an empty chunk when the server has accepted, then chunks as they arrive. Ends when the server ends it, throws as `send` does. */
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
-/** What the API server said no with (metav1.Status). */
+/** A refusal of the server (metav1.Status). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status, e.g. 404. */
   readonly status: number;
-  /** metav1.StatusReason, e.g. `NotFound`; '' when the answer is no Status. */
+  /** metav1.StatusReason, e.g. `NotFound`; '' when the response is no Status. */
   readonly reason: string;
   /** status.details.causes[].reason, e.g. `DisruptionBudget`. */
   readonly causes: readonly string[];
-  /** status.details.causes[].message: a sentence for each cause, which may name what the message does not. */
+  /** status.details.causes[].message: a sentence for each cause, which may name what `message` does not. */
   readonly explanations: readonly string[];
   readonly retryAfterMs: number | undefined;
   /** The server's own sentence; '' when the response has none. */
   readonly answer: string;
-  /** The request had been sent before, on a connection that broke: the server may have acted on it then. */
+  /** The request was sent before, on a connection that broke: the server may have done it then. */
   resent = false;
 
   constructor(
@@ -72,7 +72,7 @@ export class ApiError extends Error {
 
 export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
 export const isConflict = (err: unknown): boolean => err instanceof ApiError && err.status === 409;
-/** Refused for who asks, not for what or when: the same request, sent again, fares no better soon. */
+/** Refused because of the user: the same request, sent again soon, is refused again. */
 export const isDenied = (err: unknown): boolean =>
   err instanceof ApiError && (err.status === 401 || err.status === 403);
 export const isThrottled = (err: unknown): boolean => err instanceof ApiError && err.status === 429;

@@ -1,17 +1,17 @@
 const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Of the list that is the field `pods` of the whole. */
+/** Depth of the list in the summary's field `pods`. */
 const podsDepth = 2;
-/** Looked at to tell which list begins: its name, with room for indentation. */
+/** Enough to recognise the name of a list that begins, with room for indentation. */
 const nameBytes = 64;
 
 /**
- * Takes a stats summary apart while it arrives: each pod is parsed and handed on by itself, as a megabyte held whole, and as many
- * megabytes of objects, would leave a heap that is not given back. Throws SyntaxError for what is no JSON.
+ * Splits a stats summary while it arrives and parses each pod by itself: a megabyte of text held whole, and several megabytes of objects,
+ * would enlarge the heap for good. Throws SyntaxError for text that is not JSON.
  */
 export class SummaryScanner {
   readonly #onPod: (pod: unknown) => void;
-  /** All but the pods. */
+  /** The summary without its pods. */
   #envelope: Buffer[] = [];
   /** The pod that is not complete. */
   #held: Buffer[] = [];
