@@ -3,7 +3,6 @@ import * as https from 'node:https';
 import type { Turns } from '../runtime/turns.ts';
 import { onAbort } from './abort.ts';
 import { connectionError, timeoutError } from './connection-errors.ts';
-import { bodyChunks, OversizeError, readBody } from './http-body.ts';
 import { acceptJson } from './media-types.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
@@ -16,6 +15,11 @@ export interface Attempt {
   /** User agent and credentials. */
   readonly headers: Readonly<Record<string, string>>;
 }
+
+/** Limit of a body that is held whole. The API server's own limit for one object is 3 MiB; a list is read object by object. */
+const maxBodyBytes = 64 * 1024 * 1024;
+/** A longer body is read whole only while no other is: the response to a write repeats the object, and 64 of 1.4 MB would be 90 MB. */
+const largeBytes = 256 * 1024;
 
 /** Notices a dead peer under a silent watch within minutes. */
 const tcpKeepAliveMs = 30_000;
@@ -57,7 +61,7 @@ export class Exchange {
   /** Yields the body as it arrives. */
   async *chunks(): AsyncGenerator<Buffer> {
     try {
-      yield* bodyChunks(this.#response);
+      yield* this.#response as AsyncIterable<Buffer>;
     } catch (err) {
       throw this.#guard.explain(err, false);
     }
@@ -84,14 +88,15 @@ export class Exchange {
 }
 
 function dispatch({ request, server, headers }: Attempt, agent: http.Agent): http.ClientRequest {
-  const { method, path, query, accept = acceptJson, contentType = 'application/json', compressed } = request;
+  const { method, path, query, accept = acceptJson, contentType = 'application/json' } = request;
   const url = new URL(server);
   const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
   const body = request.body === undefined ? undefined : JSON.stringify(request.body);
   const sent = (url.protocol === 'https:' ? https : http).request(url, {
     ...{ agent, method, path: url.pathname.replace(/\/+$/, '') + path + search },
     headers: {
-      ...{ accept, 'accept-encoding': compressed === true ? 'gzip' : 'identity', ...headers },
+      // gzip costs both sides more CPU than it saves (ADR 36).
+      ...{ accept, 'accept-encoding': 'identity', ...headers },
       // Explicit: node:http sends a DELETE without.
       ...(body !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
     },
@@ -107,6 +112,43 @@ const responseTo = (sent: http.ClientRequest): Promise<http.IncomingMessage> =>
     sent.on('response', resolve);
     // Stays for good: a request may fail again after its response has begun.
     sent.on('error', reject);
+  });
+
+/** The body is longer than anything we read whole. */
+class OversizeError extends Error {
+  override readonly name = 'OversizeError';
+}
+
+/** The whole body of the response to the request `what`; holds `large` while it reads a long one. Rejects with OversizeError over the limit. */
+async function readBody(response: AsyncIterable<Buffer>, what: string, large: Turns): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  let release: (() => void) | undefined;
+  try {
+    for await (const chunk of response) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBodyBytes)
+        throw new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`);
+      chunks.push(chunk);
+      if (sizeBytes > largeBytes) release ??= await acquire(large);
+    }
+  } finally {
+    release?.();
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Whoever has a turn reads until its deadline at most, so nobody waits for long. */
+const never = new AbortController().signal;
+
+/** Waits for a turn; returns how to end it. */
+const acquire = (turns: Turns): Promise<() => void> =>
+  new Promise((acquired) => {
+    const turn = (): Promise<void> =>
+      new Promise((release) => {
+        acquired(release);
+      });
+    void turns.take(turn, never);
   });
 
 /** Breaks a request off at its deadline or when the signal aborts, and knows afterwards which it was. */

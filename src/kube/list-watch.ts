@@ -75,8 +75,7 @@ async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal
       : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
   const guard = stallGuard(clock, pageTimeoutMs, signal);
   try {
-    // Compressed: pods resemble each other, and a third of the CPU of an uncompressed list is the handling of its small pieces.
-    return await decodeList(transport.stream({ ...wanted, compressed: true }, guard.signal), resource.codec);
+    return await decodeList(transport.stream(wanted, guard.signal), resource.codec);
   } catch (err) {
     throw guard.stalled() ? new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`) : err;
   } finally {

@@ -10,8 +10,6 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Accept header; default `application/json`. */
   readonly accept?: string;
-  /** The server may compress the response (gzip): for a list, not for a watch. */
-  readonly compressed?: boolean;
   /** Deadline of one attempt, body included; default 30 000 for `send`, none for `stream`. */
   readonly timeoutMs?: number;
   /** How often to send again after a 429, a 5xx or a broken connection; default 4 for GET with `send`, else 0. */
