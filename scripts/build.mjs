@@ -96,7 +96,7 @@ const { metafile: facts } = await build({
   splitting: true,
   platform: 'node',
   format: 'esm',
-  target: 'node20',
+  target: 'node22',
   // Names stay as they are: people read stack traces, and keeping names beside short ones (`keepNames`) is a call for each function at start.
   minifySyntax: true,
   minifyWhitespace: true,

@@ -7,7 +7,6 @@ import { load } from 'js-yaml';
 import { chartComplaints, chartFiles } from './generate/chart.mjs';
 import { lintCrd } from './generate/lint.mjs';
 import { crdModule } from './generate/crd-module.mjs';
-import { importTypeScript } from './generate/import-typescript.mjs';
 import { reference } from './generate/reference.mjs';
 import { types } from './generate/types.mjs';
 
@@ -32,7 +31,7 @@ for (const { source, crd } of crds) {
     files['src/api/gcpolicy-crd.gen.ts'] = crdModule('gcPolicyCrd', source, crd);
 }
 
-const { pages } = await importTypeScript(root, 'scripts/generate/pages.ts');
+const { pages } = await import('./generate/pages.ts');
 Object.assign(files, await pages());
 
 const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];

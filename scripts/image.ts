@@ -1,11 +1,11 @@
 // npm run image -- --out=FILE [--ref=NAME:TAG]: dustpan's image as an OCI archive, for whoever has no container engine to build the Dockerfile with.
 // It holds this machine's own Node, so it is for this machine's architecture and for trials; a release is built from the Dockerfile.
-import { parseArgs } from 'node:util';
+import { scriptOptions } from './arguments.ts';
 import { image } from '../test/cluster/image.ts';
 import { repositoryRoot } from '../test/cluster/repository.ts';
 import { dustpanImage } from './image/dustpan-image.ts';
 
-const { out, ref } = parseArgs({ options: { out: { type: 'string' }, ref: { type: 'string' } } }).values;
+const { out, ref } = scriptOptions({ options: { out: { type: 'string' }, ref: { type: 'string' } } }).values;
 if (out === undefined) {
   process.stderr.write('usage: npm run image -- --out=FILE [--ref=NAME:TAG]\n');
   process.exit(2);

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from './arguments.ts';
 import { findProgram } from '../test/cluster/find.ts';
 import { programsOf } from '../test/cluster/parts.ts';
 import { imageValues, withDigest, withImage } from './manifests/image-values.ts';
@@ -14,7 +14,7 @@ import { plainManifests, readManifests, writeManifests } from './manifests/plain
 const namespace = 'dustpan-system';
 /** The oldest that the chart accepts: nothing in it depends on the version. */
 const kubeVersion = '1.30';
-const { image, out } = parseArgs({
+const { image, out } = scriptOptions({
   options: {
     image: { type: 'string' },
     out: { type: 'string', default: join('dist', 'manifests') },

@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from './arguments.ts';
 import { gzipSync } from 'node:zlib';
 // The one writer of archives there is: of files, with no times and no owners.
 import { tar, type TarEntry } from './tar.ts';
 
-const { repository } = parseArgs({ options: { repository: { type: 'string' } } }).values;
+const { repository } = scriptOptions({ options: { repository: { type: 'string' } } }).values;
 const { version, license, engines } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
   Record<string, unknown>
 >;

@@ -1,11 +1,12 @@
-declare const __DUSTPAN_VERSION__: string;
-declare const __DUSTPAN_REVISION__: string;
+declare const __DUSTPAN_VERSION__: string | undefined;
+declare const __DUSTPAN_REVISION__: string | undefined;
 
-/** Set when the bundle is built. */
-export const version: string = __DUSTPAN_VERSION__;
+/** Set when the bundle is built; 'source' when the sources run as they are. */
+export const version: string = typeof __DUSTPAN_VERSION__ === 'undefined' ? 'source' : __DUSTPAN_VERSION__;
 
 /** The commit that was built; 'unknown' outside a checkout. */
-export const revision: string = __DUSTPAN_REVISION__;
+export const revision: string =
+  typeof __DUSTPAN_REVISION__ === 'undefined' ? 'unknown' : __DUSTPAN_REVISION__;
 
 const goNames: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', win32: 'windows' };
 

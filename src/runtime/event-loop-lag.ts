@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Check } from './health.ts';
 
 // Each sample is a wake-up of an otherwise idle process: ten a second find every lag worth telling.
@@ -7,7 +7,7 @@ const nanosecondsPerSecond = 1e9;
 
 /** How late the event loop ran its timers since the last look. One instance for each that looks. */
 export class EventLoopLag {
-  readonly #histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: resolutionMs });
+  readonly #histogram = monitorEventLoopDelay({ resolution: resolutionMs });
 
   start(): void {
     this.#histogram.enable();

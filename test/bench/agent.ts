@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
 import { kubectl } from '../cluster/agent-world.ts';
 import { startAgentBed } from './agent-bed.ts';
@@ -8,7 +8,7 @@ import { measureCleaning, measureQuick, measureResting } from './agent-run.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { benchInBed } from './in-bed.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     images: { type: 'string', default: '300' },
     /** In pods of ten. */

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/dustpan.ts';
 import { changePolicy, createPolicy, startAgentsBed, type AgentsBed } from './agents-bed.ts';
 import { Fleet, isSoon } from './agents-fleet.ts';
@@ -14,7 +14,7 @@ import { benchInBed } from './in-bed.ts';
 import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     agents: { type: 'string', default: '5000' },
     /** So many have watches of their own: each takes three connections here and at the API server. */

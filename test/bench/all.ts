@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { endedLines, minutes, type Ended } from './all-report.ts';
 import { say } from './bench-command.ts';
@@ -16,7 +16,7 @@ const benches: readonly (readonly [script: string, ...args: string[]])[] = [
   ['bench:churn'],
 ];
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     /** Puts every result into docs/benchmarks.md. */
     write: { type: 'boolean', default: false },

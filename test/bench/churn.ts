@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, type Bed } from './bench-pods.ts';
 import { ChurnClient } from './churn-client.ts';
@@ -10,7 +10,7 @@ import { benchInBed, noThreshold, startPodServers } from './in-bed.ts';
 import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     /** There all the time; of short-lived ones there are some more. */
     pods: { type: 'string', default: '50000' },

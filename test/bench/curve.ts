@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { errorLine } from '../../src/runtime/errors.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { prepareBenchPods, thresholdOf, type Bed, type BenchPods, type NumberRange } from './bench-pods.ts';
@@ -10,7 +10,7 @@ import { benchInBed, noThreshold, startPodServers } from './in-bed.ts';
 import { serverVersion } from './report.ts';
 import { settled } from './settle.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     /** Numbers of pods, one after the other in the same store. */
     sizes: { type: 'string', default: '1000,10000,50000,100000,200000' },

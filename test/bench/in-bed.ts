@@ -29,9 +29,8 @@ interface BenchInBed<T> {
 export async function benchInBed<T>(options: BenchInBed<T>): Promise<void> {
   const { name, parts, run, section, write, json } = options;
   if (process.env['BED_DIR'] === undefined) {
-    const script = join(repositoryRoot(), 'scripts/run.mjs');
     const self = join(repositoryRoot(), `test/bench/${name}.ts`);
-    const command = [process.execPath, script, self, ...process.argv.slice(2)];
+    const command = [process.execPath, self, ...process.argv.slice(2)];
     process.exitCode = await inJail(command, { imageFsMB: 0, ...(parts && { parts }) });
     return;
   }

@@ -1,7 +1,7 @@
 import { rmSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { commandLine, say } from './bench-command.ts';
 import type { PodForm } from './plan-pods.ts';
@@ -10,7 +10,7 @@ import { runMeasured, type Run } from './plan-run.ts';
 import { plannedAt, somePod, writeWorld } from './plan-world.ts';
 import { writeSection } from './report.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     pods: { type: 'string', default: '100000' },
     /** How often each command runs; the middle one counts. */

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../../scripts/arguments.ts';
 import { deleteRaw } from './api-client.ts';
 import { cpuBetween, cpuParts } from './cpu-parts.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
@@ -13,7 +13,7 @@ import { measureAtRest, measureClearing, type NodeRuntime } from './run-dustpan.
 import { measureUpstream } from './run-upstream.ts';
 import { historySeconds, settled } from './settle.ts';
 
-const { values: options } = parseArgs({
+const { values: options } = scriptOptions({
   options: {
     pods: { type: 'string', default: '20000' },
     due: { type: 'string' },

@@ -14,7 +14,6 @@ const other = `sha256:${'b'.repeat(64)}`;
 beforeAll(() => {
   // As release.yml does.
   const args = [
-    'scripts/run.mjs',
     'scripts/manifests.ts',
     `--out=${out}`,
     `--image=r.example.com/o/dustpan@${released}`,

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 /** As `npm run manifests` does. */
 function make(into: string): void {
-  const script = [join(root, 'scripts/run.mjs'), join(root, 'scripts/manifests.ts'), `--out=${into}`];
+  const script = [join(root, 'scripts/manifests.ts'), `--out=${into}`];
   const { status, stderr } = spawnSync(process.execPath, script, { cwd: root, encoding: 'utf8' });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
 }

@@ -7,12 +7,7 @@ import { cleaning, story, type Acts } from './story.ts';
 
 const usage = 'usage: npm run demo [-- [--real] [--shell]]\n';
 const flags = process.argv.slice(2);
-const self = [
-  process.execPath,
-  join(process.cwd(), 'scripts/run.mjs'),
-  join(process.cwd(), 'test/demo/main.ts'),
-  ...flags,
-];
+const self = [process.execPath, join(process.cwd(), 'test/demo/main.ts'), ...flags];
 const acts: Acts = flags.includes('--shell') ? shellAct : cleaning;
 
 if (flags.some((flag) => flag !== '--real' && flag !== '--shell')) {

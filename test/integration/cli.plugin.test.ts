@@ -25,7 +25,7 @@ afterAll(() => {
 
 /** As `npm run plugin` does after the build; the words it says. */
 function makePlugin(...args: readonly string[]): { readonly stdout: string; readonly stderr: string } {
-  const script = [join(root, 'scripts/run.mjs'), join(root, 'scripts/plugin.ts'), ...args];
+  const script = [join(root, 'scripts/plugin.ts'), ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, script, { cwd: place, encoding: 'utf8' });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   return { stdout, stderr };

@@ -21,7 +21,7 @@ afterEach(() => {
 
 /** As `npm run demo` runs it after its build, with temporary files of its own. */
 function startDemo(env: Readonly<Record<string, string>> = {}, flags: readonly string[] = [], commands = '') {
-  const child = spawn(process.execPath, ['scripts/run.mjs', 'test/demo/main.ts', ...flags], {
+  const child = spawn(process.execPath, ['test/demo/main.ts', ...flags], {
     cwd: place,
     env: { PATH: process.env['PATH'], TMPDIR: join(place, 'tmp'), ...env },
   });
