@@ -1,4 +1,4 @@
-// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the policy's CRD for checks without a server), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
+// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the validator of a policy's spec), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import { chartComplaints, chartFiles } from './generate/chart.mjs';
 import { lintCrd } from './generate/lint.mjs';
-import { crdModule } from './generate/crd-module.mjs';
 import { reference } from './generate/reference.mjs';
 import { types } from './generate/types.mjs';
+import { validation } from './generate/validation.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const verify = process.argv.includes('--verify');
@@ -28,9 +28,11 @@ const files = { 'docs/reference/crd.md': reference(crds), ...chartFiles(root, cr
 for (const { source, crd } of crds) {
   files[`src/api/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
   if (crd.spec.names.kind === 'GCPolicy')
-    files['src/api/gcpolicy-crd.gen.ts'] = crdModule('gcPolicyCrd', source, crd);
+    files['src/api/gcpolicy-spec.gen.ts'] = await validation(source, crd);
 }
 
+// The pages are made from the program, which cannot run without the modules above.
+if (!verify) write(files);
 const { pages } = await import('./generate/pages.ts');
 Object.assign(files, await pages());
 

@@ -11,12 +11,31 @@ export async function types(source, crd) {
     ...rest,
     properties: { ...properties, metadata: { description: 'Standard object metadata.', tsType: metadata } },
   };
-  return compile(named(root, kind), kind, {
-    bannerComment: `// Made from ${source} by npm run generate. Do not edit.`,
+  return interfaces(root, kind, `// Made from ${source} by npm run generate. Do not edit.`);
+}
+
+/** TypeScript of a schema whose defaults have been filled in: fields with defaults are there. */
+export const typesWithDefaults = (schema, name) => interfaces(withDefaults(schema), name, '');
+
+const interfaces = (schema, name, bannerComment) =>
+  compile(named(schema, name), name, {
+    bannerComment,
     additionalProperties: false,
     ignoreMinAndMaxItems: true,
     style: { singleQuote: true, printWidth: 110 },
   });
+
+function withDefaults({ description, required = [], properties, items, ...rest }) {
+  const fields = Object.entries(properties ?? {});
+  const defaulted = fields.filter(([, field]) => 'default' in field).map(([name]) => name);
+  return {
+    ...rest,
+    required: [...required, ...defaulted],
+    ...(items && { items: withDefaults(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(fields.map(([name, field]) => [name, withDefaults(field)])),
+    }),
+  };
 }
 
 /** Gives every object a name of its own, from its path, so that code can name its type; the checker's keywords go. */

@@ -1,6 +1,7 @@
-import { Fields, isObject } from './fields.ts';
-import { parseNodes } from './nodes-policy.ts';
-import { parsePods } from './pods-policy.ts';
+import { specSchema, validateSpec } from './gcpolicy-spec.gen.ts';
+import { isObject } from './json.ts';
+import { policyOfSpec } from './policy-spec.ts';
+import { checkSchema } from './schema.ts';
 
 /** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
@@ -130,18 +131,20 @@ type ParsedPolicy =
 
 export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
 
-const priorities = { min: -1_000_000_000, max: 1_000_000_000 };
-
-/** Reads a stored GCPolicy, whatever is in it: what the API server's validation would refuse today makes it invalid. Never throws. */
+/** Reads a stored GCPolicy, whatever is in it: one that the API server's validation would refuse today is invalid. Never throws. */
 export function parsePolicy(raw: unknown): ParsedPolicy {
   const object = isObject(raw) ? raw : {};
   const identity = identityOf(object['metadata']);
-  const problems: string[] = [];
-  if (identity.name === '') problems.push('metadata.name: must be given');
-  const spec = new Fields(object['spec'], 'spec', problems).all(parseSpec);
-  if (problems.length === 0) return { kind: 'valid', policy: { ...identity, ...spec } };
-  const priority = isObject(object['spec']) && !problems.some(isAboutPriority) ? spec.priority : undefined;
-  return { kind: 'invalid', policy: { ...identity, priority, problems } };
+  const { value, valid, problems } = checkSchema(object['spec'], {
+    schema: specSchema,
+    validate: validateSpec,
+    path: 'spec',
+  });
+  if (valid !== undefined && identity.name !== '')
+    return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
+  const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
+  const priority = problems.some(isAboutPriority) ? undefined : priorityOf(value);
+  return { kind: 'invalid', policy: { ...identity, priority, problems: [...nameless, ...problems] } };
 }
 
 function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
@@ -153,13 +156,8 @@ function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generatio
   };
 }
 
-function parseSpec(fields: Fields): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
-  return {
-    mode: fields.oneOf('mode', ['DryRun', 'Enforce'], 'DryRun'),
-    priority: fields.integer('priority', 0, priorities),
-    pods: fields.block('pods', parsePods),
-    nodes: fields.block('nodes', parseNodes),
-  };
-}
-
 const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');
+
+function priorityOf(spec: unknown): number | undefined {
+  return isObject(spec) && typeof spec['priority'] === 'number' ? spec['priority'] : undefined;
+}

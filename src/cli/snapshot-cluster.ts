@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
+import { isInvalid, parsePolicy } from '../api/policy.ts';
 import type { Codec } from '../kube/decode-list.ts';
 import { MalformedError } from '../kube/frames.ts';
 import { listPages } from '../kube/list-watch.ts';
 import { ApiError, type KubeTransport } from '../kube/transport.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
-import { policyProblems } from '../snapshot/policies.ts';
 import { snapshotLists, type SnapshotList } from './snapshot-kinds.ts';
 import { ListFile } from './snapshot-list-file.ts';
 import { snapshotObject } from './snapshot-objects.ts';
-import { isObject, type JsonObject } from './snapshot-pick.ts';
+import type { JsonObject } from './snapshot-pick.ts';
 import { acceptJson } from '../kube/media-types.ts';
 
 interface ClusterPartDeps {
@@ -98,7 +98,7 @@ async function writeList(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
 async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSignal): Promise<number> {
   const { path, transport, clock, onProgress, onObject } = deps;
   const file = await ListFile.begin(path);
-  const invalidOf = list.kind === 'GCPolicy' ? invalidPolicies() : () => [];
+  const invalidOf = list.kind === 'GCPolicy' ? namesOfInvalid : () => [];
   const storedInvalid: unknown[] = [];
   try {
     const source = { transport: patient(transport), clock, random: Math.random, resource: resourceOf(list) };
@@ -116,13 +116,10 @@ async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
 }
 
 /** The names of those that nobody could apply today: what stands in a cluster shields there, and is no mistake of the snapshot (docs/adr/0011). */
-function invalidPolicies(): (policies: readonly JsonObject[]) => readonly unknown[] {
-  const problemsOf = policyProblems();
-  return (policies) =>
-    policies
-      .filter((policy) => problemsOf(policy).length > 0)
-      .map(({ metadata }) => (isObject(metadata) ? metadata['name'] : undefined));
-}
+const namesOfInvalid = (policies: readonly JsonObject[]): readonly string[] =>
+  policies
+    .map((policy) => parsePolicy(policy).policy)
+    .flatMap((policy) => (isInvalid(policy) ? [policy.name] : []));
 
 /** Of a busy server, or one that is just being replaced, a person asks again, too. */
 const retries = 4;

@@ -11,9 +11,16 @@ const part = /([\d.]+)(ms|s|m|h)/g;
 /** Milliseconds of a Go duration such as `1h30m` or `1.5s`; undefined for anything else, negative ones included. */
 export function parseDuration(text: string): number | undefined {
   if (!form.test(text)) return undefined;
-  let ms = 0;
-  for (const [, amount, unit = ''] of text.matchAll(part)) ms += Number(amount) * Number(msPerUnit[unit]);
-  return ms <= longestMs ? Math.round(ms) : undefined;
+  const ms = durationMs(text);
+  return ms <= longestMs ? ms : undefined;
+}
+
+/** Milliseconds of a text that is known to be a Go duration. */
+export function durationMs(text: string): number {
+  const parts = [...text.matchAll(part)];
+  return Math.round(
+    parts.reduce((ms, [, amount, unit = '']) => ms + Number(amount) * Number(msPerUnit[unit]), 0),
+  );
 }
 
 /** The shortest Go duration of these milliseconds: `1h30m`, `40s`, `1.5s`, `250ms`, `0s`. */

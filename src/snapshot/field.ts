@@ -1,4 +1,4 @@
-import { isObject, shown } from '../api/fields.ts';
+import { isObject, shown } from '../api/json.ts';
 import { parseRfc3339 } from '../runtime/rfc3339.ts';
 import { InputError } from './input-error.ts';
 

@@ -1,8 +1,6 @@
-import { gcPolicyCrd } from '../api/gcpolicy-crd.gen.ts';
-import { unknownField } from '../api/fields.ts';
+import { unknownField } from '../api/json.ts';
 import { rankPolicies } from '../api/matching.ts';
-import { parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
-import { schemaChecker } from '../api/schema-check.ts';
+import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
 import type { Field } from './field.ts';
 import { readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';
@@ -36,29 +34,7 @@ export async function readSnapshotPolicies(file: string): Promise<SnapshotPolici
   return { policies: ranked(documents, new Set(storedInvalid)), isKindMissing };
 }
 
-/** What is wrong with a policy, in lines of `field: what`; empty when the API server would take it and dustpan follows it. */
-export const policyProblems = (): ((policy: object) => readonly string[]) => {
-  const check = schemaChecker(gcPolicyCrd);
-  return (object) => {
-    const parsed = parsePolicy(object);
-    // Ours first: it names unknown fields, which a schema only prunes, and says the rest in fewer words.
-    const own = parsed.kind === 'invalid' ? parsed.policy.problems : [];
-    const told = own.filter((problem) => !problem.includes(': is not a known field')).map(fieldIn);
-    const isTold = (problem: string): boolean => told.some((field) => overlap(field, fieldIn(problem)));
-    return [...own, ...check(object).problems.filter((problem) => !isTold(problem))];
-  };
-};
-
-const fieldIn = (problem: string): string => problem.split(': ')[0] ?? '';
-
-/** The same field, or one in the other. */
-const overlap = (a: string, b: string): boolean =>
-  a === b ||
-  [`${a}.`, `${a}[`].some((start) => b.startsWith(start)) ||
-  [`${b}.`, `${b}[`].some((start) => a.startsWith(start));
-
 function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>): Policies {
-  const problemsOf = policyProblems();
   const places = new Map<string, string>();
   const policies = eachOf(documents.flatMap(objectsOf), (one) => {
     const name = nameOf(one);
@@ -66,9 +42,10 @@ function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>)
     if (before !== undefined)
       throw one.at('metadata').at('name').wrong(`"${name}" is given twice, see ${before}`);
     places.set(name, one.file);
-    const problems = storedInvalid.has(name) ? [] : problemsOf(one.object());
+    const { policy } = parsePolicy(one.object());
+    const problems = isInvalid(policy) && !storedInvalid.has(name) ? policy.problems : [];
     throwAll([...unknownFields(one), ...problems.map((problem) => problemOf(one, problem))]);
-    return parsePolicy(one.object()).policy;
+    return policy;
   });
   return rankPolicies(policies);
 }

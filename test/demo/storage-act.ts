@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject } from '../../src/api/fields.ts';
+import { isObject } from '../../src/api/json.ts';
 import { wrapped } from '../../src/cli/text-table.ts';
 import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { nodeName } from './node-mess.ts';

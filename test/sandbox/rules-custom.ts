@@ -1,8 +1,8 @@
-import { schemaChecker } from '../../src/api/schema-check.ts';
 import type { StatusCause } from './failure.ts';
-import { isObject, type JsonObject, type KubeObject } from './json.ts';
+import { asObject, type JsonObject, type KubeObject } from './json.ts';
 import { plainRules } from './rules-plain.ts';
-import type { Admitted, Rules } from './rules.ts';
+import type { Rules } from './rules.ts';
+import { schemaChecker } from './schema.ts';
 
 /** A custom resource is pruned, defaulted and checked by the schema of its definition. */
 export function customRules(crd: JsonObject): Rules {
@@ -10,49 +10,16 @@ export function customRules(crd: JsonObject): Rules {
   return {
     ...plainRules({ generation: true }),
     unconditionalUpdate: false,
-    admit: (object) => admitted(object, check(object)),
+    admit: (given) => {
+      const { object, problems } = check(given);
+      const { apiVersion, kind, metadata }: KubeObject = given;
+      return { object: { ...asObject(object), apiVersion, kind, metadata }, causes: problems.map(causeOf) };
+    },
   };
 }
 
-function admitted(
-  { apiVersion, kind, metadata }: KubeObject,
-  { object, problems }: { readonly object: unknown; readonly problems: readonly string[] },
-): Admitted {
-  const kept = isObject(object) ? object : {};
-  const causes = problems.map(causeOf);
-  return {
-    object: { ...kept, apiVersion, kind, metadata },
-    causes: causes.some(stopsRules) ? [...causes, rulesNotChecked] : causes,
-  };
-}
-
-/** `spec.mode: Unsupported value: …` */
+/** The real server words each problem in its own way; the field is the same. */
 function causeOf(problem: string): StatusCause {
   const at = problem.indexOf(': ');
-  const message = problem.slice(at + 2);
-  return { reason: reasonOf(message), message, field: problem.slice(0, at) };
+  return { reason: 'FieldValueInvalid', message: problem.slice(at + 2), field: problem.slice(0, at) };
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  'Unsupported value': 'FieldValueNotSupported',
-  'Required value': 'FieldValueRequired',
-  'Duplicate value': 'FieldValueDuplicate',
-  'Too long': 'FieldValueTooLong',
-  'Too many': 'FieldValueTooMany',
-};
-
-function reasonOf(message: string): string {
-  if (message.includes('in body must be of type')) return 'FieldValueTypeInvalid';
-  const known = Object.keys(reasons).find((start) => message.startsWith(start));
-  return reasons[known ?? ''] ?? 'FieldValueInvalid';
-}
-
-const stopsRules = ({ reason }: StatusCause): boolean =>
-  ['FieldValueNotSupported', 'FieldValueRequired', 'FieldValueTypeInvalid'].includes(reason);
-
-const rulesNotChecked: StatusCause = {
-  reason: 'FieldValueInvalid',
-  message:
-    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
-  field: '<nil>',
-};

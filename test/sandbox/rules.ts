@@ -2,7 +2,7 @@ import { cause, type StatusCause } from './failure.ts';
 import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
 
 /** What admission makes of an object: with its defaults, and what is wrong with it. */
-export interface Admitted {
+interface Admitted {
   readonly object: KubeObject;
   readonly causes: readonly StatusCause[];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import { isObject } from '../../../src/api/fields.ts';
+import { isObject } from '../../../src/api/json.ts';
 
 /** A YAML file of the repository, one object. */
 export function yamlObject(path: string): object {

@@ -154,7 +154,7 @@ describe('problems', () => {
       { pods: { terminated: { threshold: 'x' } } },
       'spec.pods.terminated.threshold: must be an integer, is "x"',
     ],
-    [{ priority: 1e10 }, 'spec.priority: must be between -1000000000 and 1000000000, is 10000000000'],
+    [{ priority: 1e10 }, 'spec.priority: must be <= 1000000000, is 10000000000'],
     [{ mode: 'x' }, 'spec.mode: must be one of DryRun, Enforce, is "x"'],
     [{ mode: {} }, 'spec.mode: must be one of DryRun, Enforce, is an object'],
     [{ bogus: 1 }, 'spec.bogus: is not a known field'],
@@ -165,11 +165,28 @@ describe('problems', () => {
     ],
     [
       { nodes: { imageGC: { lowThresholdPercent: 90 } } },
-      'spec.nodes.imageGC.lowThresholdPercent: must be lower than highThresholdPercent (85), is 90',
+      'spec.nodes.imageGC.lowThresholdPercent: must be lower than highThresholdPercent',
     ],
     [undefined, 'spec: must be an object, is absent'],
+    [
+      { pods: { orphaned: { quarantine: '1d' } } },
+      'spec.pods.orphaned.quarantine: must be a duration between 0s and 87600h, such as 90s or 1h30m, is "1d"',
+    ],
+    [
+      { pods: { orphaned: { quarantine: '90000h' } } },
+      'spec.pods.orphaned.quarantine: must be a duration between 0s and 87600h, such as 90s or 1h30m, is "90000h"',
+    ],
+    [{ pods: { excludeNamespaces: ['a', 'a'] } }, 'spec.pods.excludeNamespaces[1]: must not be given twice'],
+    [
+      { nodes: { imageGC: { keep: Array(257).fill('a') } } },
+      'spec.nodes.imageGC.keep: must have at most 256 entries, is a list',
+    ],
   ])('%j: %s', (spec, problem) => {
     expect(problemsOf(spec)).toContain(problem);
+  });
+
+  test('an unknown field hides no broken rule', () => {
+    expect(problemsOf({ nodes: { imageGC: { lowThresholdPercent: 90, bogus: 1 } } })).toHaveLength(2);
   });
 
   test('all of them are told, one a line', () => {

@@ -1,0 +1,21 @@
+import { nearest } from '../runtime/nearest.ts';
+
+/** Whether a value is what JSON calls an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The problem with a field that is none of `known`, and which of them was probably meant. */
+export function unknownField(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known);
+  return `is not a known field${guess === undefined ? '' : `, did you mean ${guess}?`}`;
+}
+
+/** A value for a message: short and in one line, whatever it is. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'absent';
+  if (typeof value === 'string') return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : 'an object';
+}

@@ -1,0 +1,23 @@
+import { Ajv } from 'ajv';
+import { closedSchema, storedSchema } from '../../scripts/generate/schema.mjs';
+import { checkSchema } from '../../src/api/schema.ts';
+import { isObject } from './json.ts';
+
+interface Checked {
+  /** As the API server would store it: unknown fields dropped, defaults filled in, metadata as it is. */
+  readonly object: unknown;
+  /** One line each, `spec.mode: must be …`; empty when the API server would accept the object. */
+  readonly problems: readonly string[];
+}
+
+/** A check of objects against a CustomResourceDefinition, as the API server makes it. */
+export function schemaChecker(crd: object): (object: unknown) => Checked {
+  const schema = closedSchema(storedSchema(crd));
+  const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true, removeAdditional: true });
+  const validate = ajv.compile(schema);
+  return (raw) => {
+    const { value, problems } = checkSchema(raw, { schema, validate, path: '' });
+    const metadata = isObject(raw) && 'metadata' in raw ? { metadata: raw['metadata'] } : {};
+    return { object: isObject(value) ? { ...value, ...metadata } : value, problems };
+  };
+}
