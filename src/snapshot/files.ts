@@ -1,18 +1,17 @@
-import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
-import { ListScanner } from './list-scanner.ts';
-import { YamlListScanner, type LoadYaml } from './yaml-list-scanner.ts';
+import { readJsonList } from './json-list.ts';
 
 /** Told after each piece of a file, for a person who waits. */
 export type OnProgress = (file: string, items: number) => void;
 
-const chunkBytes = 1024 * 1024;
-/** YAML in one piece takes some twenty times its size of memory; in pieces it must be written as kubectl does. */
-const maxWholeBytes = 8 * 1024 * 1024;
+/** YAML is read as a whole, which takes some twenty times its size of memory. */
+const maxYamlBytes = 8 * 1024 * 1024;
+const tooLarge =
+  'is YAML of more than 8 MiB, which is read as a whole: convert it to JSON, which may have any size (kubectl get -o json, or yq -o json)';
 
 /** The names in a directory, sorted; undefined when there is no such directory. */
 export async function namesIn(directory: string): Promise<readonly string[] | undefined> {
@@ -51,17 +50,14 @@ export async function readList(
     items += 1;
     onItem(item);
   };
-  if (isYaml(file) && (await sizeOf(file)) <= maxWholeBytes) {
-    const list = await readWhole(file);
-    for (const item of list.at('items').list()) counted(item);
-    return list;
-  }
-  const scanner = isYaml(file) ? await yamlScanner(file, counted) : new ListScanner(file, counted);
-  for await (const chunk of chunksOf(file)) {
-    scanner.push(chunk);
+  const onPiece = (): void => {
     onProgress(file, items);
-  }
-  return scanner.finish();
+  };
+  if (!isYaml(file)) return readJsonList(file, { onItem: counted, onPiece });
+  if ((await sizeOf(file)) > maxYamlBytes) throw new InputError(file, '', tooLarge);
+  const list = await readWhole(file);
+  for (const item of list.at('items').list()) counted(item);
+  return list;
 }
 
 /** The file of this name with either ending; undefined when there is none. */
@@ -95,14 +91,6 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-async function* chunksOf(file: string): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) yield chunk as Buffer;
-  } catch (err) {
-    throw err instanceof InputError ? err : unreadable(file, err);
-  }
-}
-
 function jsonOf(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
@@ -112,28 +100,15 @@ function jsonOf(file: string, text: string): unknown {
 }
 
 async function yamlDocuments(file: string, text: string): Promise<readonly Field[]> {
-  return (await yamlLoader(file))(text, 0);
-}
-
-async function yamlScanner(file: string, onItem: (item: Field) => void): Promise<YamlListScanner> {
-  return new YamlListScanner(file, await yamlLoader(file), onItem);
-}
-
-async function yamlLoader(file: string): Promise<LoadYaml> {
   const { CORE_SCHEMA, loadAll, YAMLException } = await import('js-yaml');
-  const lineOf = (err: unknown, firstLine: number | undefined): string => {
-    if (!(err instanceof YAMLException)) return errorLine(err);
-    return firstLine === undefined ? err.reason : `${err.reason}, line ${firstLine + err.mark.line + 1}`;
-  };
-  return (text, firstLine) => {
-    try {
-      // The core schema leaves times alone: they stay the text that was written.
-      const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
-      return documents.map((one) => new Field(file, '', one));
-    } catch (err) {
-      throw new InputError(file, '', `is not YAML: ${lineOf(err, firstLine)}`);
-    }
-  };
+  try {
+    // The core schema leaves times alone: they stay the text that was written.
+    const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
+    return documents.map((one) => new Field(file, '', one));
+  } catch (err) {
+    const what = err instanceof YAMLException ? `${err.reason}, line ${err.mark.line + 1}` : errorLine(err);
+    throw new InputError(file, '', `is not YAML: ${what}`);
+  }
 }
 
 const unreadable = (file: string, err: unknown): InputError => new InputError(file, '', fileProblem(err));

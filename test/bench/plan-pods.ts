@@ -1,9 +1,8 @@
-import { dump } from 'js-yaml';
 import { snapshotObject } from '../../src/cli/snapshot-objects.ts';
 import { placeholder, statusOf, templatePod, type Variant } from './template-pods.ts';
 
 /** How a list of pods is written down. */
-export type PodForm = 'kubectl' | 'snapshot' | 'yaml';
+export type PodForm = 'kubectl' | 'snapshot';
 
 /** A pod of the list. */
 export interface PodPlace {
@@ -24,7 +23,7 @@ interface PodWriter {
   pod(place: PodPlace): string;
 }
 
-/** Writes pods as `kubectl get pods -A -o json` and `-o yaml` and as `dustpan snapshot` do. */
+/** Writes pods as `kubectl get pods -A -o json` and as `dustpan snapshot` do. */
 export function podWriter(form: PodForm): PodWriter {
   const write = writers[form];
   const texts = new Map(variants.map((variant) => [variant, write(serverPod(variant))]));
@@ -44,17 +43,11 @@ const frames = {
     between: ',\n',
     after: '\n]}\n',
   },
-  yaml: {
-    before: 'apiVersion: v1\nitems:\n',
-    between: '',
-    after: 'kind: List\nmetadata:\n  resourceVersion: ""\n',
-  },
 } as const;
 
 const writers: Readonly<Record<PodForm, (pod: object) => string>> = {
   kubectl: (pod) => JSON.stringify(sorted(pod), undefined, 4).replaceAll('\n', '\n        '),
   snapshot: (pod) => JSON.stringify(snapshotObject({ apiVersion: 'v1', kind: 'Pod' }, pod)),
-  yaml: (pod) => dump([pod], { noArrayIndent: true, lineWidth: 80, sortKeys: true }),
 };
 
 /** As Go writes maps. */

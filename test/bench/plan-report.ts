@@ -32,7 +32,6 @@ const budgets = { seconds: 10, peakMb: 400 };
 const forms: Readonly<Record<PodForm, string>> = {
   kubectl: 'as `kubectl get pods -A -o json`',
   snapshot: 'as `dustpan snapshot`',
-  yaml: 'as `kubectl get pods -A -o yaml`',
 };
 
 /** The result as a section of docs/benchmarks.md, budgets beside the figures. */

@@ -43,7 +43,7 @@ export async function writeWorld(directory: string, form: PodForm, pods: number)
   list('policies', [policy]);
   list('nodes', numbered(nodes, 3).slice(goneNodes).map(nodeObject));
   list('namespaces', numbered(namespaces, 2).map(namespaceObject));
-  const file = join(directory, `pods.${form === 'yaml' ? 'yaml' : 'json'}`);
+  const file = join(directory, 'pods.json');
   await writePods(file, form, pods);
   return statSync(file).size;
 }

@@ -42,7 +42,6 @@ const cases: readonly Case[] = [
   { form: 'kubectl', command: ['why', 'pod', somePod(pods)] },
   { form: 'snapshot', command: ['plan'] },
   { form: 'snapshot', command: ['plan', '--kept', '-o', 'json'] },
-  { form: 'yaml', command: ['plan'] },
 ];
 
 const scratch = mkdtempSync(join(tmpdir(), 'dustpan-bench-plan-'));
@@ -60,7 +59,7 @@ async function bench(): Promise<PlanBenchResult> {
   const measured: Measured[] = [];
   const sizes = new Map<PodForm, number>();
   const peers: Measured[] = [];
-  for (const form of ['kubectl', 'snapshot', 'yaml'] as const) {
+  for (const form of ['kubectl', 'snapshot'] as const) {
     const directory = join(scratch, form);
     say(`writing ${pods} pods as ${form} does`);
     sizes.set(form, await writeWorld(directory, form, pods));

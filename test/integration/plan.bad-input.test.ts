@@ -55,21 +55,21 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('snapshot/pods.json', '{"kind":"List","items":[{"metadata":{"na');
     },
-    says: /pods\.json: items\[0\]: is cut off/,
+    says: /pods\.json: items\[0\]: is not JSON, or is cut off/,
   },
   {
     name: 'a list that is cut off between items',
     change: (s) => {
       s.write('snapshot/nodes.json', '{"kind":"List","items":[');
     },
-    says: /nodes\.json: items: is cut off/,
+    says: /nodes\.json: items\[0\]: is not JSON, or is cut off/,
   },
   {
     name: 'a list that is cut off after its items',
     change: (s) => {
       s.write('snapshot/nodes.json', '{"items":[],"kind":"Li');
     },
-    says: /nodes\.json: is cut off/,
+    says: /nodes\.json: is not JSON, or is cut off/,
   },
   {
     name: 'a file that is no JSON',
@@ -84,6 +84,27 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
       s.write('snapshot/pods.json', '{"kind":"List","items":[{"metadata":nil}]}');
     },
     says: /pods\.json: items\[0\]: is not JSON/,
+  },
+  {
+    name: 'an item that is no JSON, far from the first',
+    change: (s) => {
+      const items = Array.from({ length: 900 }, (_, i) =>
+        JSON.stringify(pod({ name: `p${i}`, namespace: 'web', uid: `u${i}` })),
+      );
+      s.write(
+        'snapshot/pods.json',
+        `{"kind":"List","items":[${items.with(870, '{"metadata":nil}').join()}]}`,
+      );
+    },
+    says: /pods\.json: items\[870\]: is not JSON/,
+  },
+  {
+    name: 'YAML that is too large to be read as a whole',
+    change: (s) => {
+      s.drop('snapshot/pods.json');
+      s.write('snapshot/pods.yaml', `kind: List\nitems: []\n#${' '.repeat(9_000_000)}`);
+    },
+    says: /pods\.yaml: is YAML of more than 8 MiB, .* convert it to JSON/,
   },
   {
     name: 'YAML that is none',
@@ -120,7 +141,7 @@ const rows: readonly { name: string; change: (scene: Scene) => void; says: RegEx
     change: (s) => {
       s.write('snapshot/pods.json', '{"kind":"List","items":[7]}');
     },
-    says: /pods\.json: items\[0\]: is not a JSON object$/,
+    says: /pods\.json: items\[0\]: must be an object, is 7$/,
   },
   {
     name: 'a pod without a UID',
