@@ -55,8 +55,8 @@ const kubeconfigOnly = {
 };
 
 /**
- * Of the libraries that every face loads we run a part; the rest would be read and parsed, and some of it run, in each process, for 1.3 MiB of heap.
- * Winston's index loads every transport and format and a copy of Node's own streams, prom-client's its default metrics and with them OpenTelemetry;
+ * Of the libraries that every face loads we run a part; the rest would be read and parsed, and some of it run, in each process.
+ * Winston's index loads every transport and format and a copy of Node's own streams, prom-client's the push gateway and clusters;
  * grpc-js reads .proto files only to serve channelz, which is off. What we begin to use of them must be named here: else it is undefined.
  */
 const usedOnly = {
@@ -68,6 +68,7 @@ const usedOnly = {
         exports.format = require('logform/format');
         exports.transports = { Console: require('winston/lib/winston/transports/console') };`,
       'prom-client': `
+        exports.collectDefaultMetrics = require('prom-client/lib/defaultMetrics');
         exports.Registry = require('prom-client/lib/registry');
         exports.Counter = require('prom-client/lib/counter');
         exports.Gauge = require('prom-client/lib/gauge');

@@ -41,6 +41,9 @@ export interface MetricFacts {
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Whether a metric is one of prom-client's defaults: its labels have values of this machine. */
+export const isOfNode = (name: string): boolean => /^(nodejs|process)_/.test(name);
+
 /** All metrics that a face serves, by name. */
 export async function metricsOf(face: Face): Promise<readonly MetricFacts[]> {
   const registry = new Registry();
@@ -49,7 +52,9 @@ export async function metricsOf(face: Face): Promise<readonly MetricFacts[]> {
   return metrics
     .map(({ name, help, type, values }) => ({
       ...{ name, help: help.replace(/^\[ALPHA\] /, ''), type: String(type) },
-      labels: new Map(labelsOf(registry, name).map((label) => [label, presetOf(values, label)])),
+      labels: new Map(
+        labelsOf(registry, name).map((label) => [label, isOfNode(name) ? [] : presetOf(values, label)]),
+      ),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -96,6 +101,5 @@ function showNoStorage(registry: Registry): void {
 }
 
 function showProcess(registry: Registry): void {
-  const build = { version: '0.1.0', revision: 'abcdef0' };
-  registerProcessMetrics(registry, { build, lag: { takeP99Seconds: () => 0 } });
+  registerProcessMetrics(registry, { version: '0.1.0', revision: 'abcdef0' });
 }

@@ -48,6 +48,17 @@ export const placeLabels: Readonly<Record<string, string>> = {
   version: 'of dustpan',
 };
 
+/** Labels of the metrics of Node. */
+export const nodeLabels: Readonly<Record<string, string>> = {
+  kind: 'of garbage collection',
+  major: 'of the version of Node.js',
+  minor: 'of the version of Node.js',
+  patch: 'of the version of Node.js',
+  space: "of V8's heap",
+  type: "Node's name of it",
+  version: 'of Node.js',
+};
+
 /** Metrics of Kubernetes' own programs with the same sense; the labels are the same but for what is said. */
 export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_pod_gc_force_delete_pods_total:

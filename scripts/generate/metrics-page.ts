@@ -1,6 +1,6 @@
 import { code, codes, heading, page } from './markdown.ts';
-import { faces, metricsOf, type Face, type MetricFacts } from './metrics-list.ts';
-import { openLabels, placeLabels, upstreamMetrics } from './metrics-notes.ts';
+import { faces, isOfNode, metricsOf, type Face, type MetricFacts } from './metrics-list.ts';
+import { nodeLabels, openLabels, placeLabels, upstreamMetrics } from './metrics-notes.ts';
 
 /** docs/reference/metrics.md: what `/metrics` of each face serves. */
 export async function metricsPage(): Promise<string> {
@@ -11,7 +11,7 @@ export async function metricsPage(): Promise<string> {
   return page('Metrics', 'the registries of controller and agent', [
     'Served at `/metrics` of the address `--metrics-bind-address` (`:8080`), in the text format of Prometheus. All that begin with `dustpan_` are',
     'alpha, as their help says with `[ALPHA]`: names and labels may change. Values of labels that are listed with "preset" are there from the start,',
-    'with 0, so that `increase()` works. A metric without a counterpart listed has none upstream. No label names the node or the pod that dustpan runs in; the scraper knows them.',
+    'with 0, so that `increase()` works. Those that begin with `nodejs_` and `process_` are the defaults of prom-client. A metric without a counterpart listed has none upstream. No label names the node or the pod that dustpan runs in; the scraper knows them.',
     ...section('controller', only(controller)),
     ...section('agent', only(agent)),
     ...section('controller and the agent', both),
@@ -32,7 +32,10 @@ function entry({ name, type, help, labels }: MetricFacts): readonly string[] {
     ...heading(3, code(name)),
     `${type[0]?.toUpperCase() ?? ''}${type.slice(1)}. ${help}`,
     ...(labels.size > 0 || upstream !== undefined ? [''] : []),
-    ...[...labels].map(([label, values]) => `- label ${code(label)}: ${labelText(label, values)}`),
+    ...[...labels].map(
+      ([label, values]) =>
+        `- label ${code(label)}: ${isOfNode(name) ? (nodeLabels[label] ?? '') : labelText(label, values)}`,
+    ),
     ...(upstream === undefined ? [] : [`- upstream's counterpart: ${upstream}`]),
   ];
 }

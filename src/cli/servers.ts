@@ -32,10 +32,9 @@ const loopBlockedMs = 10_000;
 /** Serves metrics, those of the process too, and health probes. */
 export async function startServers(options: ServersOptions): Promise<readonly ListeningServer[]> {
   const { config, registry, log, live, ready } = options;
-  const [lag, probedLag] = [new EventLoopLag(), new EventLoopLag()];
+  const lag = new EventLoopLag();
   lag.start();
-  probedLag.start();
-  registerProcessMetrics(registry, { build: { version, revision }, lag });
+  registerProcessMetrics(registry, { version, revision });
   const servers = await Promise.all([
     startMetricsServer({
       bindAddress: config.metricsBindAddress,
@@ -45,7 +44,7 @@ export async function startServers(options: ServersOptions): Promise<readonly Li
     }),
     startHealthServer({
       bindAddress: config.healthProbeBindAddress,
-      live: [eventLoopCheck(probedLag, loopBlockedMs), ...live],
+      live: [eventLoopCheck(lag, loopBlockedMs), ...live],
       ready,
       log,
     }),

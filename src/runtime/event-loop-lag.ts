@@ -5,7 +5,7 @@ import type { Check } from './health.ts';
 const resolutionMs = 100;
 const nanosecondsPerSecond = 1e9;
 
-/** How late the event loop ran its timers since the last look. One instance for each that looks. */
+/** How late the event loop ran its timers since the last reading. */
 export class EventLoopLag {
   readonly #histogram = monitorEventLoopDelay({ resolution: resolutionMs });
 
@@ -17,20 +17,11 @@ export class EventLoopLag {
     this.#histogram.disable();
   }
 
-  /** The 99th percentile; starts a new window. */
-  takeP99Seconds(): number {
-    return this.#take(this.#histogram.percentile(99));
-  }
-
   /** The longest lag; starts a new window. */
   takeMaxSeconds(): number {
-    return this.#take(this.#histogram.max);
-  }
-
-  #take(nanoseconds: number): number {
-    // The histogram holds times between two ticks; an empty one answers with the extremes of its range.
+    // The histogram holds times between two ticks; an empty one returns the extremes of its range.
     const seconds =
-      this.#histogram.count === 0 ? 0 : nanoseconds / nanosecondsPerSecond - resolutionMs / 1_000;
+      this.#histogram.count === 0 ? 0 : this.#histogram.max / nanosecondsPerSecond - resolutionMs / 1_000;
     this.#histogram.reset();
     return Math.max(0, seconds);
   }

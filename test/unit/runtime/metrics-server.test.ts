@@ -84,32 +84,24 @@ describe('metrics server', () => {
 describe('process metrics', () => {
   const registered = () => {
     const registry = new Registry();
-    const build = { version: '1.2.3', revision: 'abc' };
-    registerProcessMetrics(registry, { build, lag: { takeP99Seconds: () => 0.25 } });
+    registerProcessMetrics(registry, { version: '1.2.3', revision: 'abc' });
     return registry;
   };
 
-  test('are few', async () => {
-    const names = (await registered().getMetricsAsJSON()).map((metric) => metric.name);
-    expect(names.filter((name) => !name.endsWith('_fds'))).toEqual([
-      'process_cpu_user_seconds_total',
-      'process_cpu_system_seconds_total',
-      'process_cpu_seconds_total',
-      'process_resident_memory_bytes',
-      'nodejs_heap_size_used_bytes',
-      'nodejs_heap_size_total_bytes',
-      'nodejs_external_memory_bytes',
-      'process_start_time_seconds',
-      'nodejs_eventloop_lag_p99_seconds',
-      'dustpan_build_info',
-    ]);
+  test.each([
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_start_time_seconds',
+    'nodejs_heap_size_used_bytes',
+    'nodejs_eventloop_lag_p99_seconds',
+  ])('have %s, which the dashboard shows', async (name) => {
+    expect(await registered().metrics()).toMatch(new RegExp(`^${name} \\S+$`, 'm'));
   });
 
-  test('tell the build and the lag', async () => {
+  test('tell the build', async () => {
     const text = await registered().metrics();
     const info = `dustpan_build_info{version="1.2.3",revision="abc",nodeversion="${process.version}"} 1`;
     expect(text).toContain(info);
-    expect(text).toContain('nodejs_eventloop_lag_p99_seconds 0.25');
   });
 
   test('figures are of this process, and counters do not add up over scrapes', async () => {
@@ -126,6 +118,6 @@ describe('process metrics', () => {
 
   test('a lag that nothing was measured of is none', () => {
     const lag = new EventLoopLag();
-    expect([lag.takeP99Seconds(), lag.takeMaxSeconds()]).toEqual([0, 0]);
+    expect(lag.takeMaxSeconds()).toBe(0);
   });
 });
