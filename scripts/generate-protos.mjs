@@ -17,13 +17,15 @@ const common = [
   'outputJsonMethods=false',
   'annotateFilesWithVersion=false',
 ];
-/** CRI: nanoseconds since 1970 need all 64 bits; definitions of methods for grpc-js; no enums, which are no erasable syntax. */
-const cri = ['forceLong=bigint', 'outputServices=generic-definitions', 'enumsAsLiterals=true'];
 const sets = [
   // Grace periods and seconds since 1970 fit a number; bigint costs memory and speed.
   { from: 'src/kube/proto', to: 'src/kube/gen', options: ['forceLong=number', 'outputServices=none'] },
-  { from: 'src/cri/proto', to: 'src/cri/gen', options: cri },
-  { from: 'test/sandbox/cri/proto', to: 'test/sandbox/cri/gen', options: cri },
+  // Nanoseconds since 1970 need all 64 bits; definitions of methods for grpc-js; enum is not erasable syntax.
+  {
+    from: 'src/cri/proto',
+    to: 'src/cri/gen',
+    options: ['forceLong=bigint', 'outputServices=generic-definitions', 'enumsAsLiterals=true'],
+  },
 ];
 
 for (const set of sets) generate(set);

@@ -1,11 +1,5 @@
-import { CriConnection } from '../../src/cri/connection.ts';
-import type { PodSandboxConfig } from '../sandbox/cri/gen/node.ts';
-import {
-  ContainerConfig,
-  NamespaceMode,
-  PodSandboxConfig as Pod,
-  RuntimeServiceDefinition,
-} from '../sandbox/cri/gen/node.ts';
+import { Client, credentials } from '@grpc/grpc-js';
+import { runtimeService } from '../sandbox/cri/definitions.ts';
 
 export interface BedImage {
   readonly id: string;
@@ -45,71 +39,77 @@ export interface ContainerChoice {
 }
 
 const deadlineMs = 60_000;
-const hostNetwork = {
-  securityContext: { namespaceOptions: { network: NamespaceMode.NODE } },
-};
+const linux = { securityContext: { namespaceOptions: { network: 'NODE' } } };
 const labels = { 'io.kubernetes.pod.namespace': 'default', unusual: 'ä/–"\n' };
 
-/** The kubelet's side of the CRI, by calls that dustpan never makes. */
+/** The kubelet's side of the CRI: the calls that dustpan never makes. */
 export class KubeletHand {
-  readonly #connection: CriConnection;
+  readonly #client: Client;
   readonly #logRoot: string;
-  readonly #signal = new AbortController().signal;
 
   constructor(bed: CriBed) {
-    this.#connection = new CriConnection(bed.socket);
+    const options = { 'grpc.default_authority': 'localhost', 'grpc.enable_http_proxy': 0 };
+    this.#client = new Client(`unix://${bed.socket}`, credentials.createInsecure(), options);
     this.#logRoot = bed.logRoot;
   }
 
   /** The id of the new sandbox. */
-  runPod(pod: PodChoice): Promise<string> {
-    const { runPodSandbox } = RuntimeServiceDefinition.methods;
-    return this.#connection.ask(
-      [RuntimeServiceDefinition, runPodSandbox, ({ podSandboxId }) => podSandboxId],
-      { request: { config: this.#config(pod), runtimeHandler: '' }, deadlineMs },
-      this.#signal,
-    );
+  async runPod(pod: PodChoice): Promise<string> {
+    const { podSandboxId = '' } = await this.#call('RunPodSandbox', { config: this.#config(pod) });
+    return podSandboxId;
   }
 
   /** The id of the new container, which does not run yet. */
-  create(pod: PodChoice, podSandboxId: string, choice: ContainerChoice): Promise<string> {
-    const { createContainer } = RuntimeServiceDefinition.methods;
-    const config = ContainerConfig.fromPartial({
+  async create(pod: PodChoice, podSandboxId: string, choice: ContainerChoice): Promise<string> {
+    const config = {
       metadata: { name: choice.name, attempt: choice.attempt ?? 0 },
       image: { image: choice.image },
       command: ['/bin/sh', '-c', choice.script ?? 'sleep 100000'],
       labels: { ...labels, 'io.kubernetes.container.name': choice.name },
       annotations: { 'io.kubernetes.container.restartCount': String(choice.attempt ?? 0) },
       logPath: `${choice.name}/${choice.attempt ?? 0}.log`,
-      linux: hostNetwork,
-    });
-    return this.#connection.ask(
-      [RuntimeServiceDefinition, createContainer, ({ containerId }) => containerId],
-      { request: { podSandboxId, config, sandboxConfig: this.#config(pod) }, deadlineMs },
-      this.#signal,
-    );
+      linux,
+    };
+    const request = { podSandboxId, config, sandboxConfig: this.#config(pod) };
+    const { containerId = '' } = await this.#call('CreateContainer', request);
+    return containerId;
   }
 
-  start(containerId: string): Promise<void> {
-    const { startContainer } = RuntimeServiceDefinition.methods;
-    return this.#connection.ask(
-      [RuntimeServiceDefinition, startContainer, () => undefined],
-      { request: { containerId }, deadlineMs },
-      this.#signal,
-    );
+  async start(containerId: string): Promise<void> {
+    await this.#call('StartContainer', { containerId });
   }
 
   close(): void {
-    this.#connection.close();
+    this.#client.close();
   }
 
-  #config({ name, attempt = 0 }: PodChoice): PodSandboxConfig {
-    return Pod.fromPartial({
+  #call(name: string, request: object): Promise<Readonly<Record<string, string>>> {
+    const method = runtimeService[name];
+    if (method === undefined) throw new Error(`no method ${name}`);
+    const { path, requestSerialize, responseDeserialize } = method;
+    const deadline = new Date(Date.now() + deadlineMs);
+    return new Promise((resolve, reject) => {
+      this.#client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        { deadline },
+        (err, response) => {
+          if (err === null) resolve(response as Readonly<Record<string, string>>);
+          else reject(err);
+        },
+      );
+    });
+  }
+
+  #config({ name, attempt = 0 }: PodChoice): object {
+    return {
       metadata: { name, namespace: 'default', uid: `uid-of-${name}`, attempt },
       logDirectory: `${this.#logRoot}/default_${name}_uid-of-${name}`,
       labels: { ...labels, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.uid': `uid-of-${name}` },
       annotations: { 'kubernetes.io/config.source': 'api' },
-      linux: hostNetwork,
-    });
+      linux,
+    };
   }
 }

@@ -9,7 +9,6 @@ import { criRuntime } from '../../src/cri/client.ts';
 import { answersCri } from '../../src/cri/probe.ts';
 import type { ContainerRuntime } from '../../src/cri/runtime.ts';
 import { findSocket } from '../../src/cri/sockets.ts';
-import type * as wire from '../sandbox/cri/gen/node.ts';
 import { startCriSandbox } from '../sandbox/cri/server.ts';
 import type { CriSandbox } from '../sandbox/cri/server.ts';
 
@@ -159,7 +158,10 @@ describe('answers', () => {
   test('a size beyond 2^53 fails the list instead of being rounded', async () => {
     sandbox.runtime.addImage({ tags: ['a'] });
     const change = (answer: unknown): unknown => ({
-      images: (answer as wire.ListImagesResponse).images.map((image) => ({ ...image, size: 2n ** 60n })),
+      images: (answer as { images: readonly object[] }).images.map((image) => ({
+        ...image,
+        size: String(2n ** 60n),
+      })),
     });
     sandbox.faults.next('ListImages', { kind: 'answer', change });
     await expect(runtime.listImages(signal)).rejects.toMatchObject({ failure: 'other' });

@@ -109,7 +109,7 @@ export class NodeMess {
     for (const { group, tags, sizeMiB, pinned = false, detected, used, goes, stays } of imageKinds)
       for (const tag of tags) {
         const sizeBytes = sizeMiB * MiB;
-        const { id } = this.#runtime.addImage({ tags: [tag], sizeBytes, unpackedBytes: sizeBytes, pinned });
+        const { id } = this.#runtime.addImage({ tags: [tag], sizeBytes, pinned });
         if (detected !== undefined)
           records.set(id, {
             firstDetectedMs: this.#ago(detected).getTime(),

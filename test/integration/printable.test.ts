@@ -171,7 +171,6 @@ describe.each(['text', 'json'])('--log-format=%s', (format) => {
     const api = await bed.startApi();
     const cri = await bed.startCri({
       name: `containerd${hostile}`,
-      disk: { capacityBytes: 100, otherBytes: 99 },
     });
     cri.runtime.addImage({ tags: [`registry.example.com/${hostile}:v1`] });
     const { sandbox, containers } = cri.runtime.runPod({

@@ -7,8 +7,6 @@ export interface SimImage {
   digests: string[];
   /** As the runtime reports it: packed. */
   readonly sizeBytes: number;
-  /** Its layers, which stay while a container holds them; the packed form comes free at once. */
-  readonly unpackedBytes: number;
   pinned: boolean;
   readonly runtimeHandler: string;
 }
@@ -38,8 +36,6 @@ export interface SimContainer {
   /** As it was asked for, and what it was resolved to. */
   readonly image: string;
   readonly imageId: string;
-  /** Its image's layers stay on disk as long as it does. */
-  readonly unpackedBytes: number;
   state: SimState;
   readonly createdAtNs: bigint;
   startedAtNs: bigint;

@@ -13,8 +13,6 @@ export type CriFault =
   | { readonly kind: 'hang' }
   /** Nothing is done, and the answer is an error. */
   | { readonly kind: 'fail'; readonly code: status; readonly message?: string }
-  /** It is done, but the answer is an error. */
-  | { readonly kind: 'lost'; readonly code: status; readonly message?: string }
   /** Served after so long. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Something happens on the node right before it is served: the race a re-check is for. */
@@ -31,11 +29,6 @@ interface Planned {
 /** Faults to come; the first planned that matches is used. */
 export class CriFaults {
   #planned: Planned[] = [];
-
-  /** Faults that have not happened yet. */
-  get pending(): number {
-    return this.#planned.length;
-  }
 
   /** The fault happens to the next `times` calls of the method (`'*'` = any) or that match; default 1, Infinity = until cleared. */
   next(which: string | ((call: CriCall) => boolean), fault: CriFault, times = 1): void {

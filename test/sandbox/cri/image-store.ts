@@ -8,8 +8,6 @@ export interface ImageSpec {
   readonly tags?: readonly string[];
   readonly digests?: readonly string[];
   readonly sizeBytes?: number;
-  /** Its layers on disk, beside the packed form; default: the size times `unpackFactor` of the node. */
-  readonly unpackedBytes?: number;
   readonly pinned?: boolean;
   readonly runtimeHandler?: string;
 }
@@ -29,12 +27,7 @@ function wholeReference(reference: string): string {
 
 /** The images of the node. One id may stand in it twice, as with some runtimes, when it is added twice. */
 export class ImageStore {
-  readonly #unpackFactor: number;
   #images: SimImage[] = [];
-
-  constructor(unpackFactor: number) {
-    this.#unpackFactor = unpackFactor;
-  }
 
   get all(): readonly SimImage[] {
     return this.#images;
@@ -42,13 +35,11 @@ export class ImageStore {
 
   /** A tag that another image has moves to this one, as with a pull. */
   add(spec: ImageSpec): SimImage {
-    const sizeBytes = spec.sizeBytes ?? defaultSizeBytes;
     const image: SimImage = {
       id: spec.id ?? `sha256:${createHash('sha256').update(randomUUID()).digest('hex')}`,
       tags: [],
       digests: [...(spec.digests ?? [])],
-      sizeBytes,
-      unpackedBytes: spec.unpackedBytes ?? Math.round(sizeBytes * this.#unpackFactor),
+      sizeBytes: spec.sizeBytes ?? defaultSizeBytes,
       pinned: spec.pinned ?? false,
       runtimeHandler: spec.runtimeHandler ?? '',
     };

@@ -71,7 +71,7 @@ export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
 export function containerOf(
   sandbox: SimSandbox,
   spec: ContainerSpec & { readonly attempt: number },
-): Omit<NewContainer, 'sandboxId' | 'imageId' | 'unpackedBytes'> {
+): Omit<NewContainer, 'sandboxId' | 'imageId'> {
   const labels: Record<string, string | undefined> = {
     ...podLabels(sandbox),
     'io.kubernetes.container.name': spec.name,

@@ -14,7 +14,6 @@ export type NewContainer = Pick<
   | 'attempt'
   | 'image'
   | 'imageId'
-  | 'unpackedBytes'
   | 'labels'
   | 'annotations'
   | 'logPath'

@@ -2,10 +2,9 @@ import { rmSync } from 'node:fs';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { CriFaults } from './faults.ts';
 import type { CriCall } from './faults.ts';
-import { ImageServiceDefinition, RuntimeServiceDefinition } from './gen/node.ts';
-import { grpcDefinition, grpcHandlers } from './grpc-service.ts';
-import type { GenericService } from './grpc-service.ts';
-import { imageHandlers, runtimeHandlers } from './service.ts';
+import { imageService, runtimeService } from './definitions.ts';
+import { grpcHandlers } from './handlers.ts';
+import { imageMethods, runtimeMethods } from './service.ts';
 import { SimulatedRuntime } from './simulated-runtime.ts';
 import type { NodeOptions } from './simulated-runtime.ts';
 
@@ -21,14 +20,12 @@ export interface CriSandbox {
   readonly faults: CriFaults;
   /** The latest calls, oldest first. */
   readonly calls: readonly CriCall[];
-  /** Names of the calls made, oldest first; without those that only ask. */
+  /** Names of the calls that change something, oldest first. */
   readonly changes: readonly string[];
-  forgetCalls(): void;
   /** As a runtime that is killed: connections break, the socket is gone; the node goes on. */
   down(): void;
   /** As a runtime that starts again. */
   up(): Promise<void>;
-  restart(): Promise<void>;
   stop(): void;
 }
 
@@ -45,19 +42,19 @@ export async function startCriSandbox({ socket, ...node }: CriSandboxOptions): P
     calls.push(call);
     if (calls.length > maxCalls) calls = calls.slice(-maxCalls / 2);
   };
-  const services: readonly (readonly [GenericService, Record<string, (request: never) => unknown>])[] = [
-    [RuntimeServiceDefinition, runtimeHandlers(runtime)],
-    [ImageServiceDefinition, imageHandlers(runtime)],
-  ];
+  const services = [
+    [runtimeService, runtimeMethods(runtime)],
+    [imageService, imageMethods(runtime)],
+  ] as const;
   const up = (): Promise<Server> => {
     const server = new Server({
       'grpc.max_receive_message_length': maxMessageBytes,
       'grpc.max_send_message_length': maxMessageBytes,
     });
-    for (const [service, handlers] of services) {
-      server.addService(grpcDefinition(service), grpcHandlers(service, handlers, { faults, seen }));
+    for (const [service, methods] of services) {
+      server.addService(service, grpcHandlers(service, methods, { faults, seen }));
     }
-    // What a killed server left behind, as containerd does.
+    // Removes the socket of a killed server, as containerd does.
     rmSync(socket, { force: true });
     return listen(server, socket);
   };
@@ -65,9 +62,6 @@ export async function startCriSandbox({ socket, ...node }: CriSandboxOptions): P
   const down = (): void => {
     server.forceShutdown();
     rmSync(socket, { force: true });
-  };
-  const upAgain = async (): Promise<void> => {
-    server = await up();
   };
   return {
     socket,
@@ -79,14 +73,9 @@ export async function startCriSandbox({ socket, ...node }: CriSandboxOptions): P
     get changes() {
       return calls.map(({ method }) => method).filter((method) => changing.test(method));
     },
-    forgetCalls: () => {
-      calls = [];
-    },
     down,
-    up: upAgain,
-    restart: async () => {
-      down();
-      await upAgain();
+    up: async () => {
+      server = await up();
     },
     stop: down,
   };

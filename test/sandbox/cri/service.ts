@@ -1,6 +1,5 @@
-import { matchesContainer, matchesSandbox, matchesStats } from './filters.ts';
-import type * as gen from './gen/node.ts';
-import { refused } from './sim-error.ts';
+import type { SimContainer, SimSandbox } from './facts.ts';
+import type { Methods } from './handlers.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
 import {
   imageInfo,
@@ -9,142 +8,128 @@ import {
   wireFileSystem,
   wireImage,
   wireSandbox,
-  wireSandboxStatus,
-  wireStatus,
   wireStats,
+  wireStatus,
 } from './wire.ts';
 
-interface Method {
-  readonly requestType: { decode(bytes: Uint8Array): unknown };
-  readonly responseType: { decode(bytes: Uint8Array): unknown };
+// What the calls carry, as far as the sandbox reads it.
+
+interface OfImage {
+  readonly image: { readonly image: string } | null;
+  readonly verbose?: boolean;
 }
 
-/** One function for each method of a service. */
-type Handlers<Methods extends Record<string, Method>> = {
-  readonly [Name in keyof Methods]: (
-    request: ReturnType<Methods[Name]['requestType']['decode']>,
-  ) => ReturnType<Methods[Name]['responseType']['decode']>;
-};
+interface OfSandbox {
+  readonly podSandboxId: string;
+}
 
-type RuntimeHandlers = Handlers<(typeof gen.RuntimeServiceDefinition)['methods']>;
-type ImageHandlers = Handlers<(typeof gen.ImageServiceDefinition)['methods']>;
+interface OfContainer {
+  readonly containerId: string;
+}
 
-/** The image service over the node. */
-export function imageHandlers(runtime: SimulatedRuntime): ImageHandlers {
-  return {
-    // Unfiltered, as containerd.
-    listImages: () => ({ images: runtime.images.all.map(wireImage) }),
-    imageStatus: ({ image, verbose }) => {
-      const found = runtime.images.resolve(image?.image ?? '');
-      if (found === undefined) return { image: undefined, info: {} };
-      return { image: wireImage(found), info: verbose ? imageInfo(found) : {} };
-    },
-    removeImage: ({ image }) => {
-      runtime.removeImage(image?.image ?? '');
-      return {};
-    },
-    imageFsInfo: () => ({ imageFilesystems: [wireFileSystem(runtime)], containerFilesystems: [] }),
+interface NewPod {
+  readonly config: Pick<SimSandbox, 'logDirectory' | 'labels' | 'annotations'> & {
+    readonly metadata: Pick<SimSandbox, 'name' | 'namespace' | 'uid' | 'attempt'>;
+  };
+  readonly runtimeHandler: string;
+}
+
+interface NewContainer extends OfSandbox {
+  readonly config: Pick<SimContainer, 'labels' | 'annotations' | 'logPath'> & {
+    readonly metadata: Pick<SimContainer, 'name' | 'attempt'>;
+    readonly image: { readonly image: string };
+    readonly command: readonly string[];
+    readonly args: readonly string[];
+    readonly mounts: readonly OfImage[];
   };
 }
 
-/** The runtime service over the node. */
-export function runtimeHandlers(runtime: SimulatedRuntime): RuntimeHandlers {
-  return { ...sandboxHandlers(runtime), ...containerHandlers(runtime) };
+/** The image service of the node. Lists ignore filters: dustpan sends none. */
+export function imageMethods(runtime: SimulatedRuntime): Methods {
+  return {
+    ListImages: () => ({ images: runtime.images.all.map(wireImage) }),
+    ImageStatus: ({ image, verbose }: OfImage) => {
+      const found = runtime.images.resolve(image?.image ?? '');
+      if (found === undefined) return {};
+      return { image: wireImage(found), info: verbose === true ? imageInfo(found) : {} };
+    },
+    RemoveImage: ({ image }: OfImage) => {
+      runtime.removeImage(image?.image ?? '');
+      return {};
+    },
+    ImageFsInfo: () => ({ imageFilesystems: [wireFileSystem(runtime)] }),
+  };
 }
 
-function sandboxHandlers(
-  runtime: SimulatedRuntime,
-): Pick<
-  RuntimeHandlers,
-  | 'version'
-  | 'status'
-  | 'runPodSandbox'
-  | 'stopPodSandbox'
-  | 'removePodSandbox'
-  | 'podSandboxStatus'
-  | 'listPodSandbox'
-> {
+/** The runtime service of the node. */
+export function runtimeMethods(runtime: SimulatedRuntime): Methods {
+  return { ...sandboxMethods(runtime), ...containerMethods(runtime) };
+}
+
+function sandboxMethods(runtime: SimulatedRuntime): Methods {
   const { pods } = runtime;
   return {
-    version: () => ({
+    Version: () => ({
       version: '0.1.0',
       runtimeName: runtime.name,
       runtimeVersion: runtime.version,
       runtimeApiVersion: 'v1',
     }),
-    status: (request) => wireStatus(runtime, request),
-    runPodSandbox: ({ config, runtimeHandler }) => {
-      if (config?.metadata === undefined) throw refused('sandbox config must include metadata');
+    Status: ({ verbose }: { readonly verbose: boolean }) => wireStatus(runtime, verbose),
+    RunPodSandbox: ({ config, runtimeHandler }: NewPod) => {
       const { metadata, logDirectory, labels, annotations } = config;
-      return {
-        podSandboxId: pods.run({ ...metadata, logDirectory, labels, annotations, runtimeHandler }).id,
-      };
+      const { id } = pods.run({ ...metadata, logDirectory, labels, annotations, runtimeHandler });
+      return { podSandboxId: id };
     },
-    stopPodSandbox: ({ podSandboxId }) => {
+    StopPodSandbox: ({ podSandboxId }: OfSandbox) => {
       pods.stopSandbox(podSandboxId);
       return {};
     },
-    removePodSandbox: ({ podSandboxId }) => {
+    RemovePodSandbox: ({ podSandboxId }: OfSandbox) => {
       pods.removeSandbox(podSandboxId);
       return {};
     },
-    podSandboxStatus: ({ podSandboxId }) => ({ status: wireSandboxStatus(pods.sandbox(podSandboxId)) }),
-    listPodSandbox: ({ filter }) => ({
-      items: runtime.sandboxes.map(wireSandbox).filter((sandbox) => matchesSandbox(filter, sandbox)),
-    }),
+    PodSandboxStatus: ({ podSandboxId }: OfSandbox) => ({ status: wireSandbox(pods.sandbox(podSandboxId)) }),
+    ListPodSandbox: () => ({ items: runtime.sandboxes.map(wireSandbox) }),
   };
 }
 
-function containerHandlers(
-  runtime: SimulatedRuntime,
-): Omit<RuntimeHandlers, keyof ReturnType<typeof sandboxHandlers>> {
+function containerMethods(runtime: SimulatedRuntime): Methods {
   const { pods } = runtime;
   return {
-    createContainer: ({ podSandboxId, config }) => ({ containerId: create(runtime, podSandboxId, config) }),
-    startContainer: ({ containerId }) => {
+    CreateContainer: ({ podSandboxId, config }: NewContainer) => {
+      const { metadata, image, command, args, labels, annotations, logPath, mounts } = config;
+      const { id } = runtime.create(podSandboxId, {
+        ...metadata,
+        image: image.image,
+        command: [...command, ...args],
+        labels,
+        annotations,
+        logPath,
+        mountedImages: mounts.flatMap((mount) => (mount.image === null ? [] : [mount.image.image])),
+        writableBytes: 0,
+      });
+      return { containerId: id };
+    },
+    StartContainer: ({ containerId }: OfContainer) => {
       pods.start(containerId);
       return {};
     },
-    stopContainer: ({ containerId }) => {
+    StopContainer: ({ containerId }: OfContainer) => {
       pods.stop(containerId);
       return {};
     },
-    removeContainer: ({ containerId }) => {
+    RemoveContainer: ({ containerId }: OfContainer) => {
       pods.remove(containerId);
       return {};
     },
-    listContainers: ({ filter }) => ({
-      containers: runtime.containers.map(wireContainer).filter((one) => matchesContainer(filter, one)),
-    }),
-    containerStatus: ({ containerId }) => {
+    ListContainers: () => ({ containers: runtime.containers.map(wireContainer) }),
+    ContainerStatus: ({ containerId }: OfContainer) => {
       const container = pods.container(containerId);
       return { status: wireContainerStatus(container, runtime.images.resolve(container.imageId)) };
     },
-    listContainerStats: ({ filter }) => ({
-      stats: runtime.containers
-        .map((container) => ({ stats: wireStats(container, runtime), sandboxId: container.sandboxId }))
-        .filter(({ stats, sandboxId }) => matchesStats(filter, stats, sandboxId))
-        .map(({ stats }) => stats),
+    ListContainerStats: () => ({
+      stats: runtime.containers.map((container) => wireStats(container, runtime)),
     }),
   };
-}
-
-function create(
-  runtime: SimulatedRuntime,
-  sandboxId: string,
-  config: gen.ContainerConfig | undefined,
-): string {
-  if (config?.metadata === undefined) throw refused('container config must include metadata');
-  const { metadata, image, command, args, labels, annotations, logPath, mounts } = config;
-  const container = runtime.create(sandboxId, {
-    ...metadata,
-    image: image?.image ?? '',
-    command: [...command, ...args],
-    labels,
-    annotations,
-    logPath,
-    mountedImages: mounts.flatMap((mount) => (mount.image === undefined ? [] : [mount.image.image])),
-    writableBytes: 0,
-  });
-  return container.id;
 }

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import { SimulatedDisk } from './disk.ts';
-import type { DiskOptions } from './disk.ts';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
 import { ImageStore } from './image-store.ts';
 import type { ImageSpec } from './image-store.ts';
@@ -9,21 +7,16 @@ import type { LogRoots } from './logs.ts';
 import { containerOf, podOf, sandboxOf } from './kubelet.ts';
 import type { ContainerSpec, PodSpec } from './kubelet.ts';
 import { PodStore } from './pod-store.ts';
-import { notFound, refused } from './sim-error.ts';
+import { notFound } from './sim-error.ts';
 
 export interface NodeOptions {
   readonly name?: string;
   readonly version?: string;
   /** What its verbose Status names as the image of its sandboxes; default: nothing, as containerd 2. */
   readonly sandboxImage?: string;
-  readonly disk?: DiskOptions;
-  /** Bytes of unpacked layers for each byte of size; default 0.85, so that an image takes 1.85 of its size as on a real node. */
-  readonly unpackFactor?: number;
   readonly logs?: LogRoots;
   /** Of ImageFsInfo. */
   readonly mountpoint?: string;
-  /** CRI-O refuses to remove an image that a container was made from; containerd does it. Default false, as containerd. */
-  readonly refusesImagesInUse?: boolean;
   readonly now?: () => Date;
 }
 
@@ -35,9 +28,8 @@ interface RanPod {
 
 /** A small node behind the CRI server: tests make it what they need, calls change it as containerd would. */
 export class SimulatedRuntime {
-  readonly images: ImageStore;
+  readonly images = new ImageStore();
   readonly pods: PodStore;
-  readonly disk: SimulatedDisk;
   readonly name: string;
   readonly version: string;
   readonly sandboxImage: string | undefined;
@@ -46,7 +38,6 @@ export class SimulatedRuntime {
   /** Why its Status says that it is not ready; undefined = it is. */
   notReady: { readonly reason: string; readonly message: string } | undefined;
   readonly #logs: LogRoots;
-  readonly #refusesImagesInUse: boolean;
 
   constructor(options: NodeOptions = {}) {
     this.now = options.now ?? ((): Date => new Date());
@@ -54,11 +45,8 @@ export class SimulatedRuntime {
     this.version = options.version ?? 'v2.3.6';
     this.sandboxImage = options.sandboxImage;
     this.mountpoint = options.mountpoint ?? '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs';
-    this.images = new ImageStore(options.unpackFactor ?? 0.85);
     this.pods = new PodStore(this.now);
-    this.disk = new SimulatedDisk(options.disk ?? {}, this.images, this.pods);
     this.#logs = options.logs ?? {};
-    this.#refusesImagesInUse = options.refusesImagesInUse ?? false;
   }
 
   get sandboxes(): readonly SimSandbox[] {
@@ -104,7 +92,7 @@ export class SimulatedRuntime {
   /** CreateContainer: the image must be there. */
   create(
     sandboxId: string,
-    spec: Omit<Parameters<PodStore['create']>[0], 'sandboxId' | 'imageId' | 'unpackedBytes'>,
+    spec: Omit<Parameters<PodStore['create']>[0], 'sandboxId' | 'imageId'>,
   ): SimContainer {
     const image = this.images.resolve(spec.image);
     if (image === undefined) throw notFound('image', spec.image);
@@ -113,7 +101,6 @@ export class SimulatedRuntime {
       ...spec,
       sandboxId,
       imageId: image.id,
-      unpackedBytes: image.unpackedBytes,
       logPath: logDirectory === '' || spec.logPath === '' ? '' : join(logDirectory, spec.logPath),
     });
   }
@@ -121,11 +108,7 @@ export class SimulatedRuntime {
   /** RemoveImage: by any name or id, all of its names go. */
   removeImage(reference: string): void {
     const image = this.images.resolve(reference);
-    if (image === undefined) return;
-    const user = this.containers.find(({ imageId }) => imageId === image.id);
-    if (this.#refusesImagesInUse && user !== undefined)
-      throw refused(`image is in use by container ${user.id}`);
-    this.images.remove(image.id);
+    if (image !== undefined) this.images.remove(image.id);
   }
 
   exit(containerId: string, exitCode = 0, at?: Date): void {

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
+import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type { CriCall, CriFault, CriFaults } from './faults.ts';
+import { SimError } from './sim-error.ts';
+
+/** Methods of a service by name, e.g. `RemoveImage`. */
+export type Methods = Readonly<Record<string, (request: never) => object>>;
+
+interface Wiring {
+  readonly faults: CriFaults;
+  /** Called for each call as it arrives. */
+  readonly seen: (call: CriCall) => void;
+}
+
+/** The methods in the form of grpc-js, each behind the faults. */
+export function grpcHandlers(
+  service: ServiceDefinition,
+  methods: Methods,
+  wiring: Wiring,
+): UntypedServiceImplementation {
+  return Object.fromEntries(
+    Object.keys(service).map((name) => {
+      const serve = methods[name];
+      if (serve === undefined) throw new Error(`no handler for ${name}`);
+      return [name, unaryHandler(name, serve, wiring)];
+    }),
+  );
+}
+
+function unaryHandler(
+  method: string,
+  serve: (request: never) => object,
+  { faults, seen }: Wiring,
+): handleUnaryCall<unknown, unknown> {
+  return ({ request }, answer) => {
+    const call = { method, request };
+    seen(call);
+    const fault = faults.take(call);
+    if (fault?.kind === 'hang') return;
+    withFault(() => serve(request as never), fault).then(
+      (response) => {
+        answer(null, response);
+      },
+      (err: unknown) => {
+        answer(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
+      },
+    );
+  };
+}
+
+async function withFault(
+  serve: () => object,
+  fault: Exclude<CriFault, { kind: 'hang' }> | undefined,
+): Promise<unknown> {
+  switch (fault?.kind) {
+    case undefined:
+      return serve();
+    case 'fail':
+      throw new SimError(fault.code, fault.message ?? 'a planned failure');
+    case 'delay':
+      await sleep(fault.ms);
+      return serve();
+    case 'before':
+      await fault.act();
+      return serve();
+    case 'answer':
+      return fault.change(serve());
+  }
+}
