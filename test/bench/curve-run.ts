@@ -23,7 +23,7 @@ export async function measureUnlessHeapDies(
 }
 
 /** V8's last words. */
-export function isHeapDeath(log: string): boolean {
+function isHeapDeath(log: string): boolean {
   return log.includes('JavaScript heap out of memory');
 }
 

@@ -49,7 +49,7 @@ async function gcEnds(cluster: Pick<Cluster, 'logs' | 'pid'>): Promise<readonly 
 const allLines = Infinity;
 
 /** Of each run in the log: milliseconds from the start of the program to the end of the run. */
-export function endsIn(log: string): readonly number[] {
+function endsIn(log: string): readonly number[] {
   const lines = log.matchAll(/^gc \d+ @([\d.]+)s \d+%: ([\d.+]+) ms clock/gm);
   const msOf = (phases: string): number => sum(phases.split('+').map(Number));
   return Array.from(lines, ([, begin = '', phases = '']) => Number(begin) * 1_000 + msOf(phases));
@@ -58,7 +58,7 @@ export function endsIn(log: string): readonly number[] {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** Of marks in order. undefined where no cycle lies within them. */
-export function wholeCycles(marks: readonly Mark[], ends: readonly number[]): WholeCycles | undefined {
+function wholeCycles(marks: readonly Mark[], ends: readonly number[]): WholeCycles | undefined {
   const [from = Infinity, to = -Infinity] = [marks[0]?.atMs, marks.at(-1)?.atMs];
   const within = ends.filter((atMs) => atMs >= from && atMs <= to);
   const [first, last] = [within[0], within.at(-1)];

@@ -179,7 +179,7 @@ export function writeSection(text: string): void {
 }
 
 /** The page with the section in the place of the one with the same heading; else after the last whose heading begins with the same word. */
-export function withSection(page: string, text: string): string {
+function withSection(page: string, text: string): string {
   const [heading = ''] = text.split('\n');
   const [word = ''] = heading.replace(/^## /, '').split(/\W/);
   const sections = page.split(/^(?=## )/m);

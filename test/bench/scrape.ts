@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf, type Usage } from './process-usage.ts';
 
 /** The sum of a metric's samples over all its labels; 0 when there is none. */
-export function metric(exposition: string, name: string): number {
+function metric(exposition: string, name: string): number {
   const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
   return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
 /** The sample with this label; 0 when there is none. */
-export function labelled(exposition: string, name: string, label: string): number {
+function labelled(exposition: string, name: string, label: string): number {
   return metric(exposition, `${name}(?=\\{[^}\\n]*${label}[,}])`);
 }
 
