@@ -3,8 +3,7 @@ import type { HttpTransport } from '../../src/kube/http-transport.ts';
 import type { Identified } from '../../src/kube/objects.ts';
 import type { Reflector } from '../../src/kube/reflector.ts';
 import { jsonResource, podsResource } from '../../src/kube/resources.ts';
-import type { SandboxRequest } from '../sandbox/request-log.ts';
-import { startSandbox, type Sandbox } from '../sandbox/server.ts';
+import { startSandbox, type Sandbox, type SandboxRequest } from '../sandbox/server.ts';
 import { contractTransport } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';
 

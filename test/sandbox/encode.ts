@@ -1,11 +1,20 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import { Failure } from './failure.ts';
 import { without, type JsonObject, type KubeObject } from './json.ts';
-import type { Media } from './media.ts';
 import { listMeta, metadataOnly, statusMessage } from './protobuf-kinds.ts';
 import { encodeMessage, type MessageFields } from './protobuf.ts';
+import type { Call } from './request.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
 
-/** A kind in the form that was asked for. */
+export type Encoding = 'json' | 'protobuf';
+
+interface Media {
+  readonly encoding: Encoding;
+  /** The client asks only for the metadata of each object. */
+  readonly metadataOnly: boolean;
+}
+
+/** A kind in the form that the client asked for. */
 export interface Form {
   readonly resource: Resource;
   readonly media: Media;
@@ -21,7 +30,33 @@ export interface Page {
 const metadataVersion = 'meta.k8s.io/v1';
 const protobufType = 'application/vnd.kubernetes.protobuf';
 
-export function contentType(encoding: Media['encoding'], watch = false): string {
+/** The first form in the Accept header that the kind can be written in; throws 406 when there is none. */
+export function formOf({ resource, verb }: Pick<Call, 'resource' | 'verb'>, accept: string): Form {
+  const metadataKind = `PartialObjectMetadata${verb === 'list' ? 'List' : ''}`;
+  for (const { type, as } of accept.split(',').map(clauseOf)) {
+    const encoding = encodings[type];
+    if (encoding === undefined) continue;
+    const isWhole = as === undefined && (encoding === 'json' || resource.binary !== undefined);
+    if (isWhole || as === metadataKind) return { resource, media: { encoding, metadataOnly: !isWhole } };
+  }
+  throw new Failure('only the following media types are accepted: application/json', {
+    code: 406,
+    reason: 'NotAcceptable',
+  });
+}
+
+const encodings: Readonly<Record<string, Encoding>> = {
+  'application/json': 'json',
+  '*/*': 'json',
+  [protobufType]: 'protobuf',
+};
+
+function clauseOf(clause: string): { readonly type: string; readonly as: string | undefined } {
+  const [type = '', ...parameters] = clause.split(';').map((part) => part.trim());
+  return { type, as: parameters.find((one) => one.startsWith('as='))?.slice('as='.length) };
+}
+
+export function contentType(encoding: Encoding, watch = false): string {
   if (encoding === 'json') return 'application/json';
   return watch ? `${protobufType};stream=watch` : protobufType;
 }
@@ -32,23 +67,23 @@ export function encodeObject(object: KubeObject, form: Form): Uint8Array {
   return form.media.encoding === 'json' ? json(shown) : envelope(shown, encodeMessage(shown, fieldsOf(form)));
 }
 
-export function encodeStatus(status: JsonObject, encoding: Media['encoding']): Uint8Array {
+export function encodeStatus(status: JsonObject, encoding: Encoding): Uint8Array {
   if (encoding === 'json') return json(status);
   return envelope({ apiVersion: 'v1', kind: 'Status' }, encodeMessage(status, statusMessage));
 }
 
-/** One frame of a watch: a line of JSON, or a message behind its length. */
+/** One frame of a watch: a line of JSON, or a message after its length. */
 export function encodeEvent(type: string, object: KubeObject, form: Form): Uint8Array {
   const shown = shape(object, form);
   if (form.media.encoding === 'json') return frameJson(type, shown);
   return frame(type, envelope(shown, encodeMessage(shown, fieldsOf(form))));
 }
 
-export function encodeErrorEvent(status: JsonObject, encoding: Media['encoding']): Uint8Array {
+export function encodeErrorEvent(status: JsonObject, encoding: Encoding): Uint8Array {
   return encoding === 'json' ? frameJson('ERROR', status) : frame('ERROR', encodeStatus(status, encoding));
 }
 
-/** A list in pieces, so that a long one never stands in memory twice. */
+/** A list in pieces, so that memory never holds a long one twice. */
 export function* encodeList(page: Page, form: Form): Generator<Uint8Array> {
   if (form.media.encoding === 'json') yield* jsonList(page, form);
   else yield protobufList(page, form);
@@ -80,7 +115,7 @@ function listMetadata({ resourceVersion, continueToken, remainingItemCount }: Pa
 
 function* jsonList(page: Page, form: Form): Generator<Uint8Array> {
   const head = JSON.stringify({ ...listHead(form), metadata: listMetadata(page) });
-  // Items of built-in kinds go without kind and apiVersion, as clients of the real server know.
+  // As the real server: items of built-in kinds have no kind and apiVersion.
   const bare = !form.resource.custom && !form.media.metadataOnly;
   let piece = `${head.slice(0, -1)},"items":[`;
   for (const [i, item] of page.items.entries()) {
@@ -93,7 +128,6 @@ function* jsonList(page: Page, form: Form): Generator<Uint8Array> {
   yield Buffer.from(`${piece}]}\n`);
 }
 
-/** Large enough to be cheap to write, small enough for a list to trickle. */
 const pieceLength = 64 * 1024;
 
 function protobufList(page: Page, form: Form): Uint8Array {

@@ -1,36 +1,23 @@
-import { checkNamespace } from './create.ts';
-import { deleteOptions } from './delete-options.ts';
 import { removeObject } from './delete.ts';
 import { badRequest, Failure, notFound } from './failure.ts';
-import { asList, asObject, asText, isObject, type JsonObject, type KubeObject } from './json.ts';
-import type { RequestInfo } from './request-info.ts';
-import { matchesLabelSelector } from './selectors.ts';
-import { timestamp, type World } from './world.ts';
+import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import type { Call } from './request.ts';
+import { timestamp } from './store.ts';
+import { checkNamespace } from './write.ts';
 
-/** POST pods/eviction: a deletion that asks the pod's disruption budget first. */
-export function evict(world: World, info: RequestInfo, body: JsonObject): JsonObject {
-  checkBody(info, body);
-  const { resource, namespace, name } = info;
-  // To the server an eviction is an object that is made, so it may not be where the namespace goes.
-  checkNamespace(world, info, name);
-  const pod = world.store.get(resource, namespace, name);
-  if (pod === undefined) throw notFound(resource, name);
-  const given = body['deleteOptions'];
-  const options = deleteOptions(isObject(given) ? given : {}, new URLSearchParams());
-  if (!isExempt(pod) && !options.dryRun) takeFromBudget(world, pod);
-  // Only here, as on the real server: a stale UID has used up the budget already.
-  removeObject(world, { resource, object: pod }, options);
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-}
-
-function checkBody({ name }: RequestInfo, body: JsonObject): void {
-  const kind = asText(body['kind']);
-  if (kind !== '' && kind !== 'Eviction') {
-    throw badRequest(`${kind} in version "v1" cannot be handled as a Eviction: unknown conversion`);
-  }
-  if (asText(asObject(body['metadata'])['name']) !== name) {
+/** POST pods/eviction: a deletion that the pod's disruption budget may refuse. */
+export function evict(call: Call): JsonObject {
+  const { store, resource, namespace, name, body } = call;
+  if (asText(asObject(body['metadata'])['name']) !== name)
     throw badRequest('name in URL does not match name in Eviction object');
-  }
+  // The real server treats an eviction as a new object: a namespace that is being deleted takes none.
+  checkNamespace(call, name);
+  const pod = store.get(resource, namespace, name);
+  if (pod === undefined) throw notFound(resource, name);
+  if (!isExempt(pod)) takeFromBudget(call, pod);
+  // The real server checks preconditions only now: a stale UID has used up the budget already.
+  removeObject(call, pod, asObject(body['deleteOptions']));
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 
 /** Pods that serve nobody need no budget. */
@@ -39,51 +26,45 @@ function isExempt(pod: KubeObject): boolean {
   return ['Pending', 'Succeeded', 'Failed'].includes(phase) || pod.metadata.deletionTimestamp !== undefined;
 }
 
-function takeFromBudget(world: World, pod: KubeObject): void {
-  const resource = world.registry.byKind('PodDisruptionBudget');
-  const budgets = world.store
-    .collection(resource)
-    .sorted()
-    .filter((budget) => covers(budget, pod));
-  if (budgets.length > 1) {
+function takeFromBudget({ store, registry }: Call, pod: KubeObject): void {
+  const resource = registry.byKind('PodDisruptionBudget');
+  const budgets = store.collection(resource).sorted();
+  const [budget, another] = budgets.filter((one) => covers(one, pod));
+  if (another !== undefined) {
     const message =
       'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.';
     throw new Failure(message, { code: 500 });
   }
-  const [budget] = budgets;
   if (budget === undefined || isUnhealthyAnyway(budget, pod)) return;
-  world.store.put(resource, { ...budget, status: reduced(budget, pod, world.now()) });
+  store.put(resource, { ...budget, status: reduced(budget, pod) });
 }
 
-function covers(budget: KubeObject, pod: KubeObject): boolean {
-  if (budget.metadata.namespace !== pod.metadata.namespace) return false;
-  return matchesLabelSelector(asObject(budget['spec'])['selector'], pod.metadata.labels ?? {});
+function covers({ metadata, spec }: KubeObject, pod: KubeObject): boolean {
+  if (metadata.namespace !== pod.metadata.namespace) return false;
+  const wanted = Object.entries(asObject(asObject(asObject(spec)['selector'])['matchLabels']));
+  return wanted.every(([name, value]) => pod.metadata.labels?.[name] === value);
 }
 
-/** A pod that is not ready may go while enough others are. */
+/** A pod that is not ready may be evicted while enough others are ready. */
 function isUnhealthyAnyway(budget: KubeObject, pod: KubeObject): boolean {
   const conditions = asList(asObject(pod['status'])['conditions']).map(asObject);
-  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  const { currentHealthy, desiredHealthy } = asObject(budget['status']);
-  return !ready && Number(desiredHealthy ?? 0) > 0 && Number(currentHealthy ?? 0) >= Number(desiredHealthy);
+  const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const { currentHealthy = 0, desiredHealthy = 0 } = asObject(budget['status']);
+  return !isReady && Number(desiredHealthy) > 0 && Number(currentHealthy) >= Number(desiredHealthy);
 }
 
-function reduced(budget: KubeObject, pod: KubeObject, now: Date): JsonObject {
+function reduced({ metadata, ...budget }: KubeObject, pod: KubeObject): JsonObject {
   const status = asObject(budget['status']);
-  const allowed = Number(status['disruptionsAllowed'] ?? 0);
-  if (Number(status['observedGeneration'] ?? 0) < (budget.metadata.generation ?? 0)) {
+  const { disruptionsAllowed = 0, observedGeneration = 0, desiredHealthy = 0, currentHealthy = 0 } = status;
+  if (Number(observedGeneration) < (metadata.generation ?? 0))
+    throw refused(`The disruption budget ${metadata.name} is still being processed by the server.`, 10);
+  if (Number(disruptionsAllowed) <= 0) {
     throw refused(
-      `The disruption budget ${budget.metadata.name} is still being processed by the server.`,
-      10,
+      `The disruption budget ${metadata.name} needs ${Number(desiredHealthy)} healthy pods and has ${Number(currentHealthy)} currently`,
     );
   }
-  if (allowed <= 0) throw refused(shortage(budget.metadata.name, status));
-  const disruptedPods = { ...asObject(status['disruptedPods']), [pod.metadata.name]: timestamp(now) };
-  return { ...status, disruptionsAllowed: allowed - 1, disruptedPods };
-}
-
-function shortage(name: string, { desiredHealthy, currentHealthy }: JsonObject): string {
-  return `The disruption budget ${name} needs ${Number(desiredHealthy ?? 0)} healthy pods and has ${Number(currentHealthy ?? 0)} currently`;
+  const disruptedPods = { ...asObject(status['disruptedPods']), [pod.metadata.name]: timestamp() };
+  return { ...status, disruptionsAllowed: Number(disruptionsAllowed) - 1, disruptedPods };
 }
 
 function refused(message: string, retryAfterSeconds?: number): Failure {

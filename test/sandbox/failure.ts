@@ -1,32 +1,24 @@
 import type { JsonObject } from './json.ts';
 
-export interface StatusCause {
-  readonly reason: string;
-  readonly message: string;
-  readonly field: string;
-}
-
-/** What a Status says beside its message. */
 interface StatusFacts {
   readonly code: number;
   readonly reason?: string;
   readonly details?: JsonObject;
-  readonly metadata?: JsonObject;
 }
 
-/** A request that the server refuses, with the Status that says so. */
+/** A request that the server refuses, with the Status of the refusal. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: number;
   readonly status: JsonObject;
 
-  constructor(message: string, { code, metadata = {}, reason, details }: StatusFacts) {
+  constructor(message: string, { code, reason, details }: StatusFacts) {
     super(message);
     this.code = code;
     this.status = {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata,
+      metadata: {},
       status: 'Failure',
       message,
       ...(reason === undefined ? {} : { reason }),
@@ -36,9 +28,16 @@ export class Failure extends Error {
   }
 }
 
-/** Paths that no API is installed at are answered outside of the API machinery, in plain text. */
+/** No API is installed at this path. The real server responds in plain text then. */
 export class PageNotFound extends Error {
   override readonly name = 'PageNotFound';
+}
+
+/** What is wrong with one field. */
+export interface StatusCause {
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
 }
 
 /** A resource as errors name it. */
@@ -51,94 +50,62 @@ interface Named {
 const dotted = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`);
 const grouped = (group: string): JsonObject => (group === '' ? {} : { group });
 
-const resourceDetails = ({ group, plural }: Named, name: string): JsonObject => ({
+export const resourceName = ({ group, plural }: Pick<Named, 'group' | 'plural'>): string =>
+  dotted(plural, group);
+
+export const objectDetails = ({ group, plural }: Omit<Named, 'kind'>, name: string): JsonObject => ({
   name,
   ...grouped(group),
   kind: plural,
 });
 
-export function resourceName({ group, plural }: Pick<Named, 'group' | 'plural'>): string {
-  return dotted(plural, group);
-}
-
-export function notFound(resource: Named, name: string): Failure {
-  const details = resourceDetails(resource, name);
-  return new Failure(`${resourceName(resource)} "${name}" not found`, {
+export const notFound = (resource: Named, name: string): Failure =>
+  new Failure(`${resourceName(resource)} "${name}" not found`, {
     code: 404,
     reason: 'NotFound',
-    details,
+    details: objectDetails(resource, name),
   });
-}
 
-export function alreadyExists(resource: Named, name: string): Failure {
-  const details = resourceDetails(resource, name);
-  return new Failure(`${resourceName(resource)} "${name}" already exists`, {
+export const alreadyExists = (resource: Named, name: string): Failure =>
+  new Failure(`${resourceName(resource)} "${name}" already exists`, {
     code: 409,
     reason: 'AlreadyExists',
-    details,
+    details: objectDetails(resource, name),
   });
-}
 
-export function conflict(resource: Named, name: string, why: string): Failure {
-  const message = `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`;
-  return new Failure(message, { code: 409, reason: 'Conflict', details: resourceDetails(resource, name) });
-}
-
-/** Preconditions name the kind where other conflicts name the resource. */
-export function preconditionFailed({ group, kind }: Named, name: string, why: string): Failure {
-  return conflict({ group, plural: kind, kind }, name, why);
-}
+export const conflict = (resource: Named, name: string, why: string): Failure =>
+  new Failure(`Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
+    code: 409,
+    reason: 'Conflict',
+    details: objectDetails(resource, name),
+  });
 
 export function invalid({ group, kind }: Named, name: string, causes: readonly StatusCause[]): Failure {
-  const lines = [...new Set(causes.map((cause) => `${cause.field}: ${cause.message}`))];
+  const lines = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const what = lines.length === 1 ? lines.join() : `[${lines.join(', ')}]`;
   const details = { ...(name === '' ? {} : { name }), ...grouped(group), kind, causes };
   const message = `${dotted(kind, group)} "${name}" is invalid: ${what}`;
   return new Failure(message, { code: 422, reason: 'Invalid', details });
 }
 
-export function badRequest(message: string): Failure {
-  return new Failure(message, { code: 400, reason: 'BadRequest' });
-}
+export const badRequest = (message: string): Failure =>
+  new Failure(message, { code: 400, reason: 'BadRequest' });
 
-export function methodNotAllowed(): Failure {
-  const message = 'the server does not allow this method on the requested resource';
-  return new Failure(message, { code: 405, reason: 'MethodNotAllowed', details: {} });
-}
+export const methodNotAllowed = (): Failure =>
+  new Failure('the server does not allow this method on the requested resource', {
+    code: 405,
+    reason: 'MethodNotAllowed',
+    details: {},
+  });
 
-export function noSuchResource(): Failure {
-  const message = 'the server could not find the requested resource';
-  return new Failure(message, { code: 404, reason: 'NotFound', details: {} });
-}
+export const invalidValue = (field: string, message: string, value: unknown = ''): StatusCause => ({
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${JSON.stringify(value)}: ${message}`,
+  field,
+});
 
-export function unauthorized(): Failure {
-  return new Failure('Unauthorized', { code: 401, reason: 'Unauthorized' });
-}
-
-/** 415: `text` says what would have been accepted. */
-export function unsupportedMediaType(text: string): Failure {
-  return new Failure(text, { code: 415, reason: 'UnsupportedMediaType' });
-}
-
-export const cause = {
-  invalid: (field: string, message: string, value: unknown = ''): StatusCause => ({
-    reason: 'FieldValueInvalid',
-    message: `Invalid value: ${JSON.stringify(value)}: ${message}`,
-    field,
-  }),
-  required: (field: string, message?: string): StatusCause => ({
-    reason: 'FieldValueRequired',
-    message: message === undefined ? 'Required value' : `Required value: ${message}`,
-    field,
-  }),
-  forbidden: (field: string, message: string): StatusCause => ({
-    reason: 'FieldValueForbidden',
-    message: `Forbidden: ${message}`,
-    field,
-  }),
-  unsupported: (field: string, value: unknown, supported: readonly string[]): StatusCause => ({
-    reason: 'FieldValueNotSupported',
-    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((s) => JSON.stringify(s)).join(', ')}`,
-    field,
-  }),
-};
+export const requiredValue = (field: string, message?: string): StatusCause => ({
+  reason: 'FieldValueRequired',
+  message: message === undefined ? 'Required value' : `Required value: ${message}`,
+  field,
+});

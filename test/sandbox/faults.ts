@@ -1,4 +1,5 @@
-import type { SandboxRequest } from './request-log.ts';
+import type { ApiServer } from './api-server.ts';
+import type { SandboxRequest } from './server.ts';
 
 /** What goes wrong with a request. */
 export type Fault =
@@ -11,47 +12,41 @@ export type Fault =
     }
   /** The request is served after so long. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The request is never answered. */
+  /** The request gets no response. */
   | { readonly kind: 'hang' }
   /** The connection breaks after so many bytes of the body. */
-  | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** A pause before each piece of the body: a list trickles. */
-  | { readonly kind: 'slow'; readonly pauseMs: number };
+  | { readonly kind: 'cut'; readonly afterBytes: number };
 
-export type RequestPredicate = (request: SandboxRequest) => boolean;
+type RequestPredicate = (request: SandboxRequest) => boolean;
 
-interface Planned {
-  readonly matches: RequestPredicate;
-  readonly fault: Fault;
-  timesLeft: number;
-}
-
-const maxPlanned = 1000;
-
-/** What a real server cannot be told to do. */
+/** What no test can make a real server do. */
 export interface Faults {
-  /** The fault happens to the next `times` requests that match (default 1), first planned, first used. */
+  /** The fault happens to the next `times` requests that match (default 1); of several, the first planned is used. */
   next(matches: RequestPredicate, fault: Fault, times?: number): void;
-  /** Forgets what is planned. */
-  clear(): void;
   /** Faults that have not happened yet. */
   readonly pending: number;
+  /** Forgets what is planned. */
+  clear(): void;
   /** Ends open watches, as a server does that is shut down. */
-  closeWatches(matches?: RequestPredicate): void;
+  closeWatches(): void;
   /** Forgets the past: open watches end with a 410, older revisions and continue tokens are expired. */
   expireWatches(): void;
 }
 
 /** The faults that are planned. */
-export class FaultPlan {
-  #planned: Planned[] = [];
+export class FaultPlan implements Faults {
+  readonly #api: ApiServer;
+  #planned: { readonly matches: RequestPredicate; readonly fault: Fault; timesLeft: number }[] = [];
+
+  constructor(api: ApiServer) {
+    this.#api = api;
+  }
 
   get pending(): number {
     return this.#planned.reduce((sum, { timesLeft }) => sum + timesLeft, 0);
   }
 
   next(matches: RequestPredicate, fault: Fault, times = 1): void {
-    if (this.#planned.length >= maxPlanned) throw new Error(`more than ${maxPlanned} faults are planned`);
     this.#planned.push({ matches, fault, timesLeft: times });
   }
 
@@ -66,5 +61,13 @@ export class FaultPlan {
     planned.timesLeft -= 1;
     if (planned.timesLeft <= 0) this.#planned = this.#planned.filter((other) => other !== planned);
     return planned.fault;
+  }
+
+  closeWatches(): void {
+    this.#api.closeWatches();
+  }
+
+  expireWatches(): void {
+    this.#api.expireWatches();
   }
 }

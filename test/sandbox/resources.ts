@@ -1,14 +1,12 @@
-import type { Rules } from './rules.ts';
-import { customRules } from './rules-custom.ts';
-import { eventRules } from './rules-events.ts';
-import { leaseRules } from './rules-leases.ts';
-import { namespaceRules } from './rules-namespaces.ts';
-import { nodeRules } from './rules-nodes.ts';
-import { podRules } from './rules-pods.ts';
-import { plainRules } from './rules-plain.ts';
+import { loadAll } from 'js-yaml';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure, PageNotFound } from './failure.ts';
+import { isObject, type JsonObject } from './json.ts';
 import { binaryKinds } from './protobuf-kinds.ts';
 import type { MessageFields } from './protobuf.ts';
-import { isObject, type JsonObject } from './json.ts';
+import { customRules } from './rules-custom.ts';
+import { plainRules, rulesOf, type Rules } from './rules.ts';
 
 /** One kind that the server serves. */
 export interface Resource {
@@ -18,65 +16,82 @@ export interface Resource {
   readonly kind: string;
   readonly namespaced: boolean;
   readonly subresources: readonly string[];
-  /** Custom resources have no protobuf form, take no strategic merge patch and keep apiVersion and kind in lists. */
+  /** Custom resources have no protobuf form and keep apiVersion and kind in lists. */
   readonly custom: boolean;
   readonly rules: Rules;
-  /** How the kind is written as protobuf; undefined: JSON only. */
+  /** The fields of the protobuf form; undefined: JSON only. */
   readonly binary: MessageFields | undefined;
 }
 
 export const apiVersionOf = ({ group, version }: Pick<Resource, 'group' | 'version'>): string =>
   group === '' ? version : `${group}/${version}`;
 
-type Row = readonly [
-  groupVersion: string,
+const kinds: readonly (readonly [
+  apiVersion: string,
   kind: string,
   plural: string,
-  traits?: { clusterScoped?: true; rules?: Rules; subresources?: readonly string[] },
-];
-
-const withStatus = { subresources: ['status'] };
-
-const rows: readonly Row[] = [
-  ['v1', 'Pod', 'pods', { rules: podRules, subresources: ['status', 'eviction'] }],
-  ['v1', 'Node', 'nodes', { clusterScoped: true, rules: nodeRules, ...withStatus }],
-  ['v1', 'Namespace', 'namespaces', { clusterScoped: true, rules: namespaceRules, ...withStatus }],
+  subresources?: readonly string[],
+])[] = [
+  ['v1', 'Pod', 'pods', ['status', 'eviction']],
+  ['v1', 'Node', 'nodes', ['status']],
+  ['v1', 'Namespace', 'namespaces', ['status']],
   ['v1', 'ServiceAccount', 'serviceaccounts'],
-  ['batch/v1', 'Job', 'jobs', { rules: plainRules({ generation: true }), ...withStatus }],
-  ['apps/v1', 'ReplicaSet', 'replicasets', { rules: plainRules({ generation: true }), ...withStatus }],
-  ['apps/v1', 'Deployment', 'deployments', { rules: plainRules({ generation: true }), ...withStatus }],
-  ['apps/v1', 'StatefulSet', 'statefulsets', { rules: plainRules({ generation: true }), ...withStatus }],
-  ['apps/v1', 'DaemonSet', 'daemonsets', { rules: plainRules({ generation: true }), ...withStatus }],
-  ['coordination.k8s.io/v1', 'Lease', 'leases', { rules: leaseRules }],
-  ['events.k8s.io/v1', 'Event', 'events', { rules: eventRules }],
-  [
-    'policy/v1',
-    'PodDisruptionBudget',
-    'poddisruptionbudgets',
-    { rules: plainRules({ generation: true }), ...withStatus },
-  ],
+  ['batch/v1', 'Job', 'jobs', ['status']],
+  ['apps/v1', 'ReplicaSet', 'replicasets', ['status']],
+  ['apps/v1', 'Deployment', 'deployments', ['status']],
+  ['apps/v1', 'StatefulSet', 'statefulsets', ['status']],
+  ['apps/v1', 'DaemonSet', 'daemonsets', ['status']],
+  ['coordination.k8s.io/v1', 'Lease', 'leases'],
+  ['events.k8s.io/v1', 'Event', 'events'],
+  ['policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets', ['status']],
 ];
 
-export const builtInResources: readonly Resource[] = rows.map(([groupVersion, kind, plural, traits = {}]) => {
-  const [version = '', group = ''] = groupVersion.split('/').toReversed();
-  return {
-    group,
-    version,
-    plural,
-    kind,
-    namespaced: traits.clusterScoped !== true,
-    subresources: traits.subresources ?? [],
-    custom: false,
-    rules: traits.rules ?? plainRules({ generation: false }),
-    binary: binaryKinds[kind],
-  };
+const builtIn: readonly Resource[] = kinds.map(([apiVersion, kind, plural, subresources = []]) => {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  const namespaced = kind !== 'Node' && kind !== 'Namespace';
+  const rules = rulesOf[kind] ?? plainRules;
+  const names = { group, version, plural, kind };
+  return { ...names, namespaced, subresources, custom: false, rules, binary: binaryKinds[kind] };
 });
 
-/** The resource of the storage version that a CustomResourceDefinition describes. */
-export function customResource(crd: JsonObject): Resource {
+/** The resources that are served at the moment. */
+export class Registry {
+  #resources = builtIn;
+
+  /** Installs the CustomResourceDefinitions of a directory. */
+  async install(directory: string): Promise<void> {
+    const files = (await readdir(directory)).filter((name) => name.endsWith('.yaml'));
+    const texts = await Promise.all(files.map((name) => readFile(join(directory, name), 'utf8')));
+    const crds = texts.flatMap((text) => loadAll(text)).filter(isObject);
+    const custom = crds.filter(({ kind }) => kind === 'CustomResourceDefinition').map(customResource);
+    this.#resources = [...builtIn, ...custom];
+  }
+
+  /** Throws what the real server responds: a plain 404 page where no API is installed. */
+  resource(apiVersion: string, plural: string): Resource {
+    const found = this.#resources.find((one) => one.plural === plural && apiVersionOf(one) === apiVersion);
+    if (found === undefined) throw new PageNotFound();
+    return found;
+  }
+
+  byKind(kind: string): Resource {
+    const found = this.#resources.find((resource) => resource.kind === kind);
+    if (found === undefined) throw new Failure(`no resource of kind ${kind}`, { code: 404 });
+    return found;
+  }
+}
+
+interface CrdSpec {
+  readonly group: string;
+  readonly scope: string;
+  readonly names: { readonly plural: string; readonly kind: string };
+  readonly versions: readonly { readonly name: string; readonly subresources?: unknown }[];
+}
+
+function customResource(crd: JsonObject): Resource {
   const { group, scope, names, versions } = crd['spec'] as CrdSpec;
-  const version = versions.find(({ storage }) => storage) ?? versions[0];
-  if (version === undefined) throw new Error('custom resource definition without a version');
+  const [version] = versions;
+  if (version === undefined) throw new Error('a CustomResourceDefinition without a version');
   return {
     group,
     version: version.name,
@@ -88,15 +103,4 @@ export function customResource(crd: JsonObject): Resource {
     rules: customRules(crd),
     binary: undefined,
   };
-}
-
-interface CrdSpec {
-  readonly group: string;
-  readonly scope: string;
-  readonly names: { readonly plural: string; readonly kind: string };
-  readonly versions: readonly {
-    readonly name: string;
-    readonly storage: boolean;
-    readonly subresources?: unknown;
-  }[];
 }

@@ -1,15 +1,13 @@
 import type { StatusCause } from './failure.ts';
 import { asObject, type JsonObject, type KubeObject } from './json.ts';
-import { plainRules } from './rules-plain.ts';
-import type { Rules } from './rules.ts';
+import { plainRules, type Rules } from './rules.ts';
 import { schemaChecker } from './schema.ts';
 
-/** A custom resource is pruned, defaulted and checked by the schema of its definition. */
+/** Custom resources are pruned, defaulted and checked by the schema of their definition. */
 export function customRules(crd: JsonObject): Rules {
   const check = schemaChecker(crd);
   return {
-    ...plainRules({ generation: true }),
-    unconditionalUpdate: false,
+    ...plainRules,
     admit: (given) => {
       const { object, problems } = check(given);
       const { apiVersion, kind, metadata }: KubeObject = given;

@@ -1,66 +1,170 @@
-import { cause, type StatusCause } from './failure.ts';
-import { asList, asObject, asText, type JsonObject, type KubeObject } from './json.ts';
+import { badRequest, invalidValue, requiredValue, type StatusCause } from './failure.ts';
+import { asList, asObject, asText, isEqual, without, type JsonObject, type KubeObject } from './json.ts';
 
-/** What admission makes of an object: with its defaults, and what is wrong with it. */
+/** An object with its defaults, and what is wrong with it. */
 interface Admitted {
   readonly object: KubeObject;
   readonly causes: readonly StatusCause[];
 }
 
-/** What one kind does in its own way. */
+/** How one kind differs from the others. */
 export interface Rules {
   /** metadata.generation counts the changes of the spec. */
-  readonly generation: boolean;
-  /** PUT without a resourceVersion overwrites. */
-  readonly unconditionalUpdate: boolean;
-  /** PUT of a name that does not exist creates it. */
-  readonly createOnUpdate: boolean;
-  /** The status of a new object is its creator's: kubelets register nodes so. */
+  readonly countsGenerations: boolean;
+  /** The creator of an object sets its status: kubelets register nodes so. */
   readonly keepsStatus?: true;
-  /** Group in the 422s of this kind, where it is not its own. */
+  /** PUT needs a resourceVersion. */
+  readonly needsVersion?: true;
+  /** Of the 422s, where it is not the kind's own. */
   readonly errorGroup?: string;
-  /** Throws what the decoder of the real server refuses (400) before it looks at the content. */
-  decode(object: KubeObject): void;
+  /** Throws a 400 for what the real server's decoder refuses. */
+  readonly decode?: (object: KubeObject) => void;
   admit(object: KubeObject, old: KubeObject | undefined): Admitted;
-  /** The fields that a fieldSelector may use, beside metadata.name and metadata.namespace. */
-  fields(object: KubeObject): Readonly<Record<string, string>>;
+  /** The fields that a fieldSelector may use, besides metadata.name and metadata.namespace. */
+  readonly fields?: (object: JsonObject) => Readonly<Record<string, unknown>>;
+}
+
+export const plainRules: Rules = {
+  countsGenerations: true,
+  admit: (object) => ({ object, causes: [] }),
+};
+
+const whenNew =
+  (complete: (object: KubeObject) => KubeObject): Rules['admit'] =>
+  (object, old) => ({ object: old === undefined ? complete(object) : object, causes: [] });
+
+/** The defaults that dustpan or a test reads. */
+const podDefaults = { restartPolicy: 'Always', terminationGracePeriodSeconds: 30 };
+
+const podRules: Rules = {
+  countsGenerations: true,
+  admit: whenNew((pod) => ({
+    ...pod,
+    spec: { ...podDefaults, ...asObject(pod['spec']) },
+    status: { phase: 'Pending', qosClass: 'BestEffort' },
+  })),
+  fields: ({ spec }) => ({ 'spec.nodeName': asObject(spec)['nodeName'] }),
+};
+
+const notReady = [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }];
+
+const nodeRules: Rules = {
+  countsGenerations: false,
+  keepsStatus: true,
+  admit: whenNew((node) => ({ ...node, spec: { taints: notReady, ...asObject(node['spec']) } })),
+};
+
+const namespaceRules: Rules = {
+  countsGenerations: false,
+  admit: whenNew((namespace) => {
+    const { metadata } = namespace;
+    const labels = { ...metadata.labels, 'kubernetes.io/metadata.name': metadata.name };
+    return { ...namespace, metadata: { ...metadata, labels }, status: { phase: 'Active' } };
+  }),
+};
+
+const leaseRules: Rules = {
+  countsGenerations: false,
+  needsVersion: true,
+  decode: ({ spec }) => {
+    checkMicroTime('Lease', asObject(spec)['acquireTime']);
+    checkMicroTime('Lease', asObject(spec)['renewTime']);
+  },
+  admit: (object) => {
+    const { leaseDurationSeconds: seconds } = asObject(object['spec']);
+    const isWrong = typeof seconds === 'number' && seconds <= 0;
+    const field = 'spec.leaseDurationSeconds';
+    return { object, causes: isWrong ? [invalidValue(field, 'must be greater than 0', seconds)] : [] };
+  },
+};
+
+/** events.k8s.io/v1: strict when created; later only the series may change. Errors use the names of the older core/v1 Event. */
+const eventRules: Rules = {
+  countsGenerations: false,
+  errorGroup: '',
+  decode: ({ eventTime, series }) => {
+    checkMicroTime('Event', eventTime);
+    checkMicroTime('Event', asObject(series)['lastObservedTime']);
+  },
+  admit: (object, old) => ({ object, causes: old === undefined ? newEvent(object) : changed(object, old) }),
+  fields: ({ reason, reportingController }) => ({ reason, reportingController }),
+};
+
+export const rulesOf: Readonly<Record<string, Rules>> = {
+  Pod: podRules,
+  Node: nodeRules,
+  Namespace: namespaceRules,
+  ServiceAccount: { ...plainRules, countsGenerations: false },
+  Lease: leaseRules,
+  Event: eventRules,
+};
+
+const maxNoteBytes = 1024;
+const maxTextBytes = 128;
+const nameForm = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+
+function newEvent(event: KubeObject): readonly StatusCause[] {
+  const { eventTime, series, regarding, reportingController, type, note } = event;
+  const isClusterScoped = asText(asObject(regarding)['namespace']) === '';
+  const isMisplaced = isClusterScoped && event.metadata.namespace !== 'default';
+  const controller = asText(reportingController).split('/').at(-1) ?? '';
+  const problems: readonly (readonly [isWrong: boolean, cause: StatusCause])[] = [
+    [isMisplaced, invalidValue('involvedObject.namespace', 'does not match event.namespace')],
+    [asText(eventTime) === '', requiredValue('eventTime')],
+    [
+      series !== undefined && Number(asObject(series)['count']) < 2,
+      invalidValue('series.count', 'should be at least 2'),
+    ],
+    [!nameForm.test(controller), invalidValue('reportingController', 'name part is invalid')],
+    [!['Normal', 'Warning'].includes(asText(type)), invalidValue('type', 'has invalid value')],
+    [Buffer.byteLength(asText(note)) > maxNoteBytes, tooLong('message', maxNoteBytes)],
+  ];
+  const texts = ['reportingInstance', 'action', 'reason'].flatMap((field) => textCauses(event, field));
+  return [...problems.filter(([isWrong]) => isWrong).map(([, cause]) => cause), ...texts];
+}
+
+const tooLong = (field: string, max: number): StatusCause =>
+  invalidValue(field, `can have at most ${max} characters`);
+
+function textCauses(event: JsonObject, field: string): readonly StatusCause[] {
+  const bytes = Buffer.byteLength(asText(event[field]));
+  if (bytes === 0) return [requiredValue(field)];
+  return bytes > maxTextBytes ? [tooLong(field, maxTextBytes)] : [];
+}
+
+function changed(event: KubeObject, old: KubeObject): readonly StatusCause[] {
+  const fixed = (one: KubeObject): JsonObject => without(one, 'metadata', 'series');
+  return Object.keys(fixed(event))
+    .filter((field) => !isEqual(event[field], old[field]))
+    .map((field) => invalidValue(field, 'field is immutable'));
+}
+
+const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
+
+/** Throws unless a MicroTime has exactly six fractional digits, as Go's layout wants it. */
+function checkMicroTime(kind: string, value: unknown): void {
+  if (value === undefined || value === null || microTime.test(asText(value))) return;
+  const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00"`;
+  throw badRequest(`${kind} in version "v1" cannot be handled as a ${kind}: ${problem}`);
 }
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const subdomainMessage =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character" +
-  " (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/** What every kind demands of its metadata. */
-export function metadataCauses(
-  { metadata }: KubeObject,
-  old: KubeObject | undefined,
-): readonly StatusCause[] {
-  const owners = asList(metadata['ownerReferences']).map(asObject).flatMap(ownerCauses);
-  const rest =
-    old === undefined ? nameCauses(metadata.name) : finalizerCauses(metadata.finalizers ?? [], old);
-  return [...rest, ...owners];
-}
-
-const ownerFields = ['apiVersion', 'kind', 'name', 'uid'];
-
-function ownerCauses(owner: JsonObject): readonly StatusCause[] {
-  return ownerFields
-    .filter((field) => asText(owner[field]) === '')
-    .map((field) => cause.invalid(`metadata.ownerReferences.${field}`, 'must not be empty'));
+/** What is wrong with the metadata of an object of any kind. */
+export function metadataCauses({ metadata }: KubeObject): readonly StatusCause[] {
+  return [
+    ...nameCauses(metadata.name),
+    ...asList(metadata['ownerReferences']).map(asObject).flatMap(ownerCauses),
+  ];
 }
 
 function nameCauses(name: string): readonly StatusCause[] {
-  if (name === '') return [cause.required('metadata.name', 'name or generateName is required')];
+  if (name === '') return [requiredValue('metadata.name', 'name or generateName is required')];
   if (subdomain.test(name) && name.length <= 253) return [];
-  return [cause.invalid('metadata.name', subdomainMessage, name)];
+  return [invalidValue('metadata.name', 'a lowercase RFC 1123 subdomain is required', name)];
 }
 
-function finalizerCauses(finalizers: readonly string[], { metadata }: KubeObject): readonly StatusCause[] {
-  if (metadata.deletionTimestamp === undefined) return [];
-  const added = finalizers.filter((name) => !(metadata.finalizers ?? []).includes(name));
-  if (added.length === 0) return [];
-  const list = added.map((name) => JSON.stringify(name)).join(', ');
-  const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`;
-  return [cause.forbidden('metadata.finalizers', message)];
-}
+const ownerCauses = (owner: JsonObject): readonly StatusCause[] =>
+  ['apiVersion', 'kind', 'name', 'uid']
+    .filter((field) => asText(owner[field]) === '')
+    .map((field) => invalidValue(`metadata.ownerReferences.${field}`, 'must not be empty'));

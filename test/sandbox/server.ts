@@ -1,40 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContractServer } from '../contract/server.ts';
-import { loadCrds } from './crds.ts';
-import { DirectStore } from './direct-store.ts';
-import type { Faults } from './faults.ts';
-import { Front } from './front.ts';
-import { kubeconfigFolder, type KubeconfigFolder } from './kubeconfig.ts';
-import { Registry } from './registry.ts';
-import type { SandboxRequest } from './request-log.ts';
-import { Store } from './store.ts';
-import type { SandboxUser } from './users.ts';
-import type { World } from './world.ts';
+import { ApiServer, failed, ofStatus, type ApiResponse } from './api-server.ts';
+import type { DirectStore } from './direct-store.ts';
+import { badRequest, Failure } from './failure.ts';
+import { FaultPlan, type Fault, type Faults } from './faults.ts';
+import { asObject, type JsonObject } from './json.ts';
+import { attributesOf, type ApiRequest } from './request.ts';
+import { authenticate, authorize, review, type SandboxUser } from './users.ts';
+import type { WatchSink } from './watch.ts';
 
 export interface SandboxOptions {
   /** False: the server starts without dustpan's CRDs, until `installCrds`. */
   readonly crds?: boolean;
-  /** Beside the administrator. */
+  /** Besides the administrator. */
   readonly users?: readonly SandboxUser[];
-  /** How often an idle watch gets a bookmark; default 5 000. */
-  readonly bookmarkIntervalMs?: number;
-  /** Changes of each resource that are remembered for watches and lists of earlier revisions; default 10 000. */
-  readonly historyLimit?: number;
-  /** For the times the server writes. */
-  readonly now?: () => Date;
-  /** Where the CRDs are; default `crds` of the working directory, which for every script of the package is the repository. */
-  readonly crdDirectory?: string;
 }
 
-/** The in-process API server. */
+/** A request as the server saw it. */
+export interface SandboxRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly user: string;
+}
+
+/** The API server of this process, over HTTP. */
 export interface Sandbox extends ContractServer {
   /** The objects, without HTTP. */
   readonly store: DirectStore;
-  /** The latest requests, oldest first. */
+  /** Oldest first. */
   readonly requests: readonly SandboxRequest[];
   readonly faults: Faults;
   installCrds(): Promise<void>;
@@ -43,97 +46,145 @@ export interface Sandbox extends ContractServer {
 }
 
 const administrator = 'kubernetes-admin';
-const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
-const defaultHistoryLimit = 10_000;
-const defaultBookmarkIntervalMs = 5000;
-
-/** Starts an API server in this process, on a free port of the loopback device. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const world = newWorld(options);
-  const token = randomUUID();
-  const admin: SandboxUser = { name: administrator, token, allow: () => true };
-  const users = [admin, ...(options.users ?? [])];
-  const front = new Front(world, {
-    users,
-    bookmarkIntervalMs: options.bookmarkIntervalMs ?? defaultBookmarkIntervalMs,
-  });
-  const crdDirectory = options.crdDirectory ?? join(process.cwd(), 'crds');
-  const installCrds = async (): Promise<void> => {
-    world.registry.install(await loadCrds(crdDirectory));
-  };
-  if (options.crds !== false) await installCrds();
-  const server = await listen(front);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const kubeconfigs = await kubeconfigFolder(url, users);
-  return {
-    url,
-    caFile: undefined,
-    token,
-    kubeconfigFile: kubeconfigs.fileOf(administrator),
-    store: seeded(world),
-    get requests() {
-      return front.log.entries;
-    },
-    faults: faultsOf(front),
-    installCrds,
-    kubeconfigOf: (user) => kubeconfigs.fileOf(user),
-    stop: () => stop(server, front, kubeconfigs),
-  };
-}
-
-function newWorld({ historyLimit = defaultHistoryLimit, now = () => new Date() }: SandboxOptions): World {
-  const registry = new Registry();
-  const store = new Store(historyLimit);
-  for (const resource of registry.resources) store.collection(resource);
-  return { registry, store, now };
-}
-
-function seeded(world: World): DirectStore {
-  const store = new DirectStore(world);
-  for (const name of namespaces) {
-    const metadata = { name, labels: { 'kubernetes.io/metadata.name': name } };
-    store.apply({ apiVersion: 'v1', kind: 'Namespace', metadata, status: { phase: 'Active' } });
-  }
-  return store;
-}
-
-/** Idle connections outlive any pause of a client, so that a keep-alive client never meets a closing one. */
+/** Idle connections outlive any pause of a client, so that a keep-alive client never meets one that closes. */
 const keepAliveMs = 120_000;
 
-async function listen(front: Front): Promise<Server> {
+/** Starts an API server in this process, on a free port of the loopback device. */
+export async function startSandbox({
+  crds = true,
+  users: others = [],
+}: SandboxOptions = {}): Promise<Sandbox> {
+  const api = new ApiServer();
+  const installCrds = (): Promise<void> => api.registry.install(join(process.cwd(), 'crds'));
+  if (crds) await installCrds();
+  const token = randomUUID();
+  const users = [{ name: administrator, token, allow: () => true }, ...others];
+  const requests: SandboxRequest[] = [];
+  const plan = new FaultPlan(api);
+  const front = { api, users, requests, plan };
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0 }, (request, response) => {
-    void front.handle(request, response);
+    void serve(front, request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return server;
-}
-
-function faultsOf(front: Front): Faults {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const directory = await mkdtemp(join(tmpdir(), 'dustpan-sandbox-'));
+  const kubeconfigOf = (user: string): string => join(directory, `${user}.kubeconfig`);
+  await Promise.all(users.map((user) => writeFile(kubeconfigOf(user.name), kubeconfig(url, user))));
   return {
-    next: (matches, fault, times) => {
-      front.plan.next(matches, fault, times);
-    },
-    clear: () => {
-      front.plan.clear();
-    },
-    get pending() {
-      return front.plan.pending;
-    },
-    closeWatches: (matches) => {
-      front.closeWatches(matches);
-    },
-    expireWatches: () => {
-      front.expireWatches();
+    ...{ url, caFile: undefined, token, kubeconfigFile: kubeconfigOf(administrator), kubeconfigOf },
+    ...{ store: api.objects, requests, faults: plan, installCrds },
+    stop: async () => {
+      api.closeWatches();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }
 
-async function stop(server: Server, front: Front, kubeconfigs: KubeconfigFolder): Promise<void> {
-  front.closeWatches();
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-  await kubeconfigs.remove();
+/** JSON is YAML. */
+function kubeconfig(server: string, { name, token }: SandboxUser): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'sandbox', cluster: { server } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name: 'sandbox', context: { cluster: 'sandbox', user: name } }],
+    'current-context': 'sandbox',
+  });
+}
+
+interface Front {
+  readonly api: ApiServer;
+  readonly users: readonly SandboxUser[];
+  readonly requests: SandboxRequest[];
+  readonly plan: FaultPlan;
+}
+
+async function serve(front: Front, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = 'GET', headers } = incoming;
+  const { accept = 'application/json', authorization = '' } = headers;
+  const url = new URL(incoming.url ?? '/', 'http://sandbox');
+  const token = authorization.replace(/^Bearer /, '');
+  const user = front.users.find((one) => one.token === token)?.name ?? '';
+  const request = { method, path: url.pathname, query: url.searchParams, user };
+  front.requests.push(request);
+  const fault = front.plan.take(request);
+  try {
+    // Also of a request that is refused: the rest of it must not be taken for the next one.
+    const bytes = await buffer(incoming);
+    await suffer(fault);
+    const contentType = headers['content-type'] ?? '';
+    const asked = { method, url, accept, contentType, body: jsonOf(bytes) };
+    send(front, response, { answer: answerTo(front, token, asked), fault });
+  } catch (err) {
+    send(front, response, { answer: failed(err, accept), fault });
+  }
+}
+
+function answerTo({ api, users }: Front, token: string, request: ApiRequest): ApiResponse {
+  const user = authenticate(users, token);
+  authorize(user, attributesOf(request.method, request.url));
+  const reviewed = request.method === 'POST' ? review(users, user, request) : undefined;
+  return reviewed === undefined ? api.handle(request) : ofStatus(201, reviewed, 'json');
+}
+
+function jsonOf(bytes: Buffer): JsonObject | undefined {
+  if (bytes.length === 0) return undefined;
+  try {
+    return asObject(JSON.parse(bytes.toString()));
+  } catch (err) {
+    throw badRequest(`the object provided is unrecognized: ${String(err)}`);
+  }
+}
+
+async function suffer(fault: Fault | undefined): Promise<void> {
+  if (fault?.kind === 'delay') await delay(fault.ms);
+  // The client closes the connection, or the server when it stops.
+  if (fault?.kind === 'hang') await new Promise<never>(() => undefined);
+  if (fault?.kind !== 'status') return;
+  const { status, reason = '', message = `sandbox fault: ${status}`, retryAfterSeconds } = fault;
+  const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
+  throw new Failure(message, { code: status, reason, ...details });
+}
+
+function send(
+  { api }: Front,
+  response: ServerResponse,
+  { answer, fault }: { readonly answer: ApiResponse; readonly fault: Fault | undefined },
+): void {
+  const { status, type, retryAfterSeconds, body } = answer;
+  const later = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  response.writeHead(status, { 'content-type': type, ...later }).flushHeaders();
+  const sink = cutSink(response, fault?.kind === 'cut' ? fault.afterBytes : Infinity);
+  if (typeof body !== 'function') {
+    for (const piece of body) sink.write(piece);
+    sink.end();
+    return;
+  }
+  const watch = body(sink);
+  response.once('close', () => {
+    api.forget(watch);
+  });
+}
+
+/** The body of a response; after so many bytes the connection breaks. */
+function cutSink(response: ServerResponse, limit: number): WatchSink {
+  let left = limit;
+  return {
+    write: (chunk) => {
+      if (left <= 0 || response.destroyed) return;
+      const piece = chunk.subarray(0, left);
+      left -= piece.length;
+      response.write(piece, () => {
+        if (left <= 0) response.destroy();
+      });
+    },
+    end: () => {
+      if (left > 0) response.end();
+    },
+  };
 }

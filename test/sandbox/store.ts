@@ -1,62 +1,157 @@
-import { Collection, keyOf } from './collection.ts';
 import type { KubeObject } from './json.ts';
 import { apiVersionOf, type Resource } from './resources.ts';
+
+export interface Change {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly revision: number;
+  /** After the change; for DELETED, its last state. */
+  readonly object: KubeObject;
+  readonly previous: KubeObject | undefined;
+}
+
+type Listener = (change: Change) => void;
+
+const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
+
+/** Changes that are kept for watches; twice as many at most. */
+const historyLimit = 10_000;
+/** Few lists are paged through at the same time. */
+const maxSnapshots = 4;
+
+/** All objects of one resource, with the recent changes that watches need and the snapshots that paged lists need. */
+class Collection {
+  readonly #objects = new Map<string, KubeObject>();
+  readonly #listeners = new Set<Listener>();
+  readonly #snapshots = new Map<number, readonly KubeObject[]>();
+  #history: Change[] = [];
+  #sorted: readonly KubeObject[] | undefined;
+  /** Every change after this revision is in the history. */
+  #floor: number;
+
+  constructor(revision: number) {
+    this.#floor = revision;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  get(namespace: string | undefined, name: string): KubeObject | undefined {
+    return this.#objects.get(keyOf(namespace, name));
+  }
+
+  /** In the order of the keys, as etcd lists them. */
+  sorted(): readonly KubeObject[] {
+    this.#sorted ??= [...this.#objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+    return this.#sorted;
+  }
+
+  /** Keeps the present list for the further pages of a list at this revision. */
+  remember(revision: number): void {
+    const [oldest] = this.#snapshots.keys();
+    if (oldest !== undefined && this.#snapshots.size >= maxSnapshots) this.#snapshots.delete(oldest);
+    this.#snapshots.set(revision, this.sorted());
+  }
+
+  /** Undefined when the snapshot is forgotten. */
+  snapshot(revision: number): readonly KubeObject[] | undefined {
+    return this.#snapshots.get(revision);
+  }
+
+  /** The changes after that revision; undefined when some of them are forgotten. */
+  since(revision: number): readonly Change[] | undefined {
+    if (revision < this.#floor) return undefined;
+    return this.#history.slice(this.#history.findLastIndex((change) => change.revision <= revision) + 1);
+  }
+
+  record(change: Change): void {
+    const { namespace, name } = change.object.metadata;
+    if (change.type === 'DELETED') this.#objects.delete(keyOf(namespace, name));
+    else this.#objects.set(keyOf(namespace, name), change.object);
+    this.#sorted = undefined;
+    this.#history.push(change);
+    if (this.#history.length > 2 * historyLimit) this.#trim(change.revision);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Forgets the past: revisions before this one are expired. */
+  compact(revision: number): void {
+    this.#history = [];
+    this.#snapshots.clear();
+    this.#floor = revision;
+  }
+
+  #trim(revision: number): void {
+    this.#history = this.#history.slice(-historyLimit);
+    this.#floor = (this.#history[0]?.revision ?? revision) - 1;
+  }
+}
 
 const firstRevision = 1000;
 
 /** All objects, under one counter of revisions, as in etcd. */
 export class Store {
   readonly #collections = new Map<string, Collection>();
-  readonly #historyLimit: number;
   #revision = firstRevision;
-
-  constructor(historyLimit: number) {
-    this.#historyLimit = historyLimit;
-  }
 
   get revision(): number {
     return this.#revision;
   }
 
-  collection(resource: Resource): Collection {
-    const id = `${resource.group}/${resource.plural}`;
+  collection({ group, plural }: Resource): Collection {
+    const id = `${group}/${plural}`;
     const known = this.#collections.get(id);
     if (known !== undefined) return known;
-    const created = new Collection(this.#revision, this.#historyLimit);
+    const created = new Collection(firstRevision);
     this.#collections.set(id, created);
     return created;
   }
 
   get(resource: Resource, namespace: string | undefined, name: string): KubeObject | undefined {
-    return this.collection(resource).get(keyOf(namespace, name));
+    return this.collection(resource).get(namespace, name);
   }
 
-  /** Stores the object under the next revision and tells the watchers. */
+  /** Stores the object under the next revision and notifies the watchers. */
   put(resource: Resource, object: KubeObject): KubeObject {
-    const previous = this.get(resource, object.metadata.namespace, object.metadata.name);
-    const stored = this.#atNextRevision(resource, object);
-    const type = previous === undefined ? 'ADDED' : 'MODIFIED';
-    this.collection(resource).record({ type, revision: this.#revision, object: stored, previous });
-    return stored;
+    return this.#record(resource, object, (previous) => (previous === undefined ? 'ADDED' : 'MODIFIED'));
   }
 
-  /** Removes the object and tells the watchers; answers with its last state. */
+  /** Removes the object and notifies the watchers; returns its last state. */
   remove(resource: Resource, object: KubeObject): KubeObject {
-    const previous = this.get(resource, object.metadata.namespace, object.metadata.name);
-    const last = this.#atNextRevision(resource, object);
-    this.collection(resource).record({ type: 'DELETED', revision: this.#revision, object: last, previous });
-    return last;
+    return this.#record(resource, object, () => 'DELETED');
+  }
+
+  /** A revision without a change, as a bookmark may carry it. */
+  advance(): void {
+    this.#revision += 1;
   }
 
   /** Expires every revision before now, for lists and for watches. */
   compact(): void {
-    this.#revision += 1;
+    this.advance();
     for (const collection of this.#collections.values()) collection.compact(this.#revision);
   }
 
-  #atNextRevision(resource: Resource, object: KubeObject): KubeObject {
+  #record(
+    resource: Resource,
+    object: KubeObject,
+    typeOf: (previous: KubeObject | undefined) => Change['type'],
+  ): KubeObject {
+    const { namespace, name } = object.metadata;
+    const previous = this.get(resource, namespace, name);
     this.#revision += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#revision) };
-    return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
+    const stored = { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
+    const change = { type: typeOf(previous), revision: this.#revision, object: stored, previous };
+    this.collection(resource).record(change);
+    return stored;
   }
 }
+
+/** As metav1.Time is written: whole seconds. */
+export const timestamp = (date = new Date()): string => `${date.toISOString().slice(0, 19)}Z`;

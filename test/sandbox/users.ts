@@ -1,15 +1,13 @@
-import { Failure, resourceName, unauthorized } from './failure.ts';
-import type { Attributes } from './request-info.ts';
+import { Failure, resourceName } from './failure.ts';
+import { asObject, asText, type JsonObject } from './json.ts';
+import { attributesOf, type ApiRequest, type Attributes } from './request.ts';
 
-/** A rule of a Role or ClusterRole, and the namespace it holds in. */
-export interface UserRule {
+/** A rule of a ClusterRole. */
+interface UserRule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
-  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
   readonly nonResourceURLs?: readonly string[];
-  /** Undefined: in the whole cluster. */
-  readonly namespace?: string | undefined;
 }
 
 /** Someone who may use the API. What neither a rule nor `allow` permits is forbidden. */
@@ -20,62 +18,79 @@ export interface SandboxUser {
   readonly allow?: (attributes: Attributes) => boolean;
 }
 
-const anonymous: SandboxUser = { name: 'system:anonymous', token: '' };
-
 /** Throws 401 for a token that nobody has. */
-export function authenticate(users: readonly SandboxUser[], authorization: string | undefined): SandboxUser {
-  const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
-  if (token === undefined) return anonymous;
+export function authenticate(users: readonly SandboxUser[], token: string): SandboxUser {
   const user = users.find((candidate) => candidate.token === token);
-  if (user === undefined) throw unauthorized();
+  if (user === undefined) throw new Failure('Unauthorized', { code: 401, reason: 'Unauthorized' });
   return user;
 }
 
 /** Throws 403, in the API server's words, unless the user may. */
 export function authorize(user: SandboxUser, attributes: Attributes): void {
-  if (user.allow?.(attributes) === true) return;
-  if (user.rules?.some((rule) => permits(rule, attributes)) === true) return;
-  if (!attributes.isResource && isPublic(attributes.path)) return;
-  if (isOwnReview(attributes)) return;
-  throw attributes.isResource ? forbiddenResource(user, attributes) : forbiddenPath(user, attributes);
-}
-
-/** As system:basic-user lets everybody who is authenticated. */
-const isOwnReview = ({ group, resource, verb }: Attributes): boolean =>
-  group === 'authorization.k8s.io' && resource === 'selfsubjectaccessreviews' && verb === 'create';
-
-const isPublic = (path: string): boolean => /^\/(healthz|livez|readyz|version|apis?)(\/|$)/.test(path);
-
-function permits(rule: UserRule, attributes: Attributes): boolean {
-  if (!includes(rule.verbs, attributes.verb)) return false;
-  if (!attributes.isResource) return includes(rule.nonResourceURLs ?? [], attributes.path);
-  return isWithin(rule, attributes) && covers(rule, attributes);
-}
-
-function isWithin({ namespace, resourceNames = [] }: UserRule, attributes: Attributes): boolean {
-  if (namespace !== undefined && namespace !== attributes.namespace) return false;
-  return resourceNames.length === 0 || resourceNames.includes(attributes.name);
-}
-
-const covers = ({ apiGroups = [], resources = [] }: UserRule, { group, resource }: Attributes): boolean =>
-  includes(apiGroups, group) && includes(resources, resource);
-
-const includes = (list: readonly string[], word: string): boolean =>
-  list.includes('*') || list.includes(word);
-
-function forbiddenResource(
-  user: SandboxUser,
-  { verb, group, resource, namespace, name }: Attributes,
-): Failure {
-  const plural = resource.split('/')[0] ?? '';
-  const what = `${resourceName({ group, plural })}${name === '' ? '' : ` "${name}"`}`;
+  if (isAllowed(user, attributes)) return;
+  const { verb, group, resource, namespace, name, path, isResource } = attributes;
+  const what = `User "${user.name}" cannot ${verb}`;
+  if (!isResource)
+    throw new Failure(`forbidden: ${what} path "${path}"`, { code: 403, reason: 'Forbidden', details: {} });
+  const [plural = ''] = resource.split('/');
   const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const message = `${what} is forbidden: User "${user.name}" cannot ${verb} resource "${resource}" in API group "${group}" ${where}`;
-  const details = { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural };
-  return new Failure(message, { code: 403, reason: 'Forbidden', details });
+  const object = `${resourceName({ group, plural })}${name === '' ? '' : ` "${name}"`}`;
+  const message = `${object} is forbidden: ${what} resource "${resource}" in API group "${group}" ${where}`;
+  throw new Failure(message, { code: 403, reason: 'Forbidden', details: { name, group, kind: plural } });
 }
 
-function forbiddenPath(user: SandboxUser, { verb, path }: Attributes): Failure {
-  const message = `forbidden: User "${user.name}" cannot ${verb} path "${path}"`;
-  return new Failure(message, { code: 403, reason: 'Forbidden', details: {} });
+const ownReviews = 'selfsubjectaccessreviews';
+
+function isAllowed({ allow, rules = [] }: SandboxUser, attributes: Attributes): boolean {
+  // As system:basic-user permits to everybody.
+  if (attributes.resource === ownReviews) return true;
+  return allow?.(attributes) === true || rules.some((rule) => permits(rule, attributes));
+}
+
+function permits(rule: UserRule, { verb, isResource, path, group, resource }: Attributes): boolean {
+  const { verbs, nonResourceURLs = [], apiGroups = [], resources = [] } = rule;
+  if (!verbs.includes(verb)) return false;
+  return isResource
+    ? apiGroups.includes(group) && resources.includes(resource)
+    : nonResourceURLs.includes(path);
+}
+
+const tokenReviews = '/apis/authentication.k8s.io/v1/tokenreviews';
+const accessReviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+const ownAccessReviews = `/apis/authorization.k8s.io/v1/${ownReviews}`;
+
+/** The response to a TokenReview, a SubjectAccessReview of a path or a SelfSubjectAccessReview of a resource; undefined for other requests. */
+export function review(
+  users: readonly SandboxUser[],
+  asker: SandboxUser,
+  { url, body = {} }: ApiRequest,
+): JsonObject | undefined {
+  const spec = asObject(body['spec']);
+  const answer = (status: JsonObject): JsonObject => ({ ...body, metadata: {}, status });
+  switch (url.pathname) {
+    case tokenReviews:
+      return answer(tokenStatus(users.find(({ token }) => token === spec['token'])));
+    case accessReviews: {
+      const user = users.find(({ name }) => name === spec['user']);
+      const { path, verb } = asObject(spec['nonResourceAttributes']);
+      const attributes = attributesOf(asText(verb), new URL(asText(path), url));
+      return answer({ allowed: user !== undefined && isAllowed(user, attributes) });
+    }
+    case ownAccessReviews:
+      return answer({ allowed: isAllowed(asker, attributesIn(asObject(spec['resourceAttributes']))) });
+    default:
+      return undefined;
+  }
+}
+
+function tokenStatus(user: SandboxUser | undefined): JsonObject {
+  if (user === undefined) return { user: {}, error: '[invalid bearer token, token lookup failed]' };
+  const known = { username: user.name, groups: ['system:authenticated'] };
+  return { authenticated: true, user: known, audiences: ['https://sandbox'] };
+}
+
+function attributesIn({ verb, group, resource, subresource, namespace }: JsonObject): Attributes {
+  const parts = [resource, subresource].map(asText).filter((part) => part !== '');
+  const target = { verb: asText(verb), group: asText(group), resource: parts.join('/') };
+  return { ...target, namespace: asText(namespace), name: '', path: '', isResource: true };
 }

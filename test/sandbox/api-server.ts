@@ -1,0 +1,167 @@
+import { remove } from './delete.ts';
+import { DirectStore } from './direct-store.ts';
+import {
+  contentType,
+  encodeList,
+  encodeObject,
+  encodeStatus,
+  formOf,
+  type Encoding,
+  type Form,
+} from './encode.ts';
+import { evict } from './evict.ts';
+import { Failure, notFound, PageNotFound } from './failure.ts';
+import type { JsonObject, KubeObject } from './json.ts';
+import { list } from './list.ts';
+import { callOf, type ApiRequest, type Call } from './request.ts';
+import { Registry } from './resources.ts';
+import { Store } from './store.ts';
+import { Watch, type WatchSink } from './watch.ts';
+import { create, patch, update } from './write.ts';
+
+/** A response: whole, in pieces, or a watch that goes on. */
+export interface ApiResponse {
+  readonly status: number;
+  readonly type: string;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly body: Iterable<Uint8Array> | ((sink: WatchSink) => Watch);
+}
+
+const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** The API server, without a transport and without users. */
+export class ApiServer {
+  readonly registry = new Registry();
+  readonly #store = new Store();
+  /** The objects, without requests. */
+  readonly objects = new DirectStore(this.registry, this.#store);
+  readonly #watches = new Set<Watch>();
+
+  constructor() {
+    for (const name of namespaces) this.objects.ensureNamespace(name);
+  }
+
+  get watching(): number {
+    return this.#watches.size;
+  }
+
+  /** Never throws: a failure is a response. */
+  handle(request: ApiRequest): ApiResponse {
+    try {
+      return this.#serve(callOf(request, { registry: this.registry, store: this.#store }), request.accept);
+    } catch (err) {
+      return failed(err, request.accept);
+    }
+  }
+
+  /** Ends open watches, as a server does that is shut down. */
+  closeWatches(): void {
+    for (const watch of this.#watches) watch.close();
+  }
+
+  /** Ends open watches with an ERROR in the stream. */
+  failWatches(failure: Failure): void {
+    for (const watch of this.#watches) watch.fail(failure);
+  }
+
+  /** Forgets the past: older revisions and continue tokens are expired. */
+  compact(): void {
+    this.#store.compact();
+  }
+
+  /** Also ends open watches with a 410. */
+  expireWatches(): void {
+    this.compact();
+    for (const watch of this.#watches) watch.expire();
+  }
+
+  /** Sends a bookmark of a new revision to every watch. */
+  bookmark(): void {
+    this.#store.advance();
+    for (const watch of this.#watches) watch.bookmark();
+  }
+
+  #serve(call: Call, accept: string): ApiResponse {
+    const form = formOf(call, accept);
+    switch (call.verb) {
+      case 'get':
+        return ofObject(200, get(call), form);
+      case 'list':
+        return { status: 200, type: contentType(form.media.encoding), body: encodeList(list(call), form) };
+      case 'watch':
+        return {
+          status: 200,
+          type: contentType(form.media.encoding, true),
+          body: (sink) => this.#watch(call, form, sink),
+        };
+      case 'create':
+        if (call.subresource === 'eviction') return ofStatus(201, evict(call), form.media.encoding);
+        return ofObject(201, create(call), form);
+      case 'update':
+        return ofObject(200, update(call), form);
+      case 'patch':
+        return ofObject(200, patch(call), form);
+      case 'delete':
+        return deleted(call, form);
+    }
+  }
+
+  #watch(call: Call, form: Form, sink: WatchSink): Watch {
+    const watch: Watch = new Watch(call, form, {
+      write: (frame) => {
+        sink.write(frame);
+      },
+      end: () => {
+        this.#watches.delete(watch);
+        sink.end();
+      },
+    });
+    this.#watches.add(watch);
+    watch.start();
+    return watch;
+  }
+
+  /** The client of the watch has gone. */
+  forget(watch: Watch): void {
+    this.#watches.delete(watch);
+    watch.stop();
+  }
+}
+
+function get({ store, resource, namespace, name }: Call): KubeObject {
+  const object = store.get(resource, namespace, name);
+  if (object === undefined) throw notFound(resource, name);
+  return object;
+}
+
+function deleted(call: Call, form: Form): ApiResponse {
+  const result = remove(call);
+  if ('object' in result) return ofObject(200, result.object, form);
+  return ofStatus(200, result.status, form.media.encoding);
+}
+
+const ofObject = (status: number, object: KubeObject, form: Form): ApiResponse => ({
+  status,
+  type: contentType(form.media.encoding),
+  body: [encodeObject(object, form)],
+});
+
+export const ofStatus = (status: number, body: JsonObject, encoding: Encoding): ApiResponse => ({
+  status,
+  type: contentType(encoding),
+  body: [encodeStatus(body, encoding)],
+});
+
+/** An error in the form of the client's first choice. */
+export function failed(err: unknown, accept: string): ApiResponse {
+  if (err instanceof PageNotFound)
+    return { status: 404, type: 'text/plain; charset=utf-8', body: [Buffer.from('404 page not found\n')] };
+  const failure =
+    err instanceof Failure ? err : new Failure(String(err), { code: 500, reason: 'InternalError' });
+  const encoding = accept.startsWith('application/vnd.kubernetes.protobuf') ? 'protobuf' : 'json';
+  const { details } = failure.status as { readonly details?: { readonly retryAfterSeconds?: number } };
+  return {
+    ...ofStatus(failure.code, failure.status, encoding),
+    retryAfterSeconds: details?.retryAfterSeconds,
+  };
+}
