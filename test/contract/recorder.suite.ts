@@ -6,7 +6,7 @@ import type { EventDrop } from '../../src/kube/event-recorder.ts';
 import type { HttpTransport } from '../../src/kube/http-transport.ts';
 import type { EventSpec, ObjectRef } from '../../src/kube/recorder.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { StoredEvent } from '../fakes/event-server.ts';
+import type { StoredEvent } from '../fakes/event-recording.ts';
 import { silentLogger } from '../fakes/logger.ts';
 import { contractTransport } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';

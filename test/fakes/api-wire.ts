@@ -14,7 +14,7 @@ export interface FakeObject {
   readonly [field: string]: unknown;
 }
 
-export interface FakeStatus {
+interface FakeStatus {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
@@ -26,9 +26,6 @@ const encoders: Readonly<Record<string, (object: FakeObject) => Uint8Array>> = {
   Namespace: (object) => Namespace.encode(namespaceFromJson(object)).finish(),
   Job: (object) => Job.encode(jobFromJson(object)).finish(),
 };
-
-/** True for the kinds that have a protobuf form. */
-export const hasProtobuf = (kind: string): boolean => kind in encoders;
 
 /** The answers of an API server for one kind, in one of the two wire forms. */
 export class Wire {

@@ -1,9 +1,45 @@
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { EventDrop } from '../../src/kube/event-recorder.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
-import { EventServer } from './event-server.ts';
+import type { KubeRequest, KubeResponse } from '../../src/kube/transport.ts';
+import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
+
+export interface StoredEvent {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly reason: string;
+  readonly note: string;
+  readonly reportingInstance: string;
+  readonly eventTime: string;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+}
+
+/** An API server for Events, in which every namespace exists. */
+class EventServer extends FakeApi {
+  /** In the order of their creation. */
+  get events(): readonly StoredEvent[] {
+    const created = this.requests.map(({ body }) => (body as Partial<StoredEvent>).metadata?.name);
+    const events = this.objects.list('Event') as unknown as readonly StoredEvent[];
+    const place = ({ metadata }: StoredEvent): number => created.lastIndexOf(metadata.name);
+    return events.toSorted((a, b) => place(a) - place(b));
+  }
+
+  get verbs(): readonly string[] {
+    return this.requests.map(({ method }) => method);
+  }
+
+  /** As their time to live does. */
+  expireAll(): void {
+    for (const { metadata } of this.events) this.objects.delete('Event', metadata.name, metadata.namespace);
+  }
+
+  override send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const [, namespace] = /\/namespaces\/([^/]+)/.exec(request.path) ?? [];
+    if (namespace !== undefined) this.objects.ensureNamespace(namespace);
+    return super.send(request, signal);
+  }
+}
 
 /** A recorder at work against a server of its own. */
 interface Recording {

@@ -1,12 +1,92 @@
 import { LeaseElector } from '../../src/kube/lease.ts';
 import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
-import type { LeaseConnection } from './lease-server.ts';
-import { LeaseServer } from './lease-server.ts';
+import type { Lease, LeaseSpec } from '../../src/kube/lease-record.ts';
+import type { KubeRequest } from '../../src/kube/transport.ts';
+import { ApiServer } from '../sandbox/api-server.ts';
+import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 export const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+
+const place = { namespace: 'ns', name: 'dustpan' };
+
+/** An API server with one Lease. */
+export class LeaseServer {
+  /** Those that the server acted on. */
+  readonly requests: KubeRequest[] = [];
+  readonly #api = new ApiServer();
+
+  constructor() {
+    this.#api.objects.ensureNamespace(place.namespace);
+  }
+
+  get lease(): Lease | undefined {
+    return this.#api.objects.get('Lease', place.name, place.namespace) as Lease | undefined;
+  }
+
+  get spec(): LeaseSpec {
+    return this.lease?.spec ?? {};
+  }
+
+  get holder(): string | null | undefined {
+    return this.spec.holderIdentity;
+  }
+
+  /** As another candidate writes it, past all preconditions. */
+  overwrite(spec: LeaseSpec): void {
+    this.#api.objects.apply({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { ...place },
+      spec,
+    });
+  }
+
+  remove(): void {
+    this.#api.objects.delete('Lease', place.name, place.namespace);
+  }
+
+  /** A connection to this server, with faults of its own. */
+  connect(): LeaseConnection {
+    return new LeaseConnection(this.#api, this.requests);
+  }
+}
+
+/** `down`: refused before the server sees it. `mute`: the server acts, the response is lost. `hang`: there is no response at all. */
+type Fault = 'down' | 'mute' | 'hang' | Error;
+
+class LeaseConnection extends FakeApi {
+  fault: Fault | undefined;
+  /** Which requests the fault hits; default all. */
+  hits: (request: KubeRequest) => boolean = () => true;
+  /** Holds back the responses; the server has acted by then. */
+  answersAfter: Promise<void> | undefined;
+
+  constructor(server: ApiServer, seen: KubeRequest[]) {
+    super(server);
+    let fault: Fault | undefined;
+    this.before = (request) => {
+      fault = this.hits(request) ? this.fault : undefined;
+      if (fault instanceof Error) throw fault;
+      if (fault === 'down') throw new Error('connect ECONNREFUSED');
+    };
+    this.after = async (request, signal) => {
+      seen.push(request);
+      await this.answersAfter;
+      if (fault === 'mute') throw new Error('socket hang up');
+      if (fault === 'hang') await aborted(signal);
+    };
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
 
 interface Candidate {
   readonly elector: LeaseElector;
@@ -40,7 +120,7 @@ export function candidate(
     clock,
     log,
     random: () => 0,
-    lease: { namespace: 'ns', name: 'dustpan' },
+    lease: place,
     identity,
     onEvent: (event) => events.push(event),
     onMasterStatus: (leading) => statuses.push(leading),

@@ -1,4 +1,9 @@
-import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
+import {
+  ApiError,
+  type KubeRequest,
+  type KubeResponse,
+  type KubeTransport,
+} from '../../src/kube/transport.ts';
 
 interface FakeAnswers {
   /** What a request gets: a Buffer as it is, anything else as JSON; throw an ApiError for a refusal. */
@@ -10,7 +15,9 @@ interface FakeAnswers {
   ) => Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 }
 
-/** Answers from functions and remembers what it was asked. */
+export const refusal = (status: number, reason: string): ApiError => new ApiError(reason, { status, reason });
+
+/** Responds by functions and remembers the requests. */
 export class FakeTransport implements KubeTransport {
   readonly requests: KubeRequest[] = [];
   readonly #answers: FakeAnswers;

@@ -54,6 +54,11 @@ export class DirectStore {
     if (object !== undefined) this.#store.remove(this.#registry.byKind(kind), object);
   }
 
+  /** As a resourceVersion. */
+  get revision(): string {
+    return String(this.#store.revision);
+  }
+
   ensureNamespace(name: string): void {
     if (this.get('Namespace', name) !== undefined) return;
     const labels = { 'kubernetes.io/metadata.name': name };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { leaseProblems } from '../../../src/kube/lease.ts';
-import { candidate, leaseTimes, led, pass } from '../../fakes/lease-candidate.ts';
-import { LeaseServer, refusal } from '../../fakes/lease-server.ts';
+import { candidate, LeaseServer, leaseTimes, led, pass } from '../../fakes/lease-candidate.ts';
+import { refusal } from '../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
 test('the first candidate creates the lease and leads', async () => {
@@ -17,7 +17,11 @@ test('the first candidate creates the lease and leads', async () => {
     leaseTransitions: 0,
   });
   expect(leader.events).toMatchObject([
-    { reason: 'LeaderElection', note: 'a became leader', regarding: { kind: 'Lease', uid: 'lease-uid' } },
+    {
+      reason: 'LeaderElection',
+      note: 'a became leader',
+      regarding: { kind: 'Lease', uid: server.lease?.metadata.uid },
+    },
   ]);
 });
 

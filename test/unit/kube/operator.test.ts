@@ -5,8 +5,7 @@ import { statusPatcher } from '../../../src/kube/status-patch.ts';
 import { settled } from '../../fakes/settling-clock.ts';
 import { PolicyFeed, storedPolicy } from '../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { FakeTransport } from '../../fakes/transport.ts';
-import { refusal } from '../../fakes/lease-server.ts';
+import { FakeTransport, refusal } from '../../fakes/transport.ts';
 
 /** An operator at work; `handle` is what it does with an event beyond telling of it. */
 function operating(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/kube/transport.ts';
 import type { Logger } from '../../../src/runtime/logger.ts';
-import type { FakeApi } from '../../fakes/api-transport.ts';
+import type { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
@@ -13,7 +13,7 @@ describe('faults', () => {
     {
       name: 'in the stream',
       break: (api: FakeApi) => {
-        api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+        api.sendError(410, 'Expired');
       },
     },
     {
@@ -27,14 +27,14 @@ describe('faults', () => {
       name: 'after a compaction',
       break: (api: FakeApi) => {
         api.endWatches();
-        api.put(pod('z'));
-        api.compact();
+        api.objects.apply(pod('z'));
+        api.server.compact();
       },
     },
   ])('410 $name: a list at once, for there was progress', async ({ break: breakIt }) => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
-    api.bookmark();
+    api.server.bookmark();
     clock.advance(1000);
     breakIt(api);
     await until(() => api.lists.length === 2);
@@ -60,9 +60,9 @@ describe('faults', () => {
   test('410 for every list waits from the second on', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
-    api.put(pod('b'));
+    api.objects.apply(pod('b'));
     api.fail('list', gone, 3);
-    api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+    api.sendError(410, 'Expired');
     expect(await pause(clock)).toBe(800);
     expect(api.lists).toHaveLength(2);
   });
@@ -70,11 +70,11 @@ describe('faults', () => {
   test('an error in the stream that is not for being busy ends in a list', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
-    api.sendError({ code: 429, reason: 'TooManyRequests', message: 'busy' });
+    api.sendError(429, 'TooManyRequests');
     clock.advance(await pause(clock));
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(1);
-    api.sendError({ code: 500, reason: 'InternalError', message: 'cannot decode' });
+    api.sendError(500, 'InternalError');
     clock.advance(await pause(clock));
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(2);
@@ -83,7 +83,7 @@ describe('faults', () => {
   test('a watch that brings but a bookmark and ends is not a hot loop either', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
-    api.bookmark();
+    api.server.bookmark();
     api.endWatches();
     expect(await pause(clock)).toBe(800);
   });
@@ -102,8 +102,8 @@ describe('faults', () => {
 
   test('a continue token that expired: the list begins again', async () => {
     const api = apiWith('a', 'b', 'c');
-    api.beforePage = (token) => {
-      if (token !== '' && api.lists.length === 2) api.compact();
+    api.before = ({ query }) => {
+      if (query?.['continue'] !== undefined && api.lists.length === 2) api.server.compact();
     };
     const { clock, reflector } = start(api);
     expect(await pause(clock)).toBe(800);
@@ -156,7 +156,7 @@ describe('faults', () => {
     clock.advance(1600);
     await until(() => api.watching === 1);
     expect(api.lists).toHaveLength(1);
-    api.bookmark();
+    api.server.bookmark();
     await until(() => reflector.state === 'synced');
   });
 
@@ -242,18 +242,18 @@ describe('WatchList', () => {
     await until(() => reflector.synced);
     expect(api.lists).toHaveLength(0);
     expect(changes).toEqual([['a', 'b', 'c']]);
-    api.put(pod('d'));
+    api.objects.apply(pod('d'));
     await until(() => reflector.items.size === 4);
-    api.bookmark();
+    api.server.bookmark();
     clock.advance(1000);
     api.endWatches();
     await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe('105');
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
   });
 
   test('a server that cannot is listed', async () => {
     const api = apiWith('a');
-    api.watchList = false;
+    api.fail('watch', new ApiError('sendInitialEvents is forbidden', { status: 422, reason: 'Invalid' }));
     const { reflector } = start(api, { watchList: true });
     await until(() => reflector.synced);
     expect(api.lists).toHaveLength(1);

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { jsonResource } from '../../../src/kube/resources.ts';
 import { ApiError } from '../../../src/kube/transport.ts';
-import { FakeApi } from '../../fakes/api-transport.ts';
+import { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, startWatching, stateOf } from './reflector.bed.ts';
@@ -12,9 +12,7 @@ describe('a kind that may be missing', () => {
   const notFound = new ApiError('404 page not found', { status: 404 });
 
   test('is empty and not synced, until it is there', async () => {
-    const api = new FakeApi('GCPolicy');
-    api.put({ metadata: { name: 'p', uid: 'u' }, spec: { mode: 'DryRun' } });
-    api.fail('list', notFound);
+    const api = new FakeApi();
     const clock = new ManualClock();
     const reflector = new Reflector({ transport: api, clock, log: silentLogger, random: () => 0, resource });
     const stop = new AbortController();
@@ -23,7 +21,17 @@ describe('a kind that may be missing', () => {
     });
     void reflector.run(stop.signal);
     await until(() => reflector.state === 'missing');
-    expect(stateOf(reflector)).toMatchObject({ synced: false, lastError: '404 page not found' });
+    expect(stateOf(reflector)).toMatchObject({
+      synced: false,
+      lastError: expect.stringContaining('404 page not found') as string,
+    });
+    await api.server.registry.install('crds');
+    const policy = {
+      apiVersion: 'gc.dustpan.dev/v1alpha1',
+      kind: 'GCPolicy',
+      metadata: { name: 'p', uid: 'u' },
+    };
+    api.objects.apply({ ...policy, spec: { mode: 'DryRun' } });
     clock.advance(800);
     await until(() => reflector.synced);
     expect(reflector.items.get('u')).toMatchObject({ name: 'p', object: { spec: { mode: 'DryRun' } } });

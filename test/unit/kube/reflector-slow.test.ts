@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../src/kube/transport.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
-import type { FakeApi } from '../../fakes/api-transport.ts';
+import type { FakeApi } from '../../fakes/api.ts';
 import { apiWith, names, pod, start } from './reflector.bed.ts';
 
 /** The same server, whose lists come in three pieces, one every `everyMs`. */
@@ -64,7 +64,7 @@ test('while a list is made anew for 30 s the view before it stays, and is said n
   await passList(() => undefined);
   await until(() => api.watching === 1);
   api.endWatches();
-  api.put(pod('b'));
+  api.objects.apply(pod('b'));
   reflector.relist('test');
   await passList(() => {
     expect([reflector.synced, names(reflector)]).toEqual([false, ['a']]);

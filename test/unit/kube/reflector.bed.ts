@@ -2,14 +2,16 @@ import { onTestFinished } from 'vitest';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { Reflector, type ReflectorDeps } from '../../../src/kube/reflector.ts';
 import { podsResource } from '../../../src/kube/resources.ts';
-import { FakeApi } from '../../fakes/api-transport.ts';
-import type { FakeObject } from '../../fakes/api-wire.ts';
+import { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
+import type { Manifest } from '../../sandbox/direct-store.ts';
 
 export const refused = new Error('connection refused');
 
-export const pod = (name: string, more: object = {}): FakeObject => ({
+export const pod = (name: string, more: object = {}): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: { name, namespace: 'a', uid: `uid-${name}`, ...more },
   status: { phase: 'Running' },
 });
@@ -63,8 +65,8 @@ export function names(reflector: Reflector<PodFacts>): readonly string[] {
 
 /** An API server with these pods. */
 export function apiWith(...pods: readonly string[]): FakeApi {
-  const api = new FakeApi('Pod');
-  for (const name of pods) api.put(pod(name));
+  const api = new FakeApi();
+  for (const name of pods) api.objects.apply(pod(name));
   return api;
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { podsResource } from '../../../src/kube/resources.ts';
-import { Wire } from '../../fakes/api-wire.ts';
 import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
 
@@ -12,9 +11,9 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', (
     expect(names(reflector)).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(api.lists).toHaveLength(3);
 
-    api.put(pod('f'));
-    api.remove('uid-a');
-    api.put({ ...pod('b'), status: { phase: 'Succeeded' } });
+    api.objects.apply(pod('f'));
+    api.objects.delete('Pod', 'a', 'a');
+    api.objects.apply({ ...pod('b'), status: { phase: 'Succeeded' } });
     await until(() => reflector.items.get('uid-b')?.phase === 'Succeeded');
     expect(names(reflector)).toEqual(['b', 'c', 'd', 'e', 'f']);
     expect(stateOf(reflector)).toMatchObject({
@@ -38,7 +37,7 @@ describe('the requests', () => {
       fieldSelector: 'spec.nodeName=n',
       watch: 'true',
       allowWatchBookmarks: 'true',
-      resourceVersion: '101',
+      resourceVersion: api.objects.revision,
       timeoutSeconds: '450',
     });
   });
@@ -53,23 +52,23 @@ describe('the requests', () => {
   test('a watch that the server ends is resumed at once, after the last event or bookmark', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
-    api.put(pod('b'));
-    api.bookmark();
+    api.objects.apply(pod('b'));
+    api.server.bookmark();
     clock.advance(300_000);
     api.endWatches();
     await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe('103');
+    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
     expect(api.lists).toHaveLength(1);
   });
 
   test('changes between two watches are not lost', async () => {
     const api = apiWith('a', 'b');
     const { reflector, clock } = await startWatching(api);
-    api.bookmark();
+    api.server.bookmark();
     clock.advance(1000);
     api.endWatches();
-    api.remove('uid-a');
-    api.put(pod('c'));
+    api.objects.delete('Pod', 'a', 'a');
+    api.objects.apply(pod('c'));
     await until(() => reflector.items.has('uid-c'));
     expect(names(reflector)).toEqual(['b', 'c']);
   });
@@ -80,7 +79,9 @@ describe('the view', () => {
     const api = apiWith('a', 'b', 'c');
     const seen: (readonly string[])[] = [];
     const { reflector, changes } = start(api);
-    api.beforePage = () => seen.push(names(reflector));
+    api.before = ({ query }) => {
+      if (query?.['watch'] === undefined) seen.push(names(reflector));
+    };
     await until(() => reflector.synced);
     expect(seen).toEqual([[], []]);
     expect(changes).toEqual([['a', 'b', 'c']]);
@@ -90,10 +91,14 @@ describe('the view', () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = await startWatching(api);
     const seen: (readonly string[])[] = [];
-    api.beforePage = () => seen.push(names(reflector));
-    api.removeSilently('uid-a');
-    api.bookmark();
-    api.sendError({ code: 410, reason: 'Expired', message: 'too old' });
+    api.before = ({ query }) => {
+      if (query?.['watch'] === undefined) seen.push(names(reflector));
+    };
+    api.silently(() => {
+      api.objects.delete('Pod', 'a', 'a');
+    });
+    api.server.bookmark();
+    api.sendError(410, 'Expired');
     await until(() => api.watches.length === 2);
     expect(seen).toEqual([['a', 'b', 'c']]);
     expect(names(reflector)).toEqual(['b', 'c']);
@@ -104,8 +109,8 @@ describe('the view', () => {
     const api = apiWith('a');
     const { reflector } = await startWatching(api);
     const before = reflector.items.get('uid-a');
-    api.bookmark();
-    api.sendError({ code: 410, reason: 'Gone', message: 'too old' });
+    api.server.bookmark();
+    api.sendError(410, 'Gone');
     await until(() => api.watches.length === 2);
     expect(reflector.items.get('uid-a')).toBe(before);
   });
@@ -113,8 +118,10 @@ describe('the view', () => {
   test('a new object takes the place of its namesake', async () => {
     const api = apiWith('a');
     const { reflector } = await startWatching(api);
-    api.removeSilently('uid-a');
-    api.put(pod('a', { uid: 'uid-new' }));
+    api.silently(() => {
+      api.objects.delete('Pod', 'a', 'a');
+    });
+    api.objects.apply(pod('a', { uid: 'uid-new' }));
     await until(() => reflector.items.has('uid-new'));
     expect([...reflector.items.keys()]).toEqual(['uid-new']);
   });
@@ -122,7 +129,7 @@ describe('the view', () => {
   test('a namesake in another namespace is another object', async () => {
     const api = apiWith('a');
     const { reflector } = await startWatching(api);
-    api.put(pod('a', { namespace: 'b', uid: 'uid-other' }));
+    api.objects.apply(pod('a', { namespace: 'b', uid: 'uid-other' }));
     await until(() => reflector.items.size === 2);
   });
 });
@@ -130,7 +137,7 @@ describe('the view', () => {
 describe('relist', () => {
   test('projects anew; until it is done the view is not synced', async () => {
     const api = apiWith();
-    api.put(pod('a', { labels: { app: 'x', tier: 'y' } }));
+    api.objects.apply(pod('a', { labels: { app: 'x', tier: 'y' } }));
     const keys = new Set(['app']);
     const { reflector } = await startWatching(api, { resource: podsResource({ labelKeys: () => keys }) });
     expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x' });
@@ -146,8 +153,8 @@ describe('relist', () => {
   test('in the middle of a list begins it again', async () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = start(api);
-    api.beforePage = (token) => {
-      if (token !== '' && api.lists.length === 2) reflector.relist('test');
+    api.before = ({ query }) => {
+      if (query?.['continue'] !== undefined && api.lists.length === 2) reflector.relist('test');
     };
     await until(() => api.watching === 1);
     expect(api.lists.map((r) => r.query?.['continue'] !== undefined)).toEqual([false, true, false, true]);
@@ -155,15 +162,17 @@ describe('relist', () => {
   });
 
   test('what arrives of the old stream after it is not shown', async () => {
-    const wire = new Wire('Pod', false);
+    const line = (type: string, object: object): Buffer =>
+      Buffer.from(`${JSON.stringify({ type, object })}\n`);
+    const end = { resourceVersion: '2', annotations: { 'k8s.io/initial-events-end': 'true' } };
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
     let streams = 0;
     async function* stream(): AsyncGenerator<Buffer> {
       streams += 1;
-      yield wire.event('ADDED', pod('a', { resourceVersion: '1' }));
+      yield line('ADDED', pod('a', { resourceVersion: '1' }));
       await (streams === 1 ? late : new Promise(() => undefined));
-      yield wire.bookmark('2', { 'k8s.io/initial-events-end': 'true' });
+      yield line('BOOKMARK', { kind: 'Pod', metadata: end });
     }
     const transport = { send: () => Promise.reject(refused), stream };
     const { reflector, changes } = start(apiWith(), { watchList: true, transport });
