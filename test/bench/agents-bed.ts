@@ -6,6 +6,7 @@ import { etcdClient, type EtcdClient } from '../cluster/etcd.ts';
 import type { ReportingNode } from '../../src/kube/node-report.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { settled } from './settle.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** API server and etcd with as many Node objects as there are to be agents. */
 export interface AgentsBed {
@@ -61,12 +62,7 @@ export async function createPolicy({ api }: Pick<AgentsBed, 'api'>): Promise<voi
     containerGC: {},
   };
   await api.send('POST', policyPath, {
-    body: {
-      apiVersion: 'gc.dustpan.dev/v1alpha1',
-      kind: 'GCPolicy',
-      metadata: { name: 'bench' },
-      spec: { mode: 'DryRun', nodes },
-    },
+    body: policyManifest('bench', { mode: 'DryRun', nodes }),
   });
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { podWriter, type PodForm, type PodPlace } from './plan-pods.ts';
+import { policyManifest } from '../manifests.ts';
 
 const nodes = 1_000;
 /** A few of the nodes that pods are bound to are gone. */
@@ -14,24 +15,19 @@ export const plannedAt = '2026-03-01T00:00:00Z';
 const batch = 500;
 
 /** The policy of the measured plans: several rules at work. */
-const policy = {
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: {
-    mode: 'DryRun',
-    pods: {
-      terminated: {
-        threshold: 12_500,
-        ttlAfterFinished: '24h',
-        ttlByReason: [{ phase: 'Failed', ttl: '1h' }],
-      },
-      orphaned: { quarantine: '40s' },
-      unscheduledTerminating: {},
-      outOfService: {},
+const policy = policyManifest('default', {
+  mode: 'DryRun',
+  pods: {
+    terminated: {
+      threshold: 12_500,
+      ttlAfterFinished: '24h',
+      ttlByReason: [{ phase: 'Failed', ttl: '1h' }],
     },
+    orphaned: { quarantine: '40s' },
+    unscheduledTerminating: {},
+    outOfService: {},
   },
-};
+});
 
 /** Writes a snapshot with so many pods, nine of ten finished; returns the bytes of the list of pods. */
 export async function writeWorld(directory: string, form: PodForm, pods: number): Promise<number> {

@@ -8,6 +8,7 @@ import { usageOf } from './process-usage.ts';
 import { planTimes, scrapeUntil, type Scrape } from './scrape.ts';
 import { historySeconds } from './settle.ts';
 import { watchClearing, type Clearing } from './watch-collector.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** dustpan with nothing to delete: reading everything, then watching. */
 export interface AtRest {
@@ -142,20 +143,15 @@ export async function applyBenchPolicy(
   cluster: Bed['cluster'],
   { threshold, mode }: { readonly threshold: number; readonly mode: string },
 ): Promise<void> {
-  const policy = {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'GCPolicy',
-    metadata: { name: 'bench' },
-    spec: {
-      mode,
-      pods: {
-        terminated: { threshold },
-        outOfService: {},
-        orphaned: {},
-        unscheduledTerminating: {},
-      },
+  const policy = policyManifest('bench', {
+    mode,
+    pods: {
+      terminated: { threshold },
+      outOfService: {},
+      orphaned: {},
+      unscheduledTerminating: {},
     },
-  };
+  });
   const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], JSON.stringify(policy));
   if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
 }

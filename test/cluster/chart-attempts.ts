@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import type { Cluster } from './cluster.ts';
+import { policyManifest } from '../manifests.ts';
 
 export const namespace = 'dustpan-system';
 
@@ -59,12 +60,7 @@ export const report = (node: string): object => ({
   metadata: { name: node },
 });
 
-export const policy = (name: string): object => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name },
-  spec: { pods: { terminated: {} } },
-});
+export const policy = (name: string): object => policyManifest(name, { pods: { terminated: {} } });
 
 export const createReport = (node: string): Attempt => ({
   name: `create the report of ${node}`,

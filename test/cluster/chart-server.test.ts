@@ -4,6 +4,7 @@ import { foreignKinds } from './chart-foreign-kinds.ts';
 import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 import type { CommandResult } from './command.ts';
+import { policyManifest } from '../manifests.ts';
 
 let cluster: Cluster;
 
@@ -85,12 +86,7 @@ const report = {
   metadata: { name: 'node-b' },
 };
 
-const policy = {
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: { pods: { terminated: {} } },
-};
+const policy = policyManifest('default', { pods: { terminated: {} } });
 
 describe('a release without values', () => {
   const release = ['dustpan', chartDirectory, '--namespace', namespace];

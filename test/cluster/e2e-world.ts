@@ -4,6 +4,7 @@ import { busyboxImage } from './image.ts';
 import { write, type Overrun } from './local-storage-pods.ts';
 import type { Grant } from './rbac-usage.ts';
 import type { Rule } from './resources.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** Where the chart is installed. */
 export const namespace = 'dustpan-system';
@@ -26,11 +27,8 @@ export const releaseValues = {
 };
 
 /** Has what the examples have, with times of seconds. */
-export const quickPolicy = (storage: object, imageGC: object = {}): object => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'quick' },
-  spec: {
+export const quickPolicy = (storage: object, imageGC: object = {}): object =>
+  policyManifest('quick', {
     ...{ mode: 'Enforce', priority: 100 },
     pods: {
       excludeNamespaces: ['kube-system', namespace],
@@ -48,16 +46,11 @@ export const quickPolicy = (storage: object, imageGC: object = {}): object => ({
       containerGC: { logs: {} },
       localStorageEviction: storage,
     },
-  },
-});
+  });
 
 /** Of a policy that is part of the release. */
-export const policyOfRelease = (ttlAfterFinished: string): object => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'of-release' },
-  spec: { priority: 1, pods: { terminated: { ttlAfterFinished } } },
-});
+export const policyOfRelease = (ttlAfterFinished: string): object =>
+  policyManifest('of-release', { priority: 1, pods: { terminated: { ttlAfterFinished } } });
 
 const container = (script: string): object => ({
   ...{ name: 'main', image: busyboxImage.ref, command: ['sh', '-c', script] },

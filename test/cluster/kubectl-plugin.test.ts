@@ -8,6 +8,7 @@ import type { CommandResult } from './command.ts';
 import { etcdClient } from './etcd.ts';
 import { etcdEntry } from './etcd-objects.ts';
 import { repositoryRoot } from './repository.ts';
+import { policyManifest } from '../manifests.ts';
 
 const facts: unknown = JSON.parse(readFileSync(join(repositoryRoot(), 'package.json'), 'utf8'));
 const { PATH: pathBefore } = process.env;
@@ -71,12 +72,7 @@ test('kubectl runs it: a plan of the cluster that the kubeconfig of kubectl name
     status: { phase: 'Succeeded' },
   });
   await etcdClient(cluster.etcdUrl).put([finished]);
-  const policy = {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'GCPolicy',
-    metadata: { name: 'default' },
-    spec: { pods: { terminated: { ttlAfterFinished: '1h' } } },
-  };
+  const policy = policyManifest('default', { pods: { terminated: { ttlAfterFinished: '1h' } } });
   const created = await cluster.run('kubectl', ['create', '-f', '-'], JSON.stringify(policy));
   expect(created.code).toBe(0);
   const { code, stdout, stderr } = await kubectl('dustpan', 'plan', '-o', 'json');

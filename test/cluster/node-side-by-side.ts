@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAgent, agentUser, type Agent } from './agent.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
 export type Collector = 'kubelet' | 'dustpan';
@@ -39,12 +40,7 @@ export async function startCollecting(cluster: Cluster, nodes: object): Promise<
 
 /** Writes the one policy there is. */
 export async function applyNodesPolicy(cluster: Cluster, nodes: object): Promise<void> {
-  const policy = {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'GCPolicy',
-    metadata: { name: 'as-the-kubelet' },
-    spec: { mode: 'Enforce', nodes },
-  };
+  const policy = policyManifest('as-the-kubelet', { mode: 'Enforce', nodes });
   await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
 }
 

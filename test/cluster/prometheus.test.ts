@@ -27,6 +27,7 @@ import {
   type Scrape,
 } from './prometheus.ts';
 import { repositoryRoot } from './repository.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** Queries that give nothing while all is well: what they count has labels that come up with the first case. */
 const mayBeEmpty: Readonly<Record<string, string>> = {
@@ -98,20 +99,15 @@ async function health(prometheus: Prometheus): Promise<readonly string[]> {
 
 const bothUp = ['dustpan-agent up', 'dustpan-controller up'];
 
-const policy = {
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: {
-    mode: 'Enforce',
-    pods: { terminated: { ttlAfterFinished: '3s' }, orphaned: {} },
-    nodes: {
-      imageGC: { maximumAge: '5s', minimumAge: '2s' },
-      containerGC: { logs: {} },
-      localStorageEviction: {},
-    },
+const policy = policyManifest('default', {
+  mode: 'Enforce',
+  pods: { terminated: { ttlAfterFinished: '3s' }, orphaned: {} },
+  nodes: {
+    imageGC: { maximumAge: '5s', minimumAge: '2s' },
+    containerGC: { logs: {} },
+    localStorageEviction: {},
   },
-};
+});
 
 describe('a Prometheus that discovers and scrapes both', () => {
   let prometheus: Prometheus;

@@ -4,6 +4,7 @@ import { dustpanUser, startDustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 import { isFinished, openLedger, type Ledger, type PodRecord } from './side-by-side-ledger.ts';
 import { loadWorld, type World } from './world.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** One collector at work in a cluster of its own. */
 interface Side {
@@ -86,21 +87,16 @@ function sideOf(cluster: Cluster, ledger: Ledger, stopCollector?: () => Promise<
 
 /** Writes the policy that asks for what upstream does: all four rules, no breaker. */
 export async function applyPolicy(cluster: Cluster, threshold: number): Promise<void> {
-  const policy = {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'GCPolicy',
-    metadata: { name: 'as-upstream' },
-    spec: {
-      mode: 'Enforce',
-      pods: {
-        terminated: { threshold },
-        outOfService: {},
-        orphaned: { quarantine: '40s' },
-        unscheduledTerminating: {},
-        safety: { maxOrphanedNodesPercent: 100 },
-      },
+  const policy = policyManifest('as-upstream', {
+    mode: 'Enforce',
+    pods: {
+      terminated: { threshold },
+      outOfService: {},
+      orphaned: { quarantine: '40s' },
+      unscheduledTerminating: {},
+      safety: { maxOrphanedNodesPercent: 100 },
     },
-  };
+  });
   const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], JSON.stringify(policy));
   if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
 }

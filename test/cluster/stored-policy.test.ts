@@ -5,6 +5,7 @@ import { patience } from './controller-world.ts';
 import { dustpanUser, startDustpan } from './dustpan.ts';
 import { etcdClient } from './etcd.ts';
 import { etcdEntry } from './etcd-objects.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** As stored before there was a validation: no mode of that name, and a threshold that is a word. */
 const malformed = {
@@ -14,12 +15,10 @@ const malformed = {
   spec: { mode: 'Delete', priority: 10, pods: { terminated: { threshold: 'few' } } },
 };
 
-const deletesAll = {
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'deletes-all' },
-  spec: { mode: 'Enforce', pods: { terminated: { ttlAfterFinished: '0s' } } },
-};
+const deletesAll = policyManifest('deletes-all', {
+  mode: 'Enforce',
+  pods: { terminated: { ttlAfterFinished: '0s' } },
+});
 
 const finished = (name: string) =>
   etcdEntry({

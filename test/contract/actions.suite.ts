@@ -5,6 +5,7 @@ import type { HttpTransport } from '../../src/kube/http-transport.ts';
 import { statusPatcher } from '../../src/kube/status-patch.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** What the acts on the cluster, and the transport below them, rely on from an API server. */
 export function actionsSuite(start: StartServer): void {
@@ -184,7 +185,7 @@ export function actionsSuite(start: StartServer): void {
 
     test('merges into the status of a custom resource and leaves the rest', async () => {
       const name = `policy-${randomUUID().slice(0, 8)}`;
-      const body = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name }, spec: {} };
+      const body = policyManifest(name);
       await objects.request({ method: 'POST', path: policies, body });
       const { patchStatus } = statusPatcher(transport);
       const path = `${policies}/${name}`;

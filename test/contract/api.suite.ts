@@ -5,6 +5,7 @@ import { acceptMetadata, acceptProtobuf } from '../../src/kube/media-types.ts';
 import { ApiError } from '../../src/kube/transport.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
+import { policyManifest } from '../manifests.ts';
 
 const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const merge = 'application/merge-patch+json';
@@ -157,17 +158,10 @@ export function apiSuite(start: StartServer): void {
   });
 
   describe('custom resources', () => {
-    const policy = (name: string): object => ({
-      apiVersion: 'gc.dustpan.dev/v1alpha1',
-      kind: 'GCPolicy',
-      metadata: { name },
-      spec: {},
-    });
-
     test('the generation counts changes of the spec, and nothing else', async () => {
       const name = unique('policy');
       const path = `${policies}/${name}`;
-      await post(policies, policy(name));
+      await post(policies, policyManifest(name));
       const generation = async (body: object, at = path): Promise<number | undefined> =>
         (await patch(at, body)).metadata.generation;
       expect(await generation({ metadata: { labels: { a: 'b' } } })).toBe(1);
@@ -178,7 +172,7 @@ export function apiSuite(start: StartServer): void {
 
     test('the status changes on its own path only', async () => {
       const name = unique('policy');
-      await post(policies, policy(name));
+      await post(policies, policyManifest(name));
       const change = { spec: { mode: 'Enforce' }, status: { observedGeneration: 7 } };
       const withoutStatus = await patch(`${policies}/${name}`, change);
       expect(withoutStatus).toMatchObject({ spec: { mode: 'Enforce' } });

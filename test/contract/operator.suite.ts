@@ -10,6 +10,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../fakes/logger.ts';
 import { contractTransport } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
+import { policyManifest } from '../manifests.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
@@ -71,7 +72,7 @@ export function operatorSuite(start: StartServer): void {
   });
 
   const create = async (): Promise<void> => {
-    const body = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name }, spec: {} };
+    const body = policyManifest(name);
     await transport.send({ method: 'POST', path: collection, body }, signal);
   };
   const patch = async (spec: object): Promise<void> => {

@@ -6,6 +6,7 @@ import { jsonResource, podsResource } from '../../src/kube/resources.ts';
 import { startSandbox, type Sandbox, type SandboxRequest } from '../sandbox/server.ts';
 import { contractTransport } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';
+import { policyManifest } from '../manifests.ts';
 
 // What a view of the cluster is worth when the connection to the server is bad, over real connections.
 
@@ -42,11 +43,7 @@ const kinds = [
     kindName: 'GCPolicy',
     end: '/gcpolicies',
     start: () => reflect(transport, jsonResource({ name: 'gcpolicies', path: policiesPath })),
-    make: (name: string) =>
-      sandbox.store.apply({
-        ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name } },
-        spec: {},
-      }),
+    make: (name: string) => sandbox.store.apply(policyManifest(name)),
   },
 ];
 

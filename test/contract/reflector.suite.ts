@@ -12,6 +12,7 @@ import {
 import { contractTransport, Objects } from './actions.bed.ts';
 import { CutTransport, named, reflect } from './reflector.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
+import { policyManifest } from '../manifests.ts';
 
 const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const mergePatch = 'application/merge-patch+json';
@@ -285,7 +286,7 @@ export function reflectorSuite(start: StartServer): void {
   }
 
   async function createPolicy(name: string): Promise<void> {
-    const body = { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata: { name }, spec: {} };
+    const body = policyManifest(name);
     await objects.request({ method: 'POST', path: policies, body });
   }
 }

@@ -1,3 +1,5 @@
+import { policyManifest } from '../manifests.ts';
+
 /** One kind of leftover: how many pods, how they are made, what a reader should expect of them. */
 export interface Leftover {
   readonly group: string;
@@ -112,11 +114,8 @@ export const mess: readonly Leftover[] = [
 ];
 
 /** What the demo applies first, and then again with mode Enforce. The quarantine is short so that you need not wait for it. */
-export const policy = (mode: 'DryRun' | 'Enforce'): Record<string, unknown> => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: {
+export const policy = (mode: 'DryRun' | 'Enforce'): Record<string, unknown> =>
+  policyManifest('default', {
     mode,
     pods: {
       terminated: {
@@ -129,8 +128,7 @@ export const policy = (mode: 'DryRun' | 'Enforce'): Record<string, unknown> => (
       unscheduledTerminating: {},
       outOfService: {},
     },
-  },
-});
+  });
 
 /** The pods' names carry their group, so that a person finds them again. */
 export const podName = ({ group }: Leftover, index: number): string =>

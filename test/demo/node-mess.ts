@@ -6,6 +6,7 @@ import type { SimContainer, SimSandbox } from '../sandbox/cri/facts.ts';
 import type { SimulatedRuntime } from '../sandbox/cri/simulated-runtime.ts';
 import type { Thing } from './node-check.ts';
 import { image, imageKinds, registry } from './node-images.ts';
+import { policyManifest } from '../manifests.ts';
 
 /** The folders of the node. */
 interface Folders {
@@ -33,11 +34,8 @@ export const diskPercent = { limit: 80, goal: 75 };
 export const nodePolicy = (
   mode: 'DryRun' | 'Enforce',
   { hasDisk }: { hasDisk: boolean },
-): Record<string, unknown> => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'nodes' },
-  spec: {
+): Record<string, unknown> =>
+  policyManifest('nodes', {
     mode,
     nodes: {
       imageGC: {
@@ -46,8 +44,7 @@ export const nodePolicy = (
       },
       containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 2 } },
     },
-  },
-});
+  });
 
 const MiB = 1024 * 1024;
 const hourMs = 3_600_000;

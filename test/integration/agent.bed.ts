@@ -9,6 +9,7 @@ import type { Manifest } from '../sandbox/direct-store.ts';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { until, type Built } from './built.ts';
 import { RunningProcess } from './running-process.ts';
+import { policyManifest } from '../manifests.ts';
 
 export const nodeName = 'node-1';
 
@@ -162,9 +163,5 @@ export class RunningAgent extends RunningProcess {
 }
 
 /** A policy that governs every node. */
-export const nodesPolicy = (mode: 'DryRun' | 'Enforce', nodes: object): Manifest => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: { mode, nodes },
-});
+export const nodesPolicy = (mode: 'DryRun' | 'Enforce', nodes: object): Manifest =>
+  policyManifest('default', { mode, nodes });

@@ -1,15 +1,11 @@
 import type { Manifest } from '../sandbox/direct-store.ts';
 import type { Sandbox } from '../sandbox/server.ts';
+import { policyManifest } from '../manifests.ts';
 
 export const policy = (
   mode: 'DryRun' | 'Enforce',
   pods: object = { terminated: { ttlAfterFinished: '0s' } },
-): Manifest => ({
-  apiVersion: 'gc.dustpan.dev/v1alpha1',
-  kind: 'GCPolicy',
-  metadata: { name: 'default' },
-  spec: { mode, pods },
-});
+): Manifest => policyManifest('default', { mode, pods });
 
 /** Finished pods p0000, p0001, … on a node that exists, and the namespace of the lease. */
 export function scene(sandbox: Sandbox, count: number): void {
