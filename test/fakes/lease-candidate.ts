@@ -1,7 +1,7 @@
 import { LeaseElector } from '../../src/kube/lease.ts';
 import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease.ts';
 import type { EventSpec } from '../../src/kube/recorder.ts';
-import type { Lease, LeaseSpec } from '../../src/kube/lease-record.ts';
+import type { Lease } from '../../src/kube/lease-record.ts';
 import type { KubeRequest } from '../../src/kube/transport.ts';
 import { ApiServer } from '../sandbox/api-server.ts';
 import { FakeApi } from './api.ts';
@@ -9,6 +9,8 @@ import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';
 
 export const leaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+
+type LeaseSpec = NonNullable<Lease['spec']>;
 
 const place = { namespace: 'ns', name: 'dustpan' };
 
@@ -23,7 +25,7 @@ export class LeaseServer {
   }
 
   get lease(): Lease | undefined {
-    return this.#api.objects.get('Lease', place.name, place.namespace) as Lease | undefined;
+    return this.#api.objects.get('Lease', place.name, place.namespace) as unknown as Lease | undefined;
   }
 
   get spec(): LeaseSpec {
