@@ -121,7 +121,9 @@ describe('on a node', () => {
     },
     {
       name: 'not governed',
-      change: () => bed.api.store.delete('GCPolicy', 'default'),
+      change: () => {
+        bed.api.store.delete('GCPolicy', 'default');
+      },
       reasons: ['Image NoPolicy', 'Container NoPolicy', 'LogDirectory NoPolicy'],
     },
   ])('a plan of it is that of the node, $name', async ({ change, reasons }) => {
