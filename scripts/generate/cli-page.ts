@@ -1,63 +1,75 @@
-import type { Command } from '../../src/cli/command.ts';
+import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import { exitCode } from '../../src/cli/exit.ts';
-import type { Flag } from '../../src/cli/flag-types.ts';
-import { envName } from '../../src/cli/flags.ts';
 import { code, heading, page, table } from './markdown.ts';
 
-/** docs/reference/cli.md: every command as its `--help` has it. */
-export function cliPage(commands: readonly Command[]): string {
+/** docs/reference/cli.md: every command as its `--help` describes it. */
+export function cliPage(commands: readonly CommandUnknownOpts[]): string {
   return page('Command line', 'src/cli', [
-    'The same texts as `dustpan COMMAND --help`. A flag is written `--flag=value` or `--flag value`, a switch `--flag` or `--flag=false`; the last of',
-    'several wins. Each flag can be set by the variable in its row: the command line wins over it, and an empty variable is none.',
+    'The same texts as `dustpan COMMAND --help`. An option is written `--option=value` or `--option value`, a switch `--option` or `--option=false`; the last of',
+    'several wins. Each option can be set by the variable in its row: the command line wins over it, and an empty variable counts as unset.',
     ...table(
       ['Command', ''],
-      commands.map(({ name, summary }) => [`[${code(name)}](#dustpan-${name})`, summary]),
+      commands.map((command) => [`[${code(command.name())}](#dustpan-${command.name()})`, command.summary()]),
     ),
     ...table(
       ['Exit status', ''],
       [
-        [String(exitCode.ok), 'all is well'],
+        [String(exitCode.ok), 'success, whatever was found'],
         [String(exitCode.failure), 'failure'],
         [String(exitCode.usage), 'bad usage or input'],
       ],
     ),
     '',
-    'What went wrong is one line each on standard error; only `--v=5` shows stacks.',
+    'Each error is one line on standard error; only `--v=5` prints stacks.',
     'Started as `kubectl-dustpan`, which is how kubectl finds its plugins, every command is also `kubectl dustpan COMMAND`.',
     ...commands.flatMap(commandSection),
   ]);
 }
 
-function commandSection(command: Command): readonly string[] {
-  const { name, description, operands = [], flags, environment, examples } = command;
+function commandSection(command: CommandUnknownOpts): readonly string[] {
+  const [about = '', examples = ''] = command.description().split('\n\nExamples:\n');
+  const operands = command.registeredArguments;
   return [
-    ...heading(2, `dustpan ${name}`),
-    description,
-    ...block('sh', [['dustpan', name, ...operands, '[--flag=value]...'].join(' ')]),
-    ...table(['Flag', 'Default', 'Variable', ''], [...flags.map(flagRow), helpRow]),
-    ...(environment.length > 0
-      ? table(
-          ['Variable', ''],
-          environment.map((one) => [namesOf(one.name), one.help]),
-        )
-      : []),
-    ...block(
-      'sh',
-      examples.flatMap(({ what, line }, i) => [...(i > 0 ? [''] : []), `# ${what}`, line]),
-    ),
+    ...heading(2, `dustpan ${command.name()}`),
+    about,
+    ...block(`dustpan ${command.name()} ${command.usage()}`),
+    ...(operands.length > 0 ? table(['Argument', ''], operands.map(argumentRow)) : []),
+    ...table(['Option', 'Default', 'Variable', ''], [...command.options.map(optionRow), helpRow]),
+    ...block(examples.replaceAll(/^ {2}/gm, '')),
   ];
 }
 
-function flagRow(flag: Flag<unknown>): readonly string[] {
-  const { short, name, placeholder, default: byDefault, help } = flag;
-  const value = placeholder === '' ? '' : `=${placeholder}`;
-  const forms = [short === undefined ? '' : `-${short}`, `--${name}${value}`].filter(Boolean);
-  return [forms.map(code).join(', '), code(byDefault), code(envName(flag)), help];
+const argumentRow = (argument: Argument): readonly string[] => [
+  code(argument.name()),
+  `${argument.description}${choicesText(argument)}`,
+];
+
+function optionRow(option: Option): readonly string[] {
+  const { short, long = '', flags, required, envVar = '' } = option;
+  const value = required ? `=${/<(.+)>$/.exec(flags)?.[1] ?? ''}` : '';
+  const forms = [short ?? '', `${long}${value}`].filter(Boolean);
+  return [
+    forms.map(code).join(', '),
+    code(defaultOf(option)),
+    code(envVar),
+    `${option.description}${choicesText(option)}`,
+  ];
 }
 
-const helpRow = ['`-h`, `--help`', '', '', 'Show the help of the command.'];
+function defaultOf({
+  defaultValue,
+  defaultValueDescription,
+}: {
+  defaultValue?: unknown;
+  defaultValueDescription?: string;
+}): string {
+  if (defaultValueDescription !== undefined) return defaultValueDescription;
+  return defaultValue === undefined ? '' : JSON.stringify(defaultValue).replaceAll('"', '');
+}
 
-const namesOf = (names: string): string => names.split(', ').map(code).join(', ');
+const choicesText = ({ argChoices }: Pick<Option, 'argChoices'>): string =>
+  argChoices === undefined ? '' : ` One of ${argChoices.map(code).join(', ')}.`;
 
-const block = (language: string, lines: readonly string[]): readonly string[] =>
-  lines.length === 0 ? [] : ['', `\`\`\`${language}`, ...lines, '```'];
+const helpRow = ['`-h`, `--help`', '', '', 'Show the help.'];
+
+const block = (lines: string): readonly string[] => ['', '```sh', lines, '```'];

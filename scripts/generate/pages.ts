@@ -1,4 +1,5 @@
-import { commands } from '../../src/cli/commands.ts';
+import { commandsOf } from '../../src/cli/program.ts';
+import { realSystem } from '../../src/cli/system.ts';
 import { cliPage } from './cli-page.ts';
 import { dashboardJson } from './dashboard.ts';
 import { eventsPage } from './events-page.ts';
@@ -7,7 +8,7 @@ import { reasonsPage } from './reasons-page.ts';
 
 /** The reference pages that are made from the program itself, and the dashboard of its metrics, by path. */
 export const pages = async (): Promise<Readonly<Record<string, string>>> => ({
-  'docs/reference/cli.md': cliPage(commands),
+  'docs/reference/cli.md': cliPage(commandsOf(realSystem({}, 'dustpan'))),
   'docs/reference/events.md': eventsPage(),
   'docs/reference/metrics.md': await metricsPage(),
   'docs/reference/reasons.md': reasonsPage(),

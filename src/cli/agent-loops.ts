@@ -5,7 +5,7 @@ import { loop, type LoopOptions, type PassResult } from '../runtime/loop.ts';
 import { SpreadWake } from '../runtime/spread-wake.ts';
 import { Turns } from '../runtime/turns.ts';
 import { Wake } from '../runtime/wake.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig } from './agent-command.ts';
 import {
   firstDelays,
   firstStorageMs,

@@ -8,11 +8,11 @@ import { KubeletUsage } from '../node/kubelet-source.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AgentCaches } from './agent-caches.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig } from './agent-command.ts';
 import type { Connected } from './connect.ts';
 
 export interface LocalStorageUnitDeps {
-  readonly config: Pick<AgentConfig, 'nodeName' | 'kubelet' | 'isStorageToldByPod'>;
+  readonly config: Pick<AgentConfig, 'nodeName' | 'kubelet' | 'localStoragePodMetrics'>;
   readonly cluster: Pick<Connected, 'connection'>;
   readonly registry: Registry;
   readonly log: Logger;
@@ -31,6 +31,6 @@ export function localStorage(deps: LocalStorageUnitDeps): LocalStorageManager {
       ...{ ...config.kubelet, nodeName: config.nodeName, cluster: cluster.connection, clock },
     }),
     metrics: localStorageMetrics(registry),
-    podMetrics: config.isStorageToldByPod ? podStorageMetrics(registry) : undefined,
+    podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
   });
 }

@@ -24,7 +24,7 @@ import { SnapshotFinder } from '../node/snapshots-finder.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AgentCaches } from './agent-caches.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig } from './agent-command.ts';
 import { nodeConfirmation } from './agent-confirmation.ts';
 import type { Passes } from './agent-loops.ts';
 import { podAnswers } from './agent-pods.ts';

@@ -9,7 +9,7 @@ import type { Check } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createLogger } from '../runtime/winston-logger.ts';
 import { agentCaches, type AgentCaches } from './agent-caches.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig } from './agent-command.ts';
 import { AgentLoops, type Passes } from './agent-loops.ts';
 import { agentMetrics, type AgentMetrics } from './agent-metrics.ts';
 import { RuntimeWatch, waitForSocket } from './agent-runtime.ts';
@@ -25,7 +25,7 @@ import { revision, version } from './version.ts';
 
 /** Runs the agent of one node until SIGTERM; resolves with 0. */
 export async function runAgent(config: AgentConfig): Promise<number> {
-  const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
+  const log = createLogger({ format: config.logFormat, verbosity: config.v });
   const stop = stopSignal((signal) => {
     log.info({ signal }, 'stopping agent');
   });

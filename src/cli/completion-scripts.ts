@@ -1,5 +1,5 @@
 /** bash 3.2 or newer, without the package bash-completion. */
-const bash = `# bash completion for dustpan: the program itself says what fits.
+const bash = `# bash completion for dustpan: the program itself lists the candidates.
 _dustpan() {
   local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= directive= words i piece asked said line
   words=() COMPREPLY=()
@@ -36,7 +36,7 @@ complete -o default -F _dustpan dustpan
 `;
 
 const zsh = `#compdef dustpan
-# zsh completion for dustpan: the program itself says what fits.
+# zsh completion for dustpan: the program itself lists the candidates.
 _dustpan() {
   local said line word directive
   local -a candidates
@@ -59,7 +59,7 @@ _dustpan() {
 if [[ \${funcstack[1]} == _dustpan ]]; then _dustpan "$@"; else compdef _dustpan dustpan; fi
 `;
 
-const fish = `# fish completion for dustpan: the program itself says what fits.
+const fish = `# fish completion for dustpan: the program itself lists the candidates.
 function __dustpan_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
@@ -83,9 +83,5 @@ end
 complete -c dustpan -f -a '(__dustpan_complete)'
 `;
 
-/** By shell: what makes it ask `dustpan __complete` (completion.ts). */
-export const completionScripts: ReadonlyMap<string, string> = new Map([
-  ['bash', bash],
-  ['zsh', zsh],
-  ['fish', fish],
-]);
+/** By shell: each runs `dustpan __complete` (completion.ts). */
+export const completionScripts = { bash, zsh, fish } as const;

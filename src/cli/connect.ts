@@ -2,7 +2,7 @@ import { ConfigError } from '../kube/connection-errors.ts';
 import { loadClusterConnection, type ClusterConnection } from '../kube/credentials.ts';
 import { createTransport, type ApiCall, type HttpTransport } from '../kube/http-transport.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import type { ControllerConfig, KubeConfigSource } from './config.ts';
+import type { KubeConfigSource } from './config.ts';
 import { UsageError } from './exit.ts';
 import { userAgent } from './version.ts';
 
@@ -28,7 +28,7 @@ export interface Connected {
 
 /** Opens the ways to the API server; a configuration that names none is a usage error. */
 export async function connect(
-  config: Pick<ControllerConfig, 'kube' | 'kubeApiQps' | 'kubeApiBurst'>,
+  config: { readonly kube: KubeConfigSource; readonly kubeApiQps: number; readonly kubeApiBurst: number },
   metrics: (call: ApiCall) => void,
 ): Promise<Connected> {
   const connection = await load(config.kube);

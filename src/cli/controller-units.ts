@@ -18,7 +18,7 @@ import type { Heartbeat } from '../runtime/heartbeat.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Wake } from '../runtime/wake.ts';
 import type { Caches } from './caches.ts';
-import type { ControllerConfig } from './config.ts';
+import type { ControllerConfig } from './controller-command.ts';
 import type { Connected } from './connect.ts';
 
 interface UnitDeps {

@@ -15,7 +15,7 @@ import { collectYoungAlone, letHeapDouble } from '../runtime/v8-heap.ts';
 import { Wake } from '../runtime/wake.ts';
 import { createLogger } from '../runtime/winston-logger.ts';
 import { controllerCaches, type Caches } from './caches.ts';
-import type { ControllerConfig } from './config.ts';
+import type { ControllerConfig } from './controller-command.ts';
 import { connect, type Connected } from './connect.ts';
 import { controllerMetrics, type ControllerMetrics } from './controller-metrics.ts';
 import { buildUnits, type Units } from './controller-units.ts';
@@ -32,7 +32,7 @@ const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/$
 export async function runController(config: ControllerConfig): Promise<number> {
   collectYoungAlone();
   letHeapDouble(true);
-  const log = createLogger({ format: config.logFormat, verbosity: config.verbosity });
+  const log = createLogger({ format: config.logFormat, verbosity: config.v });
   const stop = stopSignal((signal) => {
     log.info({ signal }, 'stopping controller');
   });

@@ -1,6 +1,6 @@
 import { printable } from '../runtime/printable.ts';
 
-/** What the process ends with: man page, "EXIT STATUS". */
+/** Exit codes of the process: docs/reference/cli.md, "Exit status". */
 export const exitCode = { ok: 0, failure: 1, usage: 2 } as const;
 
 /** The caller's mistake in flags or input: each problem is one line on standard error, and the exit code is 2. */

@@ -1,7 +1,7 @@
 import type { ClusterConnection } from '../kube/credentials.ts';
 import { KubeletUsage } from '../node/kubelet-source.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
-import type { KubeletAccess } from './kubelet-access.ts';
+import type { KubeletAccess } from './config.ts';
 
 interface AskedKubelet {
   /** The node that it runs. */

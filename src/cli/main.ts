@@ -1,18 +1,23 @@
-import { commands } from './commands.ts';
+import { basename } from 'node:path';
 import { currentSystem } from './config.ts';
-import { complain, dispatch } from './dispatch.ts';
-import { invocation } from './invocation.ts';
+import { completeWord, Program } from './program.ts';
 
-const { program, words } = invocation(process.argv);
-const system = currentSystem(program);
+const [, path = '', ...words] = process.argv;
+const name = basename(path);
+// kubectl runs kubectl-NAME as its plugin, and kubectl_complete-NAME to complete the words after it
+// (k8s.io/kubectl/pkg/cmd/plugin/plugin_completion.go). Both are links to this file.
+const isCompletion = name.startsWith('kubectl_complete-');
+const program = new Program(
+  currentSystem(isCompletion || name.startsWith('kubectl-') ? 'kubectl dustpan' : 'dustpan'),
+);
 
-// A bug that no loop caught: one line instead of a dump, and a restart by whoever watches us.
+// A bug that no loop caught: one line instead of a dump, and a restart by the supervisor.
 process.on('uncaughtException', (err) => {
-  process.exit(isClosedPipe(err) ? 0 : complain(err, words, system));
+  process.exit(isClosedPipe(err) ? 0 : program.report(err));
 });
 
 // All output is synchronous, so nothing is lost; connections kept alive must not hold the process back.
-process.exit(await dispatch(commands, words, system));
+process.exit(await program.run(isCompletion ? [completeWord, ...words] : words));
 
 /** A reader that had enough (`| head`) is no failure of ours. */
 function isClosedPipe(err: Error): boolean {

@@ -1,17 +1,12 @@
 import { printableLines } from '../runtime/printable.ts';
-import { enumFlag } from './flag-types.ts';
+import { choice } from './option.ts';
 
 /** `-o`. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
 /** Of every command that prints a result. */
-export const outputFlag = enumFlag<OutputFormat>({
-  name: 'output',
-  short: 'o',
-  values: ['table', 'json', 'yaml'],
-  default: 'table',
-  help: 'How to print it.',
-});
+export const outputOption = () =>
+  choice('-o, --output <FORMAT>', 'Output format.', ['table', 'json', 'yaml']);
 
 /** A result as text: `table` says how people read it, the other forms are the value itself. */
 export async function formatted(format: OutputFormat, value: object, table: () => string): Promise<string> {

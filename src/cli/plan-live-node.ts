@@ -15,7 +15,7 @@ import { systemClock as clock } from '../runtime/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import { inOrder, type NodePart } from '../snapshot/world.ts';
 import { askKubelet } from './kubelet-usage.ts';
-import type { ThisNode } from './plan-config.ts';
+import type { ThisNode } from './config.ts';
 
 interface Tools {
   readonly transport: KubeTransport;

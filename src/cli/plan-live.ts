@@ -20,7 +20,8 @@ import type { OnProgress } from '../snapshot/files.ts';
 import { readPolicyFiles } from '../snapshot/policies.ts';
 import { kindMissingNote, type ByUid, type NodePart, type World } from '../snapshot/world.ts';
 import { connect, type Connected } from './connect.ts';
-import type { PlanConfig, ThisNode } from './plan-config.ts';
+import type { ThisNode } from './config.ts';
+import type { PlanConfig } from './plan-command.ts';
 import { readThisNode } from './plan-live-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;

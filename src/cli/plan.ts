@@ -4,7 +4,7 @@ import { InputError } from '../snapshot/input-error.ts';
 import type { World } from '../snapshot/world.ts';
 import { systemClock as clock } from '../runtime/clock.ts';
 import { exitCode, UsageError } from './exit.ts';
-import type { PlanConfig } from './plan-config.ts';
+import type { PlanConfig, PlanInputs } from './plan-command.ts';
 import type { PlanDocument } from './plan-document.ts';
 import { decisionsInPiece, planJson } from './plan-json.ts';
 import { Progress } from './plan-progress.ts';
@@ -50,7 +50,7 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
 }
 
 /** The world that a plan is made from, as the flags say; UsageError for what cannot be read as such. */
-export async function worldOf(config: PlanConfig, progress: Progress): Promise<World> {
+export async function worldOf(config: PlanInputs, progress: Progress): Promise<World> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {
     progress.step(`reading ${basename(file)}: ${items}`);

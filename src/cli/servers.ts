@@ -9,7 +9,7 @@ import { startMetricsServer, type Authorize } from '../runtime/metrics-server.ts
 import { registerProcessMetrics } from '../runtime/process-metrics.ts';
 import { ServingCertificate } from '../runtime/serving-certificate.ts';
 import type { Connected } from './connect.ts';
-import type { MetricsSecurity } from './metrics-security.ts';
+import type { MetricsSecurity } from './config.ts';
 import { revision, version } from './version.ts';
 
 interface ServersOptions {

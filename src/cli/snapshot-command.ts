@@ -1,37 +1,58 @@
-import type { Command } from './command.ts';
-import { snapshotConfig } from './snapshot-config.ts';
-import { snapshotFlags } from './snapshot-flags.ts';
-import { variables } from './variables.ts';
+import { kubeConfigSource, thisNode, withCluster, withNode } from './config.ts';
+import { UsageError } from './exit.ts';
+import { LenientCommand, onOff, type OptionsOf } from './option.ts';
+import type { System } from './system.ts';
 
-export const snapshotCommand: Command = {
-  name: 'snapshot',
-  summary: 'writes down what plans are made from, without secrets',
-  operands: ['DIR'],
-  description:
-    'Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster into the new directory DIR, as lists ' +
-    'that kubectl could have written. On a node, --cri-socket adds what is on it: images, containers, sandboxes, logs, file systems, ' +
-    "what pods use as its kubelet tells (which takes the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster. " +
-    'It is fit to be passed on: of every object only what a rule reads is written. Names, labels, image references, phases and times are; ' +
-    'environment, command lines, probes, volumes but for their types, managedFields and all annotations but the few that mark static ' +
-    'pods are not. What may not be listed is left out with a warning, and counts as not known. ' +
-    'DIR gets its name only when all of it is written. Fails when the pods cannot be listed, but keeps what it could write.',
-  flags: Object.values(snapshotFlags),
-  environment: [variables.kubeconfig, variables.nodeName, variables.hostIp],
-  examples: [
-    { what: 'of the current context', line: 'dustpan snapshot ./snapshot' },
-    {
-      what: 'what would be removed then, planned elsewhere and later',
-      line: 'dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z',
-    },
-    {
-      what: 'on a node, with what is on it',
-      line: 'dustpan snapshot /tmp/s --cri-socket=/run/containerd/containerd.sock --node-name=node-1',
-    },
-    { what: 'again, in place of the last one', line: 'dustpan snapshot ./snapshot --force' },
-  ],
-  run: async (line, system) => {
-    const config = snapshotConfig(line, system);
+const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster into the new directory DIR, as lists that kubectl could have written. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster.
+
+A snapshot can be passed on: only the fields that a rule reads are written. These are names, labels, image references, phases and times. Not written are environment, command lines, probes, volumes except their types, managedFields, and annotations except those of static pods. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears only when all of it is written. If the pods cannot be listed, the command fails but keeps the rest.
+
+Examples:
+  # of the current context
+  dustpan snapshot ./snapshot
+
+  # its plan, made elsewhere and later
+  dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z
+
+  # on a node, with its images and containers
+  dustpan snapshot /tmp/s --cri-socket=/run/containerd/containerd.sock \\
+    --node-name=node-1
+
+  # again, in place of the last one
+  dustpan snapshot ./snapshot --force`;
+
+const snapshotOptions = () =>
+  withNode(
+    withCluster(
+      new LenientCommand('snapshot')
+        .summary('writes the objects that plans are made from, without secrets')
+        .description(about)
+        .argument('<DIR>', 'The directory to create.')
+        .option(
+          '--force [true|false]',
+          'Replace the snapshot in DIR. A directory with anything else in it is never replaced.',
+          onOff,
+          false,
+        ),
+    ),
+  );
+
+export type SnapshotConfig = ReturnType<typeof snapshotConfig>;
+
+function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOptions>, { env }: System) {
+  if (directory === '') throw new UsageError(['snapshot: DIR must not be empty']);
+  return {
+    directory,
+    force: options.force,
+    kube: kubeConfigSource(options, env),
+    /** undefined = only the cluster is written. */
+    node: thisNode(options, env, 'snapshot'),
+  };
+}
+
+export const snapshotCommand = (system: System) =>
+  snapshotOptions().action(async (directory, options) => {
+    const config = snapshotConfig(directory, options, system);
     const { runSnapshot } = await import('./snapshot.ts');
-    return runSnapshot(config, system);
-  },
-};
+    system.exitCode = await runSnapshot(config, system);
+  });

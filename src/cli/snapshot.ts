@@ -11,7 +11,8 @@ import { exitCode, problemLine, UsageError } from './exit.ts';
 import { askKubelet } from './kubelet-usage.ts';
 import { Progress } from './plan-progress.ts';
 import { writeClusterPart, type ClusterPart } from './snapshot-cluster.ts';
-import type { SnapshotConfig, SnapshotNode } from './snapshot-config.ts';
+import type { ThisNode } from './config.ts';
+import type { SnapshotConfig } from './snapshot-command.ts';
 import { SnapshotDirectory } from './snapshot-directory.ts';
 import { NodeSnapshot } from './snapshot-node.ts';
 import { isObject, type JsonObject } from './snapshot-pick.ts';
@@ -76,7 +77,7 @@ async function writeParts(
 }
 
 /** Nothing could be planned for a node that the cluster does not know. */
-function refuseStranger(node: SnapshotNode | undefined, known: ReadonlySet<unknown>): void {
+function refuseStranger(node: ThisNode | undefined, known: ReadonlySet<unknown>): void {
   if (node === undefined || known.has(node.name)) return;
   throw new UsageError([`snapshot: --node-name: there is no node ${node.name} in the cluster`]);
 }
@@ -91,7 +92,7 @@ interface NodeTools {
   readonly warn: (line: string) => void;
 }
 
-function openNode(config: SnapshotNode, { cluster, warn }: NodeTools): OpenNode {
+function openNode(config: ThisNode, { cluster, warn }: NodeTools): OpenNode {
   const { name, podLogs, containerLogs, kubeletRoot, stateDirectory } = config;
   const runtime = criRuntime({ socket: socketPath(config.criSocket) });
   const state = new StateFile(join(stateDirectory, 'state.json'));

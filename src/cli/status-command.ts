@@ -1,50 +1,41 @@
-import { kubeFlags, logFlags } from './controller-flags.ts';
-import type { Command } from './command.ts';
-import { kubeConfigSource, set } from './config.ts';
-import { boolFlag } from './flag-types.ts';
-import { outputFlag } from './output.ts';
-import { variables } from './variables.ts';
+import { kubeConfigSource, set, withCluster } from './config.ts';
+import { LenientCommand, onOff } from './option.ts';
+import { outputOption } from './output.ts';
+import type { System } from './system.ts';
 
-const statusFlags = {
-  watch: boolFlag({
-    name: 'watch',
-    short: 'w',
-    default: 'false',
-    help: 'Stay, and show it again whenever something has changed, until Ctrl-C.',
-  }),
-  output: outputFlag,
-  kubeconfig: kubeFlags.kubeconfig,
-  context: kubeFlags.context,
-  verbosity: logFlags.verbosity,
-};
+const about = `Shows what controller and agents have reported: problems first, then policies and nodes. DUE and DELETED count pods, DUE those of the last recorded pass. CAN FREE is what only a threshold or a limit keeps. FREED counts since the agents started. NODES is how many of the governed nodes report. CHANGED is the age of the values of a policy, which the controller records at most every half minute; PASS and REPORT are the ages of the last pass and report of a node. A report older than 15 minutes is stale. NO_COLOR, set to anything, turns colours off.
 
-export const statusCommand: Command = {
-  name: 'status',
-  summary: 'shows policies, nodes, and what is wrong',
-  description:
-    'Shows what the controller and the agents have written down: first whatever is wrong, then policies and nodes with what is due, what ' +
-    'can be freed and what was freed. DUE and DELETED are pods, DUE those of the last pass that was written down; CAN FREE is what nothing but a threshold or a limit keeps; FREED counts ' +
-    'since the agents started; NODES is how many of the governed ones report; CHANGED is how long ago the figures of a policy changed, ' +
-    'which the controller writes down every half minute at most; PASS and REPORT are the ages of the last pass and report of a node. A ' +
-    'report older than 15 minutes is stale.',
-  flags: Object.values(statusFlags),
-  environment: [variables.kubeconfig, variables.noColor],
-  examples: [
-    { what: 'of the current context', line: 'dustpan status' },
-    { what: 'while a policy takes hold', line: 'dustpan status --watch' },
-    {
-      what: 'for a script: is anything wrong?',
-      line: "dustpan status -o json | jq -e '.trouble | length == 0'",
-    },
-  ],
-  run: async (line, system) => {
+Examples:
+  # of the current context
+  dustpan status
+
+  # while a policy takes effect
+  dustpan status --watch
+
+  # for a script: is there a problem?
+  dustpan status -o json | jq -e '.trouble | length == 0'`;
+
+const statusOptions = () =>
+  withCluster(
+    new LenientCommand('status')
+      .summary('shows policies, nodes, and problems')
+      .description(about)
+      .option(
+        '-w, --watch [true|false]',
+        'Show it again whenever something has changed, until Ctrl-C.',
+        onOff,
+        false,
+      )
+      .addOption(outputOption()),
+  );
+
+export const statusCommand = (system: System) =>
+  statusOptions().action(async (options) => {
     const { runStatus } = await import('./status.ts');
     const config = {
-      kube: kubeConfigSource(line, system.env),
-      watch: line.value(statusFlags.watch),
-      output: line.value(statusFlags.output),
+      ...options,
+      kube: kubeConfigSource(options, system.env),
       isColourAllowed: set(system.env['NO_COLOR']) === undefined,
     };
-    return runStatus(config, system);
-  },
-};
+    system.exitCode = await runStatus(config, system);
+  });

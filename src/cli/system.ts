@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { writeAll } from '../runtime/write-sync.ts';
-import type { Variables } from './flags.ts';
 
 /** What a command may touch of the process it runs in. */
 export interface System {
   /** What it was started as: `dustpan` or `kubectl dustpan`. */
   readonly program: string;
-  readonly env: Variables;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Set by the command that ran. */
+  exitCode: number;
   /** undefined when the file cannot be read. */
   readonly readFile: (path: string) => string | undefined;
   readonly stdout: (text: string) => void;
@@ -14,9 +15,10 @@ export interface System {
 }
 
 /** The real process. Output is written before the call returns, so that nothing is lost at exit. */
-export const realSystem = (env: Variables, program: string): System => ({
+export const realSystem = (env: System['env'], program: string): System => ({
   program,
   env,
+  exitCode: 0,
   readFile: (path) => {
     try {
       return readFileSync(path, 'utf8');

@@ -1,20 +1,23 @@
-import type { Command } from './command.ts';
-import { exitCode } from './exit.ts';
-import { formatted, outputFlag } from './output.ts';
+import { LenientCommand } from './option.ts';
+import { formatted, outputOption } from './output.ts';
+import type { System } from './system.ts';
 import { platform, revision, version } from './version.ts';
 
-export const versionCommand: Command = {
-  name: 'version',
-  summary: 'prints the version',
-  description: 'Prints the version of dustpan, the revision it was built from, and what it runs on.',
-  flags: [outputFlag],
-  environment: [],
-  examples: [{ what: 'for a script', line: 'dustpan version -o json' }],
-  run: async (line, { stdout }) => {
-    const facts = { version, revision, nodeVersion: process.version, platform: platform() };
-    const table = () =>
-      `dustpan ${version} (revision ${revision}, node ${process.version}, ${facts.platform})\n`;
-    stdout(await formatted(line.value(outputFlag), facts, table));
-    return exitCode.ok;
-  },
-};
+export const versionLine = (): string =>
+  `dustpan ${version} (revision ${revision}, node ${process.version}, ${platform()})`;
+
+const about = `Prints the version of dustpan, the revision it was built from, and what it runs on.
+
+Examples:
+  # for a script
+  dustpan version -o json`;
+
+export const versionCommand = (system: System) =>
+  new LenientCommand('version')
+    .summary('prints the version')
+    .description(about)
+    .addOption(outputOption())
+    .action(async ({ output }) => {
+      const facts = { version, revision, nodeVersion: process.version, platform: platform() };
+      system.stdout(await formatted(output, facts, () => `${versionLine()}\n`));
+    });

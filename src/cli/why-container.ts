@@ -1,7 +1,7 @@
 import { resolvedTarget } from '../agent/containergc/log-names.ts';
 import type { World } from '../snapshot/world.ts';
 import type { NodeObject, PodObject } from './plan-document.ts';
-import type { Question } from './why-config.ts';
+import type { Question } from './why-command.ts';
 import { ambiguous, missing, type Target } from './why-found.ts';
 
 type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;

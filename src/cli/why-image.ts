@@ -3,7 +3,7 @@ import { parseImageReference, repositoryOf } from '../api/image-reference.ts';
 import type { RuntimeImage } from '../cri/runtime.ts';
 import { nearest } from '../runtime/nearest.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
-import type { Question } from './why-config.ts';
+import type { Question } from './why-command.ts';
 import { ambiguous, missing, type Target } from './why-found.ts';
 
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;

@@ -2,7 +2,7 @@ import type { NodeReportFacts } from '../kube/node-report-facts.ts';
 import type { PodFacts } from '../kube/objects.ts';
 import { nearest } from '../runtime/nearest.ts';
 import type { NodePart, World } from '../snapshot/world.ts';
-import type { Question } from './why-config.ts';
+import type { Question } from './why-command.ts';
 import { findContainer } from './why-container.ts';
 import { missing, type Target } from './why-found.ts';
 import { findImage } from './why-image.ts';

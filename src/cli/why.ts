@@ -1,12 +1,12 @@
 import { systemClock as clock } from '../runtime/clock.ts';
 import { exitCode, UsageError } from './exit.ts';
 import { formatted } from './output.ts';
-import type { PlanConfig } from './plan-config.ts';
+import type { PlanInputs } from './plan-command.ts';
 import { Progress } from './plan-progress.ts';
 import { worldOf } from './plan.ts';
 import { planWorld } from './plan-world.ts';
 import type { System } from './system.ts';
-import type { Question, WhyConfig } from './why-config.ts';
+import type { Question, WhyConfig } from './why-command.ts';
 import { explain, type ExplanationDocument } from './why-explain.ts';
 import { collectedText, currentNamespace } from './why-live.ts';
 import { findTarget } from './why-target.ts';
@@ -49,7 +49,7 @@ async function complete({ question, plan }: WhyConfig, system: System): Promise<
 }
 
 /** What the cluster still tells of a pod that is not there. */
-const collected = async (question: Question, { snapshot, kube }: PlanConfig): Promise<string | undefined> =>
+const collected = async (question: Question, { snapshot, kube }: PlanInputs): Promise<string | undefined> =>
   snapshot === undefined && question.kind === 'pod' ? collectedText(question, kube) : undefined;
 
 function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program }: System): string {

@@ -6,7 +6,7 @@ import { textLine } from './log-text.ts';
 import { printable } from './printable.ts';
 import { writeAll } from './write-sync.ts';
 
-export type LogFormat = 'json' | 'text';
+type LogFormat = 'json' | 'text';
 
 export interface LoggerOptions {
   readonly format: LogFormat;

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
-import { agentFlags } from '../../src/cli/agent-flags.ts';
-import { controllerFlags } from '../../src/cli/controller-flags.ts';
-import { parseFlags } from '../../src/cli/flags.ts';
+import { agentOptions, memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
+import { controllerOptions } from '../../src/cli/controller-command.ts';
+import { problemOf } from '../fakes/command-line.ts';
 import { only, render, ruleLines, template, workload, type RenderOptions } from './chart.ts';
 
 const everything = ['everything-values.yaml'];
@@ -112,8 +111,8 @@ describe('pods', () => {
           ? []
           : workload([found], kind as 'DaemonSet').spec.template.spec.containers[0].args.slice(1);
       };
-      expect(parseFlags(Object.values(controllerFlags), of('Deployment'), {}).problems).toEqual([]);
-      expect(parseFlags(Object.values(agentFlags), of('DaemonSet'), {}).problems).toEqual([]);
+      expect(problemOf(controllerOptions(), of('Deployment'))).toBeUndefined();
+      expect(problemOf(agentOptions(), of('DaemonSet'))).toBeUndefined();
     },
   );
 

@@ -54,7 +54,7 @@ test('kubectl runs it: what it ends with is what kubectl ends with', async () =>
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'dustpan: unknown command "paln", did you mean plan?\n',
+    stderr: "dustpan: unknown command 'paln' (Did you mean plan?)\n",
   });
 });
 

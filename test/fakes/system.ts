@@ -1,17 +1,17 @@
-import type { Variables } from '../../src/cli/flags.ts';
 import type { System } from '../../src/cli/system.ts';
 
 interface FakeProcess {
   readonly program: string;
-  readonly env: Variables;
+  readonly env: System['env'];
   readonly files: Readonly<Record<string, string>>;
 }
 
 /** A process whose output is kept. */
 export class FakeSystem implements System {
   readonly program: string;
-  readonly env: Variables;
+  readonly env: System['env'];
   readonly #files: Readonly<Record<string, string>>;
+  exitCode = 0;
   out = '';
   err = '';
 

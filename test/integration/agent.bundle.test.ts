@@ -47,6 +47,15 @@ test('the test finds what a face loads', () => {
   expect(modulesOf('src/cli/agent.ts', atOnce).join('\n')).toMatch(/src\/agent\/imagegc\/manager\.ts/);
 });
 
+test('the command line loads no runner: the agent has the options of other commands, not their code', () => {
+  const loaded = modulesOf('src/cli/main.ts', atOnce);
+  for (const part of ['node_modules/commander/', 'src/cli/plan-command.ts'])
+    expect(loaded.join('\n')).toContain(part);
+  expect(
+    loaded.filter((name) => /src\/(agent|controllers|kube|cri|snapshot)\/|winston|prom-client/.test(name)),
+  ).toEqual([]);
+});
+
 test('the agent loads neither the operator nor client-node nor anything of the controller', () => {
   const loaded = modulesOf('src/cli/agent.ts', atOnce);
   const unwanted =

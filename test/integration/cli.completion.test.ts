@@ -144,7 +144,7 @@ describe.skipIf(!isInstalled('zsh'))('in zsh (skipped where it is not installed)
   test.each([
     {
       words: ['dustpan', 'co'],
-      offered: ['controller:collects garbage pods as the GCPolicies say', /^completion:/],
+      offered: ['controller:deletes garbage pods as the GCPolicies define', /^completion:/],
     },
     { words: ['dustpan', 'plan', '-o', ''], offered: ['table', 'json', 'yaml'] },
     { words: ['dustpan', 'plan', '--output=j'], offered: ['compset -P *=', 'json'] },
@@ -160,7 +160,7 @@ describe.skipIf(!isInstalled('zsh'))('in zsh (skipped where it is not installed)
 
 describe.skipIf(!isInstalled('fish'))('in fish (skipped where it is not installed)', () => {
   test.each([
-    { line: 'dustpan pl', offered: ['plan\tshows what would be removed, and why'] },
+    { line: 'dustpan pl', offered: ['plan\tlists what would be removed, and why'] },
     { line: 'dustpan plan -o ', offered: ['json', 'table', 'yaml'] },
     { line: 'dustpan plan --output=j', offered: ['--output=json'] },
     { line: 'dustpan snapshot s', offered: ['snap/\tDirectory'] },

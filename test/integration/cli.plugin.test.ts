@@ -147,7 +147,7 @@ describe('installed as krew does', () => {
   });
 
   test('it is called by the name that people type', () => {
-    expect(run('kubectl-dustpan', 'plan', '--help').stdout).toContain('    kubectl dustpan plan --policy=');
+    expect(run('kubectl-dustpan', 'plan', '--help').stdout).toContain('  kubectl dustpan plan --policy=');
   });
 
   test('it plans', () => {

@@ -1,10 +1,8 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { commands } from '../../src/cli/commands.ts';
-import { dispatch } from '../../src/cli/dispatch.ts';
 import type { PlanDocument } from '../../src/cli/plan-document.ts';
-import { FakeSystem } from '../fakes/system.ts';
+import { ran } from '../fakes/command-line.ts';
 import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
 
 export const examples = join(process.cwd(), 'test', 'data', 'examples');
@@ -14,9 +12,8 @@ export async function dustpan(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const system = new FakeSystem({ env });
-  const code = await dispatch(commands, args, system);
-  return { code, stdout: system.out, stderr: system.err };
+  const { code, out, err } = await ran(args, { env });
+  return { code, stdout: out, stderr: err };
 }
 
 /** The plan as `-o json` prints it; throws with what was said instead. */

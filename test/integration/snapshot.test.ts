@@ -186,7 +186,7 @@ test('bad usage is told before anything is asked', async () => {
   expect(await bed.snapshot()).toMatchObject({ code: 2 });
   expect(await bed.snapshot('more')).toMatchObject({
     code: 2,
-    stderr: 'dustpan: snapshot: unexpected argument "more"\n',
+    stderr: "dustpan: snapshot: too many arguments for 'snapshot'. Expected 1 argument but got 2.\n",
   });
   expect(bed.api.requests).toEqual([]);
 });

@@ -1,30 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import type { Command } from '../../../src/cli/command.ts';
-import { commands } from '../../../src/cli/commands.ts';
+import { Argument, Command } from '@commander-js/extra-typings';
 import { candidatesText, completionOf } from '../../../src/cli/completion.ts';
-import { dispatch } from '../../../src/cli/dispatch.ts';
-import { boolFlag, enumFlag, listFlag, stringFlag } from '../../../src/cli/flag-types.ts';
+import { choice, LenientCommand, list, onOff, text } from '../../../src/cli/option.ts';
+import { commandsOf } from '../../../src/cli/program.ts';
+import { ran } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 
 const help = 'What it does. And more.';
-const flags = [
-  listFlag({ name: 'policy', placeholder: 'FILE', help }),
-  stringFlag({ name: 'snapshot', placeholder: 'DIRECTORY', default: '', help }),
-  stringFlag({ name: 'now', placeholder: 'TIME', default: '', help }),
-  boolFlag({ name: 'kept', default: 'false', help }),
-  enumFlag({ name: 'output', short: 'o', values: ['table', 'json', 'yaml'], default: 'table', help }),
-];
-const rest = {
-  description: '',
-  environment: [],
-  examples: [],
-  run: (): Promise<number> => Promise.resolve(0),
-};
-const table: readonly Command[] = [
-  { ...rest, name: 'plan', summary: 'plans', flags },
-  { ...rest, name: 'pack', summary: 'packs', operands: ['DIR'], flags },
-  { ...rest, name: 'why', summary: 'tells', operands: ['pod|image', 'NAME'], flags },
-];
+const command = (name: string) =>
+  new LenientCommand(name)
+    .summary(`${name}s`)
+    .option('--policy <FILE>', help, list)
+    .option('--snapshot <DIRECTORY>', help, text())
+    .option('--now <TIME>', help, text())
+    .option('--kept [true|false]', help, onOff, false)
+    .addOption(choice('-o, --output <FORMAT>', help, ['table', 'json', 'yaml']));
+const table = new Command()
+  .addCommand(command('plan'))
+  .addCommand(command('pack').argument('<DIR>'))
+  .addCommand(
+    command('why')
+      .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
+      .argument('<NAME>'),
+  );
 
 /** The words that fit, and what names the shell adds. */
 function completed(...words: readonly string[]) {
@@ -114,16 +112,14 @@ describe('the answer to a shell', () => {
 });
 
 describe('the commands there are', () => {
-  const said = async (...words: readonly string[]): Promise<string> => {
-    const system = new FakeSystem();
-    await dispatch(commands, ['__complete', ...words], system);
-    return system.out;
-  };
+  const said = async (...words: readonly string[]): Promise<string> =>
+    (await ran(['__complete', ...words])).out;
 
-  test.each(commands)('$name is completed, and each of its flags', async ({ name, flags: own }) => {
+  const commands = commandsOf(new FakeSystem()).map((one) => ({ name: one.name(), options: one.options }));
+  test.each(commands)('$name is completed, and each of its flags', async ({ name, options }) => {
     expect(await said(name.slice(0, -1))).toMatch(new RegExp(`^${name}\t`, 'm'));
     const out = await said(name, '--');
-    for (const flag of own) expect(out).toMatch(new RegExp(`^--${flag.name}\t.+$`, 'm'));
+    for (const { long = '' } of options) expect(out).toMatch(new RegExp(`^${long}\t.+$`, 'm'));
   });
 
   test.each([
@@ -134,11 +130,5 @@ describe('the commands there are', () => {
     { line: ['completion', ''], expected: 'bash\nzsh\nfish\n:4\n' },
   ])('$line', async ({ line, expected }) => {
     expect(await said(...line)).toBe(expected);
-  });
-
-  test('what asks for candidates is no command that people are told of', async () => {
-    const system = new FakeSystem();
-    await dispatch(commands, ['--help'], system);
-    expect(system.out).not.toContain('__complete');
   });
 });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import type { Command } from '../../../src/cli/command.ts';
-import { logFlags } from '../../../src/cli/controller-flags.ts';
-import { dispatch } from '../../../src/cli/dispatch.ts';
+import { withCluster } from '../../../src/cli/config.ts';
 import { problemLine, UsageError } from '../../../src/cli/exit.ts';
+import { LenientCommand } from '../../../src/cli/option.ts';
 import { formatted } from '../../../src/cli/output.ts';
 import { paragraph } from '../../../src/cli/paragraph.ts';
 import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
@@ -16,7 +15,7 @@ import { statusTable } from '../../../src/cli/status-table.ts';
 import { statusView } from '../../../src/cli/status-view.ts';
 import { columns, fitted, wrapped } from '../../../src/cli/text-table.ts';
 import { whyTable } from '../../../src/cli/why-table.ts';
-import { FakeSystem } from '../../fakes/system.ts';
+import { ran } from '../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../hostile.ts';
 import { property } from '../../property.ts';
 import { condition, now, policy, report } from './status.fixtures.ts';
@@ -195,16 +194,9 @@ test('what goes on is told without what would move the cursor elsewhere', () => 
 });
 
 describe('standard error', () => {
-  const failing = (err: Error): Command => ({
-    ...{ name: 'fail', summary: '', description: '', environment: [], examples: [] },
-    flags: Object.values(logFlags),
-    run: () => Promise.reject(err),
-  });
-  const said = async (err: Error, ...argv: string[]): Promise<string> => {
-    const system = new FakeSystem();
-    await dispatch([failing(err)], ['fail', ...argv], system);
-    return system.err;
-  };
+  const failing = (err: Error) => withCluster(new LenientCommand('fail')).action(() => Promise.reject(err));
+  const said = async (err: Error, ...argv: string[]): Promise<string> =>
+    (await ran(['fail', ...argv], { commands: [failing(err)] })).err;
 
   test.each([
     { name: 'a failure', err: new Error(hostile, { cause: new Error(hostile) }), lines: 1 },
@@ -215,9 +207,9 @@ describe('standard error', () => {
     expect(text.replaceAll('\n', '')).not.toMatch(raw);
   });
 
-  test('a flag that is unknown is shown', async () => {
+  test('an option that is unknown is shown', async () => {
     const text = await said(new Error('no'), `--${hostile}`);
-    expect(text).toMatch(/^dustpan: fail: unknown flag [^\n]*\\u009b[^\n]*\n$/);
+    expect(text).toMatch(/^dustpan: fail: unknown option [^\n]*\\u009b[^\n]*\n$/);
     expect(text.trimEnd()).not.toMatch(raw);
   });
 

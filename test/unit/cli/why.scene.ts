@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { rankPolicies } from '../../../src/api/matching.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, TerminatedPolicy } from '../../../src/api/policy.ts';
 import { planWorld } from '../../../src/cli/plan-world.ts';
-import type { Question } from '../../../src/cli/why-config.ts';
+import type { Question } from '../../../src/cli/why-command.ts';
 import { explain, type Explanation } from '../../../src/cli/why-explain.ts';
 import { whyTable } from '../../../src/cli/why-table.ts';
 import { findTarget } from '../../../src/cli/why-target.ts';

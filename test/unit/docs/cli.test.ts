@@ -1,29 +1,31 @@
 import { describe, expect, test } from 'vitest';
-import { commands } from '../../../src/cli/commands.ts';
-import { envName } from '../../../src/cli/flags.ts';
+import { commandsOf } from '../../../src/cli/program.ts';
+import { FakeSystem } from '../../fakes/system.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
 const page = referencePage('cli.md');
+const commands = commandsOf(new FakeSystem()).map((command) => ({ name: command.name(), command }));
 
 test('the page lists every command', () => {
   expect(firstCells(page.replaceAll('[`', '`'), 'Command')).toEqual(commands.map(({ name }) => name));
 });
 
-describe.each(commands)('dustpan $name', ({ name, flags, examples, description }) => {
+describe.each(commands)('dustpan $name', ({ name, command }) => {
   const part = partOf(page, `dustpan ${name}`);
 
-  test.each(flags)('--$name', (flag) => {
-    const row = part.split('\n').find((line) => line.startsWith('| `-') && isOf(line, flag.name));
-    expect(row).toContain(envName(flag));
-    expect(row).toContain(flag.help.replaceAll('|', '\\|'));
-    if (flag.default !== '') expect(row).toContain(`| \`${flag.default}\` |`);
+  test.each(command.options)('$long', ({ long = '', envVar = '', description, defaultValueDescription }) => {
+    const row = part.split('\n').find((line) => line.startsWith('| `-') && isOf(line, long));
+    expect(row).toContain(envVar);
+    expect(row).toContain(description.replaceAll('|', '\\|'));
+    if (defaultValueDescription !== undefined) expect(row).toContain(`| \`${defaultValueDescription}\` |`);
   });
 
   test('is described, with examples', () => {
-    expect(part).toContain(description);
-    for (const { line } of examples) expect(part).toContain(line);
+    const [about = '', examples = ''] = command.description().split('\n\nExamples:\n');
+    expect(part).toContain(about);
+    for (const line of examples.split('\n')) expect(part).toContain(line.trim());
   });
 });
 
-const isOf = (line: string, flag: string): boolean =>
-  line.includes(`\`--${flag}\``) || line.includes(`\`--${flag}=`);
+const isOf = (line: string, option: string): boolean =>
+  line.includes(`\`${option}\``) || line.includes(`\`${option}=`);

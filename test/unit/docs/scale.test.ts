@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
-import { agentFlags } from '../../../src/cli/agent-flags.ts';
+import { agentOptions } from '../../../src/cli/agent-command.ts';
 import {
   firstDelays,
   firstStorageMs,
@@ -16,7 +16,6 @@ import { EventSpamFilter } from '../../../src/kube/event-spam-filter.ts';
 import { backoffMs } from '../../../src/kube/http-retry.ts';
 import { watchEvents } from '../../../src/kube/list-watch.ts';
 import { jsonResource } from '../../../src/kube/resources.ts';
-import { parseDuration } from '../../../src/runtime/duration.ts';
 import { now } from '../../builders.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
@@ -42,7 +41,7 @@ function row(...begins: readonly string[]): readonly string[] {
   return found[0] ?? [];
 }
 
-const periodMs = parseDuration(agentFlags.containerGcPeriod.default) ?? NaN;
+const { containerGcPeriod: periodMs, kubeApiQps, kubeApiBurst } = agentOptions().opts();
 
 test('what is spread over the start', () => {
   const [first, last] = [firstDelays(periodMs, 0), firstDelays(periodMs, almostOne)].map(({ reportMs }) =>
@@ -56,7 +55,7 @@ test('what is spread over the start', () => {
   expect(row('start', 'GET nodegcreports')[2]).toBe(`1, within ${first} to ${last} s`);
   const [, over, by] = row('they start');
   expect(over).toContain(
-    `${seconds(firstDelays(10 * periodMs, almostOne).passMs)} s, or one \`--${agentFlags.containerGcPeriod.name}\``,
+    `${seconds(firstDelays(10 * periodMs, almostOne).passMs)} s, or one \`--container-gc-period\``,
   );
   expect(firstDelays(1_000, almostOne).passMs).toBeCloseTo(1_000);
   expect(by).toContain(`follows that by ${first} s`);
@@ -110,7 +109,7 @@ test('how long news is held back', () => {
   expect(toldSpreadMs(6_000)).toBe(6_000);
   expect(newsSpreadMs(6_000)).toBe(1_000);
   expect(row('pods are to be evicted')[1]).toBe(
-    `${seconds(firstStorageMs(100 * periodMs, almostOne))} s, or one \`--${agentFlags.localStoragePeriod.name}\` if that is shorter`,
+    `${seconds(firstStorageMs(100 * periodMs, almostOne))} s, or one \`--local-storage-period\` if that is shorter`,
   );
   expect(firstStorageMs(1_000, almostOne)).toBeCloseTo(1_000);
   expect(loopJitter).toBe(0.1);
@@ -140,8 +139,7 @@ test('how long reflectors and requests wait', () => {
 });
 
 test('what one agent may send whatever happens', () => {
-  const { kubeApiQps, kubeApiBurst } = agentFlags;
   expect(page).toContain(
-    `at most ${kubeApiQps.default} requests a second after ${kubeApiBurst.default} at once (\`--${kubeApiQps.name}\`, \`--${kubeApiBurst.name}\`)`,
+    `at most ${kubeApiQps} requests a second after ${kubeApiBurst} at once (\`--kube-api-qps\`, \`--kube-api-burst\`)`,
   );
 });

@@ -1,21 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { controllerConfig, type ControllerConfig } from '../../../src/cli/config.ts';
-import { controllerFlags } from '../../../src/cli/controller-flags.ts';
+import {
+  controllerConfig,
+  controllerOptions,
+  type ControllerConfig,
+} from '../../../src/cli/controller-command.ts';
 import { UsageError } from '../../../src/cli/exit.ts';
-import { parseFlags } from '../../../src/cli/flags.ts';
+import { parsed, problemOf } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
-function configOf(
-  argv: readonly string[],
-  facts: ConstructorParameters<typeof FakeSystem>[0] = {},
-): ControllerConfig {
-  const system = new FakeSystem(facts);
-  const line = parseFlags(Object.values(controllerFlags), argv, system.env);
-  expect(line.problems).toEqual([]);
-  return controllerConfig(line, system);
+interface Facts {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
 }
+
+const configOf = (argv: readonly string[], facts: Facts = {}): ControllerConfig =>
+  controllerConfig(parsed(controllerOptions(), argv, facts.env).opts(), new FakeSystem(facts));
 
 function problemsOf(argv: readonly string[]): readonly string[] {
   try {
@@ -28,7 +29,7 @@ function problemsOf(argv: readonly string[]): readonly string[] {
 }
 
 test('with nothing set, the documented defaults', () => {
-  expect(configOf([])).toEqual({
+  expect(configOf([])).toMatchObject({
     kube: {
       kubeconfig: undefined,
       context: undefined,
@@ -52,7 +53,7 @@ test('with nothing set, the documented defaults', () => {
     metricsSecurity: { certDirectory: undefined, isAuthorized: false },
     healthProbeBindAddress: ':8081',
     podGcPeriodMs: 20_000,
-    verbosity: 2,
+    v: 2,
     logFormat: 'json',
     podName: undefined,
     podNamespace: 'dustpan-system',
@@ -104,8 +105,9 @@ describe('namespace of the Lease', () => {
 });
 
 describe('leader election', () => {
-  const lease = '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline';
-  const renew = '--leader-elect-renew-deadline must be longer than 1.2 × --leader-elect-retry-period';
+  const lease = 'controller: --leader-elect-lease-duration must be longer than --leader-elect-renew-deadline';
+  const renew =
+    'controller: --leader-elect-renew-deadline must be longer than 1.2 × --leader-elect-retry-period';
   test.each([
     { argv: ['--leader-elect-lease-duration=10s'], expected: [lease] },
     { argv: ['--leader-elect-lease-duration=10001ms'], expected: [] },
@@ -116,24 +118,23 @@ describe('leader election', () => {
       expected: [lease, renew],
     },
     { argv: ['--leader-elect-lease-duration=1s', '--leader-elect=false'], expected: [] },
-    { argv: ['--leader-elect-resource-name='], expected: ['--leader-elect-resource-name must not be empty'] },
   ])('$argv', ({ argv, expected }) => {
     expect(problemsOf(argv)).toEqual(expected);
   });
 });
 
 describe('names', () => {
-  const problems = (argv: readonly string[]) => parseFlags(Object.values(controllerFlags), argv, {}).problems;
   test.each([
-    { argv: ['--leader-elect-resource-namespace=Kube'], count: 1 },
-    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(64)}`], count: 1 },
-    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(63)}`], count: 0 },
-    { argv: ['--leader-elect-resource-name=a.b-c'], count: 0 },
-    { argv: ['--leader-elect-resource-name=a_b'], count: 1 },
-    { argv: ['--leader-elect-resource-name=a..b'], count: 1 },
-    { argv: [`--leader-elect-resource-name=${'a'.repeat(254)}`], count: 1 },
-  ])('$argv', ({ argv, count }) => {
-    expect(problems(argv)).toHaveLength(count);
+    { argv: ['--leader-elect-resource-namespace=Kube'], isValid: false },
+    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(64)}`], isValid: false },
+    { argv: [`--leader-elect-resource-namespace=${'a'.repeat(63)}`], isValid: true },
+    { argv: ['--leader-elect-resource-name='], isValid: false },
+    { argv: ['--leader-elect-resource-name=a.b-c'], isValid: true },
+    { argv: ['--leader-elect-resource-name=a_b'], isValid: false },
+    { argv: ['--leader-elect-resource-name=a..b'], isValid: false },
+    { argv: [`--leader-elect-resource-name=${'a'.repeat(254)}`], isValid: false },
+  ])('$argv', ({ argv, isValid }) => {
+    expect(problemOf(controllerOptions(), argv) === undefined).toBe(isValid);
   });
 });
 
@@ -151,5 +152,5 @@ test.each([
     '--metrics-auth needs --metrics-secure: tokens do not go over plain HTTP',
   ],
 ])('%j is refused', (argv, problem) => {
-  expect(problemsOf(argv)).toEqual([problem]);
+  expect(problemsOf(argv)).toEqual([`controller: ${problem}`]);
 });

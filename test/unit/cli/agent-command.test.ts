@@ -1,19 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { agentConfig, type AgentConfig } from '../../../src/cli/agent-config.ts';
-import { agentFlags } from '../../../src/cli/agent-flags.ts';
+import { agentConfig, agentOptions, type AgentConfig } from '../../../src/cli/agent-command.ts';
 import { UsageError } from '../../../src/cli/exit.ts';
-import { parseFlags } from '../../../src/cli/flags.ts';
+import { parsed, problemOf } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 
 type Env = Readonly<Record<string, string>>;
 
-const lineOf = (argv: readonly string[], env: Env = {}) => parseFlags(Object.values(agentFlags), argv, env);
+const refusal = (argv: readonly string[], env: Env = {}) => problemOf(agentOptions(), argv, env);
 
-function configOf(argv: readonly string[], env: Env = {}): AgentConfig {
-  const line = lineOf(argv, env);
-  expect(line.problems).toEqual([]);
-  return agentConfig(line, new FakeSystem({ env }));
-}
+const configOf = (argv: readonly string[], env: Env = {}): AgentConfig =>
+  agentConfig(parsed(agentOptions(), argv, env).opts(), new FakeSystem({ env }));
 
 function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
   try {
@@ -26,7 +22,7 @@ function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
 }
 
 test('with nothing but a node, the documented defaults', () => {
-  expect(configOf(['--node-name=n1'])).toEqual({
+  expect(configOf(['--node-name=n1'])).toMatchObject({
     kube: {
       kubeconfig: undefined,
       context: undefined,
@@ -43,7 +39,7 @@ test('with nothing but a node, the documented defaults', () => {
     imageGcPeriodMs: 300_000,
     containerGcPeriodMs: 60_000,
     localStoragePeriodMs: 10_000,
-    isStorageToldByPod: false,
+    localStoragePodMetrics: false,
     kubelet: {
       endpoint: 'https://127.0.0.1:10250',
       trust: { isInsecure: false, caFile: undefined, ownFile: '/var/lib/kubelet/pki/kubelet.crt' },
@@ -57,7 +53,7 @@ test('with nothing but a node, the documented defaults', () => {
     metricsBindAddress: ':8080',
     metricsSecurity: { certDirectory: undefined, isAuthorized: false },
     healthProbeBindAddress: ':8081',
-    verbosity: 2,
+    v: 2,
     logFormat: 'json',
   });
 });
@@ -85,8 +81,9 @@ describe('the kubelet', () => {
   test.each(['http://10.0.0.7:10250', '10.0.0.7:10250', 'https://10.0.0.7/stats', 'https://'])(
     'is at no such place as %s',
     (url) => {
-      const { problems } = lineOf(['--node-name=n1', `--kubelet-endpoint=${url}`]);
-      expect(problems).toEqual([expect.stringMatching(/kubelet-endpoint.* is not a URL such as https:/)]);
+      expect(refusal([`--kubelet-endpoint=${url}`])).toMatch(
+        /kubelet-endpoint.* is invalid\. Use a URL such as https:/,
+      );
     },
   );
 });
@@ -108,7 +105,7 @@ describe('the node', () => {
   test.each([
     { argv: [], env: {} },
     { argv: ['--node-name='], env: {} },
-    { argv: [], env: { NODE_NAME: '', DUSTPAN_NODE_NAME: '' } },
+    { argv: [], env: { NODE_NAME: '' } },
   ])('none at all is one line: $argv $env', ({ argv, env }) => {
     expect(problemsOf(argv, env)).toEqual([
       'agent: --node-name is required: pass it, or set NODE_NAME or DUSTPAN_NODE_NAME (in a pod: from the field spec.nodeName)',
@@ -117,34 +114,34 @@ describe('the node', () => {
 
   test('one that no object can have', () => {
     expect(problemsOf([], { NODE_NAME: 'Node_1' })).toEqual([
-      expect.stringContaining('agent: NODE_NAME: "Node_1" is not an object name'),
+      expect.stringContaining('agent: NODE_NAME "Node_1" is invalid. Use an object name'),
     ]);
-    expect(lineOf(['--node-name=a/b']).problems).toHaveLength(1);
+    expect(refusal(['--node-name=a/b'])).toContain('Use an object name');
   });
 });
 
 test.each([
-  { text: '/run/containerd/containerd.sock', problems: 0 },
-  { text: 'unix:///run/crio/crio.sock', problems: 0 },
-  { text: 'unix://run/crio/crio.sock', problems: 1 },
-  { text: 'tcp://127.0.0.1:1234', problems: 1 },
-  { text: 'containerd.sock', problems: 1 },
-])('--cri-socket=$text', ({ text, problems }) => {
-  expect(lineOf([`--cri-socket=${text}`]).problems).toHaveLength(problems);
+  { text: '/run/containerd/containerd.sock', isValid: true },
+  { text: 'unix:///run/crio/crio.sock', isValid: true },
+  { text: 'unix://run/crio/crio.sock', isValid: false },
+  { text: 'tcp://127.0.0.1:1234', isValid: false },
+  { text: 'containerd.sock', isValid: false },
+])('--cri-socket=$text', ({ text, isValid }) => {
+  expect(refusal([`--cri-socket=${text}`]) === undefined).toBe(isValid);
 });
 
 test.each(['state-dir', 'pod-logs-dir', 'container-logs-dir', 'kubelet-root-dir'])(
   '--%s is an absolute path',
   (name) => {
-    expect(lineOf([`--${name}=/x`]).problems).toEqual([]);
-    expect(lineOf([`--${name}=x`]).problems).toEqual([`--${name}: "x" is not an absolute path`]);
-    expect(problemsOf(['--node-name=n', `--${name}=`])).toEqual([`agent: --${name} must not be empty`]);
+    expect(refusal([`--${name}=/x`])).toBeUndefined();
+    for (const text of ['x', ''])
+      expect(refusal([`--${name}=${text}`])).toContain('is invalid. Use an absolute path.');
   },
 );
 
 test('a period that a person could not mean is refused', () => {
-  expect(lineOf(['--container-gc-period=10ms']).problems).toHaveLength(1);
-  expect(lineOf([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' }).problems).toEqual([
-    'DUSTPAN_IMAGE_GC_PERIOD: "often" is not a duration such as 30s, 5m or 1h30m',
-  ]);
+  expect(refusal(['--container-gc-period=10ms'])).toContain('The minimum is 1s.');
+  expect(refusal([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' })).toMatch(
+    /'often' from env 'DUSTPAN_IMAGE_GC_PERIOD' is invalid\. Use a duration such as 30s/,
+  );
 });
