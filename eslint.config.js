@@ -120,7 +120,7 @@ export default defineConfig(
   },
   // Types that libraries infer from what is declared here.
   {
-    files: ['**/metrics.ts', 'src/cli/{*-command,config,option,output}.ts'],
+    files: ['**/metrics.ts', 'src/cli/{*-command,config,option,output,status-view}.ts'],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
   },
   { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },

@@ -1,6 +1,6 @@
 import { evictionSignals } from '../api/local-storage.ts';
 import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '../api/reasons.ts';
-import { hardSpace } from './paragraph.ts';
+import { hardSpace } from './text-table.ts';
 import type { Decision, PlanDocument, Totals } from './plan-document.ts';
 
 /** What goes, or what stays, of one unit in one place. */

@@ -1,11 +1,10 @@
-import { paragraph as paragraphOf } from './paragraph.ts';
 import { bytesText } from './plan-bytes.ts';
 import type { Decision, PlanDocument, PlanOptions, Summary, Totals } from './plan-document.ts';
 import { groupsOf, placeText, type Group } from './plan-groups.ts';
 import { waitingHint } from './plan-hints.ts';
 import { modeSentences } from './plan-modes.ts';
 import { degradedTrouble, reportedLines } from './plan-reported.ts';
-import { columns, type Column } from './text-table.ts';
+import { columns, paragraph as paragraphOf, type Column } from './text-table.ts';
 
 const width = 80;
 const margin = '  ';

@@ -3,7 +3,7 @@ import { LenientCommand, onOff } from './option.ts';
 import { outputOption } from './output.ts';
 import type { System } from './system.ts';
 
-const about = `Shows what controller and agents have reported: problems first, then policies and nodes. DUE and DELETED count pods, DUE those of the last recorded pass. CAN FREE is what only a threshold or a limit keeps. FREED counts since the agents started. NODES is how many of the governed nodes report. CHANGED is the age of the values of a policy, which the controller records at most every half minute; PASS and REPORT are the ages of the last pass and report of a node. A report older than 15 minutes is stale. NO_COLOR, set to anything, turns colours off.
+const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due and deleted, bytes that only a threshold or a limit keeps, and bytes that were freed since the agents started. A report older than 15 minutes is stale. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; -o json has them here, too. NO_COLOR, set to anything, turns colours off.
 
 Examples:
   # of the current context
@@ -20,12 +20,7 @@ const statusOptions = () =>
     new LenientCommand('status')
       .summary('shows policies, nodes, and problems')
       .description(about)
-      .option(
-        '-w, --watch [true|false]',
-        'Show it again whenever something has changed, until Ctrl-C.',
-        onOff,
-        false,
-      )
+      .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
       .addOption(outputOption()),
   );
 

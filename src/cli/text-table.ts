@@ -109,3 +109,15 @@ export function wrapped(text: string, width: number, margin: string): string[] {
   }
   return [...lines, line];
 }
+
+/** Joins what belongs together: no line ends there. */
+export const hardSpace = '\u00a0';
+
+/** The text in lines of at most `width`, those after the first indented; a word longer than a line is cut. */
+export function paragraph(text: string, width: number): string[] {
+  const margin = '  ';
+  const words = printable(text)
+    .split(' ')
+    .map((word) => fitted(word, width - margin.length));
+  return wrapped(words.join(' '), width, margin).map((line) => line.replaceAll(hardSpace, ' '));
+}

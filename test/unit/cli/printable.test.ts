@@ -5,7 +5,7 @@ import { withCluster } from '../../../src/cli/config.ts';
 import { problemLine, UsageError } from '../../../src/cli/exit.ts';
 import { LenientCommand } from '../../../src/cli/option.ts';
 import { formatted } from '../../../src/cli/output.ts';
-import { paragraph } from '../../../src/cli/paragraph.ts';
+import { paragraph } from '../../../src/cli/text-table.ts';
 import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
 import { planJson } from '../../../src/cli/plan-json.ts';
 import { Progress } from '../../../src/cli/plan-progress.ts';
