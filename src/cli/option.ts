@@ -40,7 +40,9 @@ export type EarlierOptions = Partial<Record<'earlier', never>>;
 export class LenientCommand extends Command {
   override parseOptions(argv: string[]): { operands: string[]; unknown: string[] } {
     const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
-    return super.parseOptions(argv.map((word, i) => (i < end ? this.#inOneWord(word) : word)));
+    const isValue = (i: number): boolean =>
+      this.options.some((one) => one.required && isNamed(one, argv[i - 1] ?? ''));
+    return super.parseOptions(argv.map((word, i) => (i < end && !isValue(i) ? this.#inOneWord(word) : word)));
   }
 
   override createOption(flags: string, help?: string): Option {
@@ -54,7 +56,8 @@ export class LenientCommand extends Command {
   #inOneWord(word: string): string {
     const [, name = '', value = ''] = /^(-[^=]+)(=.*)?$/s.exec(word) ?? [];
     const option = this.options.find((one) => isNamed(one, name));
-    if (option?.long === undefined) return word;
+    // Without its value commander finds what was meant.
+    if (option?.long === undefined) return value === '' ? word : name;
     if (value !== '') return `${option.long}${value}`;
     return option.optional ? `${option.long}=true` : word;
   }

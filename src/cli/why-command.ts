@@ -1,8 +1,8 @@
+import { Argument } from '@commander-js/extra-typings';
 import { parseImageReference } from '../api/image-reference.ts';
 import { UsageError } from './exit.ts';
 import { LenientCommand, text } from './option.ts';
 import { planConfig, withPlan, type PlanInputs } from './plan-command.ts';
-import { Argument } from '@commander-js/extra-typings';
 import type { System } from './system.ts';
 
 const about = `Explains one object: whether the controller or the agent would remove it, the reason, the values behind it, the policy and field that decide, when time alone would change the verdict, and what else would. Nothing is touched. Plans as the command plan does, from the cluster or a snapshot. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.

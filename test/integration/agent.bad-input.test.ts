@@ -32,12 +32,12 @@ const oneLine = (stderr: string, says: RegExp): void => {
 describe('bad usage is one line and exit code 2', () => {
   test.each([
     { args: [], says: /agent: --node-name is required: pass it, or set NODE_NAME/ },
-    { args: ['--node-name=A_b'], says: /--node-name: "A_b" is not an object name/ },
-    { args: ['--node-nam=a'], says: /unknown flag --node-nam, did you mean --node-name\?/ },
-    { args: ['--node-name=a', '--leader-elect'], says: /unknown flag --leader-elect/ },
-    { args: ['--node-name=a', '--cri-socket=tcp://1.2.3.4'], says: /is not a socket such as/ },
-    { args: ['--node-name=a', '--state-dir=var'], says: /"var" is not an absolute path/ },
-    { args: ['--node-name=a', '--container-gc-period=0s'], says: /0s is too short, the least is 1s/ },
+    { args: ['--node-name=A_b'], says: /'A_b' is invalid\. Use an object name/ },
+    { args: ['--node-nam=a'], says: /unknown option '--node-nam' \(Did you mean --node-name\?\)/ },
+    { args: ['--node-name=a', '--leader-elect'], says: /unknown option '--leader-elect'/ },
+    { args: ['--node-name=a', '--cri-socket=tcp://1.2.3.4'], says: /Use a socket such as/ },
+    { args: ['--node-name=a', '--state-dir=var'], says: /'var' is invalid\. Use an absolute path/ },
+    { args: ['--node-name=a', '--container-gc-period=0s'], says: /'0s' is invalid\. The minimum is 1s/ },
     { args: ['--node-name=a', '--kubeconfig=/nowhere'], says: /nowhere/ },
   ])('$args', ({ args, says }) => {
     const { status, stdout, stderr } = dustpan(args);

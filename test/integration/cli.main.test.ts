@@ -46,7 +46,7 @@ describe('the built command', () => {
   test.each([
     {
       args: ['controller', '--kube-api-qp=1'],
-      says: /unknown option '--kube-api-qp=1'/,
+      says: /unknown option '--kube-api-qp' \(Did you mean --kube-api-qps\?\)/,
     },
     {
       args: ['controller', '--kube-api-qps', '-1'],

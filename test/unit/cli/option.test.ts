@@ -64,6 +64,11 @@ describe('values', () => {
     { name: 'a short form', argv: ['-v', '4'], expected: { v: 4 } },
     { name: 'a short form with =', argv: ['-v=4'], expected: { v: 4 } },
     { name: 'a text with = and spaces', argv: ['--file=a=b c'], expected: { file: 'a=b c' } },
+    {
+      name: 'a value that looks like an option',
+      argv: ['--file', '-v=4', '--place', '--x=y'],
+      expected: { file: '-v=4', place: '--x=y' },
+    },
     { name: 'an empty text is none', argv: ['--file=a', '--file='], expected: { file: undefined } },
     { name: 'a repeated option', argv: ['--policy=a', '--policy', 'b'], expected: { policy: ['a', 'b'] } },
   ])('$name', ({ argv, expected }) => {
@@ -98,7 +103,7 @@ describe('values', () => {
 
 describe('problems', () => {
   test.each([
-    { argv: ['--kube-api-qp=1'], expected: "unknown option '--kube-api-qp=1'" },
+    { argv: ['--kube-api-qp=1'], expected: "unknown option '--kube-api-qp'\n(Did you mean --kube-api-qps?)" },
     { argv: ['-x'], expected: "unknown option '-x'" },
     { argv: ['--burst'], expected: "option '--burst <N>' argument missing" },
     { argv: ['--burst', '--elect'], expected: 'Use a whole number.' },
