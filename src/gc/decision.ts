@@ -14,7 +14,7 @@ export interface PodTarget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** undefined = not bound to a node. */
+  /** undefined = not bound to a node, or bound to the node that the plan is about. */
   readonly node: string | undefined;
 }
 

@@ -149,6 +149,8 @@ class Pass<D> {
       const late = this.#objectionNow(decision);
       if (late !== undefined) return late;
       const result = await step(decision).catch(failure);
+      // The server has decided about this object: it works.
+      if (result.kind === 'keep') this.#failedInARow = 0;
       if (result.kind !== 'throttled') return result;
       if (tries === maxThrottles) return { kind: 'failure', error: result.error };
       const pauseMs = Math.min(Math.max(result.forMs, 0), maxPauseMs);

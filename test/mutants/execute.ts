@@ -92,6 +92,12 @@ export const executeMutants: MutantGroup = {
       'this.#failedInARow = 0;\n    this.#report',
       'this.#report',
     ],
+    [
+      'stop: gives up although the server has decided about one',
+      execute,
+      "if (result.kind === 'keep') this.#failedInARow = 0;",
+      '',
+    ],
     ['stop: goes on where nothing can succeed', execute, 'isHopeless?.(error) === true', 'false'],
     [
       'pace: does not wait for a server that throttles',

@@ -140,6 +140,17 @@ describe('failures', () => {
     expect(stopped?.why).toBe('2 failures in a row');
   });
 
+  test('with an object between them that the server refuses to remove do not', async () => {
+    const bench = new Bench();
+    const step = (target: string): Promise<StepResult> =>
+      target === 'b'
+        ? Promise.resolve({ kind: 'keep', reason: 'BudgetBlocked' })
+        : Promise.reject(new Error('500'));
+    const { stopped } = await bench.run({ execution: { steps: [step] } });
+    expect(stopped).toBeUndefined();
+    expect(bench.kinds).toEqual(['a failed', 'b kept', 'c failed']);
+  });
+
   test('that every other removal would share stop it at once', async () => {
     const bench = new Bench();
     const isHopeless = (error: unknown): boolean => error instanceof Error && error.message === '500';
