@@ -1,9 +1,10 @@
 import type { StorageWarning } from '../../src/api/local-storage.ts';
 import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
-import type { ToldPod } from '../../src/controllers/eviction/events.ts';
+import type { OwnedPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
 import type { PodDeletion } from '../../src/controllers/podgc/facts.ts';
+import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
 
 /** What the functions that make Events are called with, to show what they make. */
@@ -49,7 +50,7 @@ export const storageWarning: StorageWarning = {
 
 const evicting = valid(parsed({ mode: 'Enforce', nodes: { localStorageEviction: {} } }));
 
-export const evictionPod: ToldPod = {
+export const evictionPod: OwnedPod = {
   ...{ namespace: 'shop', name: 'cart-0', uid: '4be1' },
   controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'cart', uid: '2c9d' },
 };
@@ -59,17 +60,35 @@ export const evictionOverdue: OverduePod = {
   ...{ graceSeconds: 30, elapsedMs: 46_000 },
 };
 
+const excess = { signal: 'emptydirfs.limit', subject: 'cache', usedBytes: 130 * mebibyte } as const;
+
 export const eviction: PodEviction = {
-  ...{ verdict: 'Evict', node: node.name, policy: evicting, rule: ruleOf(evicting) },
-  request: {
-    pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },
-    ...{ signal: 'emptydirfs.limit', subject: 'cache' },
-    ...{ observedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte },
-    ...{ observedAtMs: 0, gracePeriodSeconds: undefined },
+  ...{ unit: 'localstorage', verdict: 'Evict', reason: excess.signal, policy: evicting },
+  target: {
+    ...{
+      kind: 'Pod',
+      namespace: 'shop',
+      name: 'cart-0',
+      uid: '4be1',
+      node: node.name,
+      rule: ruleOf(evicting),
+    },
+    request: {
+      pod: { namespace: 'shop', name: 'cart-0', uid: '4be1' },
+      ...{ signal: excess.signal, subject: excess.subject },
+      ...{ observedBytes: excess.usedBytes, limitBytes: 100 * mebibyte },
+      ...{ observedAtMs: 0, gracePeriodSeconds: undefined },
+    },
+  },
+  ...{ eligibleAt: undefined, bytes: undefined },
+  evidence: {
+    namespace: 'shop',
+    excess: { ...excess, limit: limitOfBytes(100 * mebibyte) },
+    ...{ measuredAtMs: 0, evictAtPercent: 100, respectsBudgets: true },
   },
 };
 
-function ruleOf({ nodes }: Policy): PodEviction['rule'] {
+function ruleOf({ nodes }: Policy): PodEviction['target']['rule'] {
   if (nodes?.localStorageEviction === undefined) throw new Error('the sample policy evicts nothing');
   return nodes.localStorageEviction;
 }

@@ -13,8 +13,9 @@ import {
   podKeepReasons,
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
-import { evictionMeanings, storageMeanings } from '../../src/api/storage-reason-meanings.ts';
+import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
+import { storageReasons } from '../../src/gc/reasons/storage.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
@@ -56,10 +57,10 @@ const containerSections = (): readonly string[] => [
 const storageSections = (): readonly string[] => [
   ...heading(2, 'Pods on their nodes (localstorage)'),
   'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first that is exceeded decides. `NoPolicy` and the reasons below it are',
-  'about the node as a whole. The agent only asks for an eviction; the controller looks at everything again, and has its own reasons to keep a pod.',
-  ...reasonTable('Evict', evictionSignals, storageMeanings),
-  ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageMeanings),
-  ...reasonTable('Not evicted', evictionKeepReasons, evictionMeanings),
+  'about the node as a whole. The agent only requests an eviction; the controller checks everything again, and has its own reasons to keep a pod.',
+  ...reasonTable('Evict', evictionSignals, storageReasons),
+  ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageReasons),
+  ...reasonTable('Not evicted', evictionKeepReasons, evictionReasons),
 ];
 
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];

@@ -100,6 +100,12 @@ export interface StorageExcess {
   readonly isDefault: boolean;
 }
 
+/** How much of one limit is used. */
+export interface LimitReading extends StorageExcess {
+  /** When it was measured, in Unix milliseconds; where that is not known, when it was read. */
+  readonly measuredAtMs: number;
+}
+
 /** A request of an agent, by its report: the controller decides. */
 export interface EvictionRequest {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };

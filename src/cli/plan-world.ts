@@ -4,7 +4,7 @@ import type { NodeFacts } from '../kube/objects.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
 import { byName, type NodePart, type World } from '../snapshot/world.ts';
 import { planContainers } from './plan-containergc.ts';
-import { planAsked } from './plan-evictions.ts';
+import { planRequested } from './plan-evictions.ts';
 import type { Decision, PlanDocument, PlanOptions, PolicyCount, UnitPlan } from './plan-document.ts';
 import { planImages } from './plan-imagegc.ts';
 import { planStorage, storageNamespaces } from './plan-localstorage.ts';
@@ -18,7 +18,7 @@ export function planWorld(world: World, options: PlanOptions): PlanDocument {
   const storage = storageNamespaces(world);
   const units: readonly UnitPlan[] = [
     planPods(world, options),
-    ...planAsked(world, options),
+    ...planRequested(world, options),
     ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name), storage }, options)),
   ];
   const decisions = units.flatMap((unit) => unit.decisions);

@@ -1,7 +1,8 @@
 import { containerMeanings } from '../api/node-reason-meanings.ts';
 import { podMeanings, type ReasonMeaning } from '../api/reason-meanings.ts';
-import { evictionMeanings, storageMeanings } from '../api/storage-reason-meanings.ts';
+import { evictionReasons } from '../gc/reasons/evictions.ts';
 import { imageReasons } from '../gc/reasons/images.ts';
+import { storageReasons, storageWarnings } from '../gc/reasons/storage.ts';
 import type { World } from '../snapshot/world.ts';
 import type { Decision, PlanDocument, Unit } from './plan-document.ts';
 import type { AskedObject, Found } from './why-found.ts';
@@ -56,16 +57,13 @@ const meanings: Readonly<Record<Unit, Meanings>> = {
   podgc: podMeanings,
   imagegc: imageReasons,
   containergc: containerMeanings,
-  localstorage: { ...evictionMeanings, ...storageMeanings, KeepMarked: evictionMeanings.KeepMarked },
+  localstorage: { ...evictionReasons, ...storageReasons },
 };
 
-const warning: Meaning = {
-  meaning: 'It uses more of a limit than one of the levels in nodes.localStorageEviction.warnAtPercent.',
-  change: 'It uses less of that limit, the limit is higher, or the level is not in warnAtPercent.',
-};
+const warnings: Meanings = storageWarnings;
 
 const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
-  verdict === 'Warn' ? warning : (meanings[unit][reason] ?? { meaning: detail, change: '' });
+  (verdict === 'Warn' ? warnings : meanings[unit])[reason] ?? { meaning: detail, change: '' };
 
 function heldBy({ object }: Decision, { parts }: World): Pick<Explanation, 'heldBy'> {
   if (object.kind !== 'Image') return {};

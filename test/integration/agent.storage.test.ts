@@ -92,7 +92,7 @@ test('in DryRun it warns, and asks for nothing', async () => {
   const agent = startAgent('--local-storage-pod-metrics');
   await until('a warning', () => eventNotes().length === 1);
   await until('a report', () => bed.report()?.storageWarningCount === 1);
-  expect(agent.said('would ask for an eviction')).toBe(1);
+  expect(agent.said('would request eviction')).toBe(1);
   expect(requested()).toEqual([]);
   const series = 'dustpan_pod_local_storage_used_bytes{namespace="default",pod="over"}';
   expect(await metric(agent, series)).toBe(`${series} ${120 * mib}`);

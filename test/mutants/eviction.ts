@@ -2,9 +2,10 @@ import { evictionKeepReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
 const plan = 'src/controllers/eviction/plan.ts';
-const recheck = 'src/controllers/eviction/recheck.ts';
 const memory = 'src/controllers/eviction/memory.ts';
-const executor = 'src/controllers/eviction/executor.ts';
+const act = 'src/controllers/eviction/act.ts';
+const checks = 'src/controllers/eviction/checks.ts';
+const controller = 'src/controllers/eviction/controller.ts';
 const overdue = 'src/controllers/eviction/overdue.ts';
 const storage = 'src/api/local-storage.ts';
 
@@ -28,12 +29,12 @@ export const evictionMutants: MutantGroup = {
     [
       'PodMoved: to another node',
       plan,
-      '!isAsked(pod, request) || pod.nodeName !== node',
-      '!isAsked(pod, request)',
+      '!isRequested(pod, target) || pod.nodeName !== target.node',
+      '!isRequested(pod, target)',
     ],
-    ['PodMoved: to another name', plan, '!isAsked(pod, request) || ', ''],
-    ['PodMoved: another UID, read live', recheck, 'pod.uid !== request.pod.uid || ', ''],
-    ['PodMoved: another node, read live', recheck, ' || pod.nodeName !== node', ''],
+    ['PodMoved: to another name', plan, '!isRequested(pod, target) || ', ''],
+    ['PodMoved: another UID, read live', checks, 'pod.uid !== uid || ', ''],
+    ['PodMoved: another node, read live', checks, ' || pod.nodeName !== node', ''],
     ['RequestStale: too old', plan, 'ageMs <= staleAfterMs && ', ''],
     ['RequestStale: at 6 min it is not', plan, 'ageMs <= staleAfterMs', 'ageMs < staleAfterMs'],
     ['RequestStale: from the future', plan, ' && ageMs >= -futureMs', ''],
@@ -55,26 +56,26 @@ export const evictionMutants: MutantGroup = {
     ['KeepMarked: the pod', plan, "if (isKeepMarked(pod)) return 'KeepMarked';", ''],
     ['KeepMarked: its namespace', plan, "isKeepMarked(namespace) ? 'KeepMarked' : undefined", 'undefined'],
     ['KeepMarked: its node', plan, "|| reason === 'KeepMarked' ? reason", '? reason'],
-    ['KeepMarked: the pod, read live', recheck, "isKeepMarked(pod) ? 'KeepMarked' : undefined", 'undefined'],
+    ['KeepMarked: the pod, read live', checks, "isKeepMarked(pod) ? 'KeepMarked' : undefined", 'undefined'],
     [
       'CriticalPod: as remembered',
       plan,
       "memory.critical.has(pod.uid) ? 'CriticalPod' : undefined",
       'undefined',
     ],
-    ['CriticalPod: read live', recheck, "if (isCritical(pod)) return 'CriticalPod';", ''],
+    ['CriticalPod: read live', checks, "if (isCritical(pod)) return 'CriticalPod';", ''],
     ['CriticalPod: by priority', 'src/api/critical-pod.ts', 'priority >= criticalPriority', 'false'],
     ['Finished: succeeded', plan, "pod.phase === 'Succeeded' || ", ''],
     ['Finished: failed', plan, " || pod.phase === 'Failed'", ''],
     [
       'Finished: read live',
-      recheck,
+      checks,
       "if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'Finished';",
       '',
     ],
     ['Terminating: is going', plan, 'pod.deletionAtMs !== undefined || ', ''],
     ['Terminating: was just evicted', plan, ' || memory.evicted.has(pod.uid)', ''],
-    ['Terminating: read live', recheck, "if (pod.isTerminating) return 'Terminating';", ''],
+    ['Terminating: read live', checks, "if (pod.isTerminating) return 'Terminating';", ''],
     [
       'BudgetBlocked: until its pause is over',
       plan,
@@ -96,15 +97,15 @@ export const evictionMutants: MutantGroup = {
     ],
     [
       'EvictionForbidden: also where budgets are ignored',
-      executor,
-      'if (rule.respectPodDisruptionBudgets) return true;',
-      'return true;',
+      checks,
+      'respectPodDisruptionBudgets || right.answer(eviction) === true',
+      'respectPodDisruptionBudgets || right.answer(eviction) !== true',
     ],
     [
-      'EvictionForbidden: is no failure without a name',
-      executor,
-      "reason: 'EvictionForbidden' }",
-      "reason: 'EvictionFailed' }",
+      'EvictionForbidden: is no budget that blocks',
+      act,
+      "return { kind: 'keep', reason: 'EvictionForbidden' };",
+      "return { kind: 'keep', reason: 'BudgetBlocked' };",
     ],
     [
       'EvictionFailed',
@@ -115,12 +116,7 @@ export const evictionMutants: MutantGroup = {
     ['NamespaceUnknown', plan, "if (namespace === undefined) return 'NamespaceUnknown';", ''],
     ['NodeUnknown', plan, "reason === 'NodeUnknown' || ", ''],
     ['order: the most excessive first', plan, 'left > right ? -1 : 1', 'left > right ? 1 : -1'],
-    [
-      'order: then by UID',
-      plan,
-      'a.request.pod.uid < b.request.pod.uid ? -1 : 1',
-      'a.request.pod.uid < b.request.pod.uid ? 1 : -1',
-    ],
+    ['order: then by UID', plan, 'a.uid < b.uid ? -1 : 1', 'a.uid < b.uid ? 1 : -1'],
     [
       'order: of one pod the freshest',
       plan,
@@ -136,8 +132,70 @@ export const evictionMutants: MutantGroup = {
     [
       'order: both nodes that ask are judged',
       plan,
-      '`${one.report.name} ${one.request.pod.uid}`',
-      'one.request.pod.uid',
+      '`${one.target.node} ${one.target.uid}`',
+      'one.target.uid',
+    ],
+    ['check: the lease', controller, "if (!fenced()) return 'the lease is not held';", ''],
+    [
+      'check: the policies, as the cache has them',
+      controller,
+      "if (policies.ranked !== ranked) return 'policies have changed';",
+      '',
+    ],
+    [
+      'check: the caches are current',
+      controller,
+      "return this.#seesAll() ? undefined : 'the caches are not current';",
+      'return undefined;',
+    ],
+    [
+      'check: the fence',
+      checks,
+      "goOn<PodEviction>('goOn', halted)",
+      "goOn<PodEviction>('goOn', () => undefined)",
+    ],
+    ['check: the policies', checks, '({ same }) => same', '() => true'],
+    ['check: the policies cannot be read', checks, "error: new Error('confirming policies', { cause }),", ''],
+    ['check: the pod', checks, 'keepFor(recheckPod(eviction.target, pod))', 'undefined'],
+    [
+      'check: the pod is gone',
+      checks,
+      "pod === undefined ? { kind: 'gone' }",
+      'pod === undefined ? undefined',
+    ],
+    [
+      'check: the caches decide again',
+      checks,
+      'keepFor(withdrawn(eviction, decideAgain(eviction)))',
+      'undefined',
+    ],
+    [
+      'check: the request is withdrawn',
+      checks,
+      "if (again === undefined) return 'RequestStale';",
+      'if (again === undefined) return undefined;',
+    ],
+    ['check: the rule is another one', checks, "before === now ? undefined : 'PolicyChanged'", 'undefined'],
+    ['check: by the clock of the server', checks, 'clock.now().getTime() - skewMs', 'clock.now().getTime()'],
+    ['check: the right to evict', checks, 'freshByServerClock, mayEvict(deps)]', 'freshByServerClock]'],
+    ['reach: with the measurement of now', checks, '{ eviction, pod };', '{ eviction: planned, pod };'],
+    [
+      'pace: a server that throttles is left alone',
+      act,
+      'Math.max(this.patienceMs, outcome.retryAfterMs ?? defaultPatienceMs)',
+      '0',
+    ],
+    [
+      'stop: a failure fails the pass',
+      act,
+      'if (first === undefined) return stopped?.error;',
+      'return stopped?.error;',
+    ],
+    [
+      'stop: so does a stop with an error',
+      act,
+      'if (first === undefined) return stopped?.error;',
+      'if (first === undefined) return undefined;',
     ],
     ['reach: overdue, once', overdue, ' || isReported', ''],
     ['reach: overdue, not what has succeeded', overdue, "phase === 'Succeeded' || ", ''],
@@ -159,7 +217,7 @@ export const evictionMutants: MutantGroup = {
     ['reach: overdue, that exactly is in time', overdue, 'elapsedMs > Math.max', 'elapsedMs >= Math.max'],
     ['memory: evicted pods that are gone', memory, '.filter(([uid]) => pods.has(uid))', ''],
     ['memory: what was reported', memory, 'isReported: true', 'isReported: false'],
-    ['memory: of what nobody asks for', memory, 'asked.has(uid) && ', ''],
+    ['memory: of what nobody asks for', memory, 'requested.has(uid) && ', ''],
     ['memory: of what is gone', memory, ' && pods.has(uid)', ''],
     ['memory: of one reason', memory, 'known?.reason === reason ? known.tries : 0', 'known?.tries ?? 0'],
   ],

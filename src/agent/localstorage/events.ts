@@ -1,5 +1,5 @@
 import type { StorageWarning } from '../../api/local-storage.ts';
-import { usageClause } from '../../api/local-storage-messages.ts';
+import { usageClause } from '../../gc/reasons/storage-words.ts';
 import type { EventSpec } from '../../kube/recorder.ts';
 import { formatDuration } from '../../runtime/duration.ts';
 import { sizeText } from '../../runtime/size-text.ts';

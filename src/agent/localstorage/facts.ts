@@ -1,12 +1,14 @@
 import type {
   EvictionSignal,
-  StorageExcess,
+  LimitReading,
   StorageLimit,
   StoragePod,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import type { LocalStoragePolicy } from '../../api/policy.ts';
+import type { NodeGovernance } from '../../api/node-governance.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { StorageEvidence, WarnEvidence } from '../../gc/reasons/storage.ts';
 
 /** What a plan is made from; what is undefined is not known. */
 export interface LocalStorageFacts {
@@ -16,9 +18,10 @@ export interface LocalStorageFacts {
 }
 
 export interface Given {
-  readonly policy: LocalStoragePolicy;
+  /** What governs the node. */
+  readonly governance: NodeGovernance;
   readonly now: Date;
-  /** Figures older than this decide nothing; undefined = they may be of any age. */
+  /** Older measurements decide nothing; undefined = they may be of any age. */
   readonly staleAfterMs?: number | undefined;
 }
 
@@ -28,36 +31,19 @@ export interface BindingLimit {
   readonly isDefault: boolean;
 }
 
-/** How much of one limit is used. */
-export interface LimitReading extends StorageExcess {
-  /** When it was measured, in Unix milliseconds; where that is not known, when it was looked at. */
-  readonly measuredAtMs: number;
-}
+type StorageDecision<R extends EvictionSignal | StorageKeepReason> = Decision<
+  PodTarget,
+  R,
+  StorageEvidence[R]
+>;
 
-/** A limit that a level of warnAtPercent of is used up. */
-export interface LimitWarning {
-  readonly pod: StoragePod;
-  readonly reading: LimitReading;
-  /** The highest of the levels. */
-  readonly percent: number;
-}
+/** A pod whose eviction the agent requests. */
+export type PodEviction = StorageDecision<EvictionSignal>;
+export type KeptPod = StorageDecision<StorageKeepReason>;
+/** A level of warnAtPercent that the usage of a limit exceeds. */
+export type LimitWarning = Decision<PodTarget, EvictionSignal, WarnEvidence>;
 
-export interface PodEviction {
-  readonly verdict: 'Evict';
-  readonly pod: StoragePod;
-  readonly reason: EvictionSignal;
-  readonly excess: LimitReading;
-}
-
-export interface KeptPod {
-  readonly verdict: 'Keep';
-  readonly pod: StoragePod;
-  readonly reason: StorageKeepReason;
-  /** The fullest of its limits; undefined = none is measured. */
-  readonly fullest: LimitReading | undefined;
-}
-
-/** One verdict for each pod; everything in the order of the pods and, of one pod, of upstream's checks. */
+/** One verdict for each pod, and a warning for each limit that is nearly used up; in the order of the pods and, of one pod, of the kubelet's checks. */
 export interface LocalStoragePlan {
   readonly evictions: readonly PodEviction[];
   readonly kept: readonly KeptPod[];

@@ -1,6 +1,12 @@
-import { exceeds, fullness, type StoragePod, type StorageWarning } from '../../api/local-storage.ts';
+import {
+  exceeds,
+  fullness,
+  type LimitReading,
+  type StoragePod,
+  type StorageWarning,
+} from '../../api/local-storage.ts';
 import type { LocalStoragePolicy } from '../../api/policy.ts';
-import type { LimitReading, LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
+import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
 import { growthPerMinute, observeTrend, windowMs, type Trend } from './growth.ts';
 
 /** What is remembered of one limit of one pod. */
@@ -38,7 +44,9 @@ const maxWatched = 1024;
 export function observeStorage(before: StorageHistory, look: Look): Observed {
   const history = new Map([...absent(before, look), ...watched(before, look)]);
   const warnings = look.plan.warnings
-    .map((warning) => withHistory(warning, history.get(keyOf(warning)), look))
+    .map((warning) =>
+      withHistory(warning, history.get(key(warning.target.uid, warning.evidence.excess)), look),
+    )
     .toSorted(byFullness);
   const isNew = ({ pod, excess, percent }: StorageWarning): boolean => {
     const name = key(pod.uid, excess);
@@ -87,7 +95,7 @@ function absent(before: StorageHistory, { plan, pods, now }: Look): (readonly [s
 }
 
 function withHistory(
-  { pod: { namespace, name, uid }, reading, percent }: LimitWarning,
+  { target: { namespace, name, uid }, evidence: { excess: reading, percent } }: LimitWarning,
   known: LimitHistory | undefined,
   { policy, now }: Look,
 ): StorageWarning {
@@ -114,13 +122,7 @@ function secondsLeft(
   return Math.round((((limit.bytes * evictAtPercent) / 100 - usedBytes) / growth) * 60);
 }
 
-const keyOf = ({
-  pod,
-  reading,
-}: {
-  readonly pod: { readonly uid: string };
-  readonly reading: LimitReading;
-}): string => key(pod.uid, reading);
+const keyOf = ({ pod, reading }: PodReading): string => key(pod.uid, reading);
 
 const key = (podUid: string, { signal, subject = '' }: Pick<LimitReading, 'signal' | 'subject'>): string =>
   `${podUid}/${signal}/${subject}`;

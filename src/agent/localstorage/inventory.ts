@@ -9,18 +9,16 @@ import {
   type StorageWarning,
 } from '../../api/local-storage.ts';
 import type { Offender } from '../../api/node-pass.ts';
-import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
+import type { NodeRule } from '../../api/node-governance.ts';
+import type { LocalStoragePolicy } from '../../api/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
 import type { LocalStoragePlan, PodEviction } from './facts.ts';
 
-/** What a pass followed. */
-export interface StorageRule {
-  readonly policy: Policy;
-  readonly storage: LocalStoragePolicy;
-}
+/** The policy that a pass followed. */
+export type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
 
 export interface Decided {
-  readonly rule: StorageRule;
+  readonly governed: Governed;
   readonly pods: readonly StoragePod[];
   readonly usage: StorageUsage | undefined;
   readonly plan: LocalStoragePlan;
@@ -28,23 +26,24 @@ export interface Decided {
 }
 
 /** What the report of the node says of local storage; requests only in mode Enforce. */
-export function inventoryOf({ rule, pods, usage, plan, warnings }: Decided): StorageInventory {
-  const evictions = rule.policy.mode === 'Enforce' ? plan.evictions.toSorted(byExcess) : [];
-  const { uid, generation } = rule.policy;
+export function inventoryOf({ governed, pods, usage, plan, warnings }: Decided): StorageInventory {
+  const { policy, rule } = governed;
+  const evictions = policy.mode === 'Enforce' ? plan.evictions.toSorted(byExcess) : [];
+  const { uid, generation } = policy;
   return {
     policy: { uid, generation },
     warnings,
-    evictionRequests: evictions.map((eviction) => requestOf(eviction, rule.storage)),
+    evictionRequests: evictions.map((eviction) => requestOf(eviction, rule)),
     offenders: offendersOf(pods, usage, plan),
   };
 }
 
 function requestOf(
-  { pod, excess }: PodEviction,
+  { target: { namespace, name, uid }, evidence: { excess } }: PodEviction,
   { gracePeriodSeconds }: LocalStoragePolicy,
 ): EvictionRequest {
   return {
-    pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    pod: { namespace, name, uid },
     signal: excess.signal,
     subject: excess.subject,
     observedBytes: excess.usedBytes,
@@ -54,14 +53,15 @@ function requestOf(
   };
 }
 
-/** The order in which pods are asked for: the most excessive first, equals in a fixed order. */
+/** The order in which evictions are requested: the most excessive first, equals in a fixed order. */
 export function byExcess(a: PodEviction, b: PodEviction): number {
   const [left, right] = [fullnessOf(a), fullnessOf(b)];
   if (left !== right) return right - left;
-  return a.pod.uid < b.pod.uid ? -1 : 1;
+  return a.target.uid < b.target.uid ? -1 : 1;
 }
 
-const fullnessOf = ({ excess }: PodEviction): number => fullness(excess.usedBytes, excess.limit.bytes);
+const fullnessOf = ({ evidence: { excess } }: PodEviction): number =>
+  fullness(excess.usedBytes, excess.limit.bytes);
 
 const offendersShown = 10;
 
@@ -71,7 +71,7 @@ function offendersOf(
   { evictions, kept }: LocalStoragePlan,
 ): Offender[] {
   const reasons = new Map<string, StorageReason>();
-  for (const { pod, reason } of [...evictions, ...kept]) reasons.set(pod.uid, reason);
+  for (const { target, reason } of [...evictions, ...kept]) reasons.set(target.uid, reason);
   return pods
     .flatMap((pod) => offenderOf(pod, usageOfPod(usage, pod), reasons.get(pod.uid)))
     .toSorted((a, b) => b.bytes - a.bytes)

@@ -1,5 +1,5 @@
 import type { PodStorageSpec, StorageLimit } from '../../api/local-storage.ts';
-import { limitOfBytes } from '../../api/local-storage-messages.ts';
+import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type { DefaultLimits } from '../../api/policy.ts';
 import { quantityText } from '../../runtime/quantity-text.ts';
 import type { BindingLimit } from './facts.ts';

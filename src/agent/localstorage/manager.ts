@@ -1,15 +1,15 @@
+import { isCritical } from '../../api/critical-pod.ts';
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import { isNodeUnknown, type NodeGovernance } from '../../api/node-governance.ts';
+import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/node-governance.ts';
 import type { NodePassReport } from '../../api/node-pass.ts';
 import type { Recorder } from '../../kube/recorder.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { isCritical } from '../../api/critical-pod.ts';
 import { localStorageHigh } from './events.ts';
 import type { PodEviction } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';
-import { inventoryOf, type Decided, type StorageRule } from './inventory.ts';
+import { inventoryOf, type Decided, type Governed } from './inventory.ts';
 import {
   clearPlan,
   showPlan,
@@ -42,42 +42,42 @@ export interface LocalStorageDeps {
   readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
 
-/** A look is good for so long when the next ones fail; the kubelet restarts within it. */
-const lookLastsMs = 2 * 60_000;
+/** How long the last usage counts when the next reads fail; the kubelet restarts within it. */
+const usageLastsMs = 2 * 60_000;
 
-/** Warns about pods that come near their limits of local storage, and asks for the eviction of those beyond; it evicts none itself. */
+/** Warns about pods that come near their limits of local storage, and requests the eviction of those beyond; it evicts none itself. */
 export class LocalStorageManager {
   readonly #deps: LocalStorageDeps;
   #history: StorageHistory = new Map();
   #usage: StorageUsage | undefined;
-  /** What was to be evicted in the last pass, by UID, signal and mode. */
+  /** The evictions of the last pass, by UID, signal and mode. */
   #requested: ReadonlySet<string> = new Set();
-  /** What the last pass told; a node that never had the rule is told nothing about. */
+  /** What the last pass reported; a node that never had the rule reports nothing. */
   #state: 'off' | 'unknown' | 'working' = 'off';
 
   constructor(deps: LocalStorageDeps) {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, tell. Rejects, after its report, when what pods use could not be read. */
+  /** One pass: observe, plan, report. Rejects, after its report, when the usage of the pods could not be read. */
   async collect(signal: AbortSignal): Promise<void> {
     const governance = this.#deps.governance();
-    const rule = ruleOf(governance);
-    if (rule === undefined) {
+    const governed = nodeRule(governance, 'localStorageEviction');
+    if (governed.kind === 'keep') {
       this.#standDown(isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined);
       return;
     }
     this.#state = 'working';
     if (this.#deps.pods() === undefined) {
-      this.#tellNothing('the pods of the node are not known');
+      this.#reportNothing('the pods of the node are not known');
       return;
     }
-    const error = await this.#look(signal);
-    this.#decide(rule, error);
+    const error = await this.#readUsage(signal);
+    this.#decide({ governance, governed }, error);
     if (error !== undefined) throw error;
   }
 
-  /** Without a rule nothing is read or kept; that is told once. */
+  /** Without a rule nothing is read or remembered; the unit reports that once. */
   #standDown(undecided: string | undefined): void {
     const state = undecided === undefined ? 'off' : 'unknown';
     if (state === 'off') {
@@ -88,17 +88,17 @@ export class LocalStorageManager {
     if (this.#state === 'off' || this.#state === state) return;
     if (state === 'off') this.#deps.source.close();
     this.#state = state;
-    this.#tellNothing(undecided);
+    this.#reportNothing(undecided);
   }
 
-  #tellNothing(undecided: string | undefined): void {
+  #reportNothing(undecided: string | undefined): void {
     clearPlan(this.#deps.metrics);
     this.#deps.podMetrics?.used.reset();
-    this.#tell({ result: undecided === undefined ? 'Idle' : 'Unknown', message: undecided }, undefined);
+    this.#report({ result: undecided === undefined ? 'Idle' : 'Unknown', message: undecided }, undefined);
   }
 
-  /** Takes over what was read; what could not be read it returns. */
-  async #look(signal: AbortSignal): Promise<Error | undefined> {
+  /** Remembers the usage; returns why it could not be read. */
+  async #readUsage(signal: AbortSignal): Promise<Error | undefined> {
     try {
       this.#usage = await this.#deps.source.usage(signal);
       return undefined;
@@ -109,43 +109,42 @@ export class LocalStorageManager {
     }
   }
 
-  #decide(rule: StorageRule, error: Error | undefined): void {
+  #decide(
+    { governance, governed }: { readonly governance: NodeGovernance; readonly governed: Governed },
+    error: Error | undefined,
+  ): void {
     const { metrics, podMetrics, clock, log } = this.#deps;
     const now = clock.now();
-    // They come last: a pod that was deleted meanwhile is asked for no more.
+    // They come last: the eviction of a pod that was deleted meanwhile is not requested any more.
     const pods = this.#deps.pods() ?? [];
     const usage = this.#lastingUsage(now);
-    const plan = planLocalStorage({ pods, usage }, { policy: rule.storage, now, staleAfterMs });
-    const { history, warnings, raised } = observeStorage(this.#history, {
-      plan,
-      pods,
-      policy: rule.storage,
-      now,
-    });
+    const plan = planLocalStorage({ pods, usage }, { governance, now, staleAfterMs });
+    const { rule: policy } = governed;
+    const { history, warnings, raised } = observeStorage(this.#history, { plan, pods, policy, now });
     this.#history = history;
-    const shown = { plan, pods, usage, mode: rule.policy.mode, now };
+    const shown = { plan, pods, usage, mode: governed.policy.mode, now };
     showPlan(metrics, shown);
     if (podMetrics !== undefined) showPods(podMetrics, shown);
     log.debug({ due: plan.evictions.length, warnings: warnings.length }, 'planned pass');
-    const decided = { rule, pods, usage, plan, warnings };
+    const decided = { governed, pods, usage, plan, warnings };
     this.#warn(decided, raised);
     this.#request(decided);
-    this.#tell(outcomeOf(decided, error), usage === undefined ? undefined : inventoryOf(decided));
+    this.#report(outcomeOf(decided, error), usage === undefined ? undefined : inventoryOf(decided));
   }
 
   /** The last one that could be read, while it may still be believed. */
   #lastingUsage(now: Date): StorageUsage | undefined {
     if (this.#usage === undefined) return undefined;
-    return Math.abs(now.getTime() - this.#usage.atMs) <= lookLastsMs ? this.#usage : undefined;
+    return Math.abs(now.getTime() - this.#usage.atMs) <= usageLastsMs ? this.#usage : undefined;
   }
 
-  #warn({ rule, pods }: Decided, raised: Decided['warnings']): void {
+  #warn({ governed: { policy, rule }, pods }: Decided, raised: Decided['warnings']): void {
     const { recorder, metrics, log } = this.#deps;
     const critical = new Set(pods.filter(isCritical).map(({ uid }) => uid));
-    const { evictAtPercent } = rule.storage;
+    const { evictAtPercent } = rule;
     for (const warning of raised) {
       const { pod, excess, percent } = warning;
-      const evicts = rule.policy.mode === 'Enforce' && !critical.has(pod.uid);
+      const evicts = policy.mode === 'Enforce' && !critical.has(pod.uid);
       const event = localStorageHigh(warning, { evictAtPercent, evicts });
       recorder.record(event);
       metrics.raised.inc({ eviction_signal: excess.signal });
@@ -153,28 +152,29 @@ export class LocalStorageManager {
     }
   }
 
-  /** The report asks for them; here each is told once. */
-  #request({ rule: { policy }, plan }: Decided): void {
+  /** The report requests them; each is logged and counted once. */
+  #request({ governed: { policy }, plan }: Decided): void {
     const { metrics, log } = this.#deps;
     const before = this.#requested;
-    const keyOf = ({ pod, reason }: PodEviction): string => `${pod.uid}/${reason}/${policy.mode}`;
+    const keyOf = ({ target, reason }: PodEviction): string => `${target.uid}/${reason}/${policy.mode}`;
     this.#requested = new Set(plan.evictions.map(keyOf));
     for (const eviction of plan.evictions) {
       if (before.has(keyOf(eviction))) continue;
-      const { pod, reason, excess } = eviction;
+      const { target, reason, evidence } = eviction;
+      const { namespace, name, uid } = target;
+      const { subject, usedBytes, limit } = evidence.excess;
       metrics.requested.inc({ eviction_signal: reason, mode: policy.mode });
-      const { namespace, name, uid } = pod;
       log.info(
         {
-          ...{ pod: { namespace, name, uid }, reason, subject: excess.subject, policy: policy.name },
-          ...{ usedBytes: excess.usedBytes, limitBytes: excess.limit.bytes },
+          ...{ pod: { namespace, name, uid }, reason, subject, policy: policy.name },
+          ...{ usedBytes, limitBytes: limit.bytes },
         },
-        policy.mode === 'Enforce' ? 'asking for an eviction' : 'would ask for an eviction',
+        policy.mode === 'Enforce' ? 'requesting eviction' : 'would request eviction',
       );
     }
   }
 
-  #tell({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
+  #report({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
     const { clock, onPass } = this.#deps;
     // It removes nothing, so no removal fails.
     const none = { removed: 0, freedBytes: 0, errors: 0 };
@@ -187,10 +187,4 @@ type Outcome = Pick<NodePassReport, 'result' | 'message'>;
 function outcomeOf({ plan }: Decided, error: Error | undefined): Outcome {
   if (error !== undefined) return { result: 'Failed', message: errorLine(error) };
   return { result: plan.evictions.length > 0 ? 'Succeeded' : 'Idle', message: undefined };
-}
-
-function ruleOf(governance: NodeGovernance): StorageRule | undefined {
-  if (governance.kind === 'keep') return undefined;
-  const { policy, nodes } = governance;
-  return nodes.localStorageEviction && { policy, storage: nodes.localStorageEviction };
 }

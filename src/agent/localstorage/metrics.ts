@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { evictionSignals, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
 import type { Policy } from '../../api/policy.ts';
 import { nodeKeepReasons, storageKeepReasons } from '../../api/reasons.ts';
+import { summarize } from '../../gc/summary.ts';
 import type { LocalStoragePlan } from './facts.ts';
 import { usageKinds, usedBytes } from './usage-kinds.ts';
 
@@ -115,9 +116,11 @@ export function clearPlan({ due, kept, warned, usedBytes: used, usageAge }: Plan
 /** Shows one plan. */
 export function showPlan(metrics: PlanMetrics, { plan, pods, usage, mode, now }: Shown): void {
   clearPlan(metrics);
-  for (const { reason } of plan.evictions) metrics.due.inc({ eviction_signal: reason, mode });
-  for (const { reason } of plan.kept) metrics.kept.inc({ reason });
-  for (const { reading } of plan.warnings) metrics.warned.inc({ eviction_signal: reading.signal });
+  const { reasons } = summarize([...plan.evictions, ...plan.kept]);
+  for (const signal of evictionSignals)
+    metrics.due.set({ eviction_signal: signal, mode }, reasons[signal] ?? 0);
+  for (const reason of keepReasons) metrics.kept.set({ reason }, reasons[reason] ?? 0);
+  for (const { reason } of plan.warnings) metrics.warned.inc({ eviction_signal: reason });
   const used = usedBytes(pods, usage);
   for (const kind of usageKinds) metrics.usedBytes.set({ kind }, used[kind]);
   const ages = plan.readings.map(({ reading }) => (now.getTime() - reading.measuredAtMs) / 1000);

@@ -1,16 +1,19 @@
+import { isCritical } from '../../api/critical-pod.ts';
 import {
   exceeds,
   fullness,
   usageOfPod,
+  type LimitReading,
   type StoragePod,
-  type StorageUsage,
 } from '../../api/local-storage.ts';
+import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
+import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
-import { isCritical } from '../../api/critical-pod.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { StorageEvidence } from '../../gc/reasons/storage.ts';
 import type {
   Given,
   KeptPod,
-  LimitReading,
   LimitWarning,
   LocalStorageFacts,
   LocalStoragePlan,
@@ -19,88 +22,145 @@ import type {
 import { hasLimits, limitsOf } from './limits.ts';
 import { firstExcess, readLimits } from './readings.ts';
 
-/** Figures that are older decide nothing: nobody knows what is there now. The kubelet's are one to two minutes old. */
+/** Older measurements decide nothing: the usage may have changed. The kubelet's are one to two minutes old. */
 export const staleAfterMs = 5 * 60_000;
 
 /** Decides which pods use more local storage than they may, and which come near it; one verdict a pod, in the order of the pods. */
-export function planLocalStorage({ pods = [], usage }: LocalStorageFacts, given: Given): LocalStoragePlan {
-  const looks = pods.map((pod) => lookAt(pod, usage, given));
+export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
+  const { pods = [] } = facts;
+  const governed = nodeRule(given.governance, 'localStorageEviction');
+  if (governed.kind === 'keep') return keepAll(pods, governed);
+  const judged = pods.map((pod) => judge(pod, { ...facts, ...given, ...governed }));
   return {
-    evictions: looks.flatMap(({ verdict }) => (verdict.verdict === 'Evict' ? [verdict] : [])),
-    kept: looks.flatMap(({ verdict }) => (verdict.verdict === 'Keep' ? [verdict] : [])),
-    warnings: looks.flatMap(({ pod, readings }) => warningsOf(pod, readings, given)),
-    readings: looks.flatMap(({ pod, readings }) => readings.map((reading) => ({ pod, reading }))),
+    evictions: judged.flatMap(({ eviction }) => eviction ?? []),
+    kept: judged.flatMap(({ kept }) => kept ?? []),
+    warnings: judged.flatMap(({ pod, readings }) => warningsOf(pod, readings, governed)),
+    readings: judged.flatMap(({ pod, readings }) => readings.map((reading) => ({ pod, reading }))),
   };
 }
 
+type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
+type Known = LocalStorageFacts & Given & Governed;
+
+interface Because {
+  readonly reason: StorageKeepReason;
+  readonly evidence: StorageEvidence[StorageKeepReason];
+}
+
+const because = <R extends StorageKeepReason>(reason: R, evidence: StorageEvidence[R]): Because => ({
+  reason,
+  evidence,
+});
+
+const decided = (
+  { namespace, name, uid }: StoragePod,
+  policy: Decision['policy'],
+): Pick<Decision<PodTarget>, 'unit' | 'target' | 'policy' | 'eligibleAt' | 'bytes'> => ({
+  ...{ unit: 'localstorage', policy, eligibleAt: undefined, bytes: undefined },
+  target: { kind: 'Pod', namespace, name, uid, node: undefined },
+});
+
+const keep = (pod: StoragePod, { reason, evidence }: Because, policy: Decision['policy']): KeptPod => ({
+  ...decided(pod, policy),
+  ...{ verdict: 'Keep', reason, evidence },
+});
+
 /** Nothing may be touched on this node: every pod stays, for one reason. */
-export function keepAllPods(pods: readonly StoragePod[], reason: StorageKeepReason): LocalStoragePlan {
-  const kept = pods.map((pod) => keep(pod, reason));
+function keepAll(
+  pods: readonly StoragePod[],
+  { reason, policy }: Extract<NodeRule<LocalStoragePolicy>, { kind: 'keep' }>,
+): LocalStoragePlan {
+  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
+  const evidence: StorageEvidence[StorageKeepReason] =
+    reason === 'InvalidPolicy' ? { invalid } : reason === 'KeepMarked' ? { on: 'node' } : undefined;
+  const kept = pods.map((pod) => keep(pod, { reason, evidence }, policy));
   return { evictions: [], warnings: [], readings: [], kept };
 }
 
-interface Look {
+/** A pod with its verdict: it has an eviction, or a reason to stay. */
+interface Judged {
   readonly pod: StoragePod;
-  readonly verdict: PodEviction | KeptPod;
+  readonly eviction?: PodEviction;
+  readonly kept?: KeptPod;
   /** None of a pod that is not even to be warned about. */
   readonly readings: readonly LimitReading[];
 }
 
-function lookAt(pod: StoragePod, usage: StorageUsage | undefined, given: Given): Look {
+function judge(pod: StoragePod, known: Known): Judged {
+  const { policy, rule } = known;
+  const stays = (why: Because, readings: readonly LimitReading[] = []): Judged => ({
+    ...{ pod, readings },
+    kept: keep(pod, why, policy),
+  });
   const hold = holdOf(pod);
-  if (hold !== undefined) return { pod, verdict: keep(pod, hold), readings: [] };
-  const measured = measure(pod, usage, given);
-  if (typeof measured === 'string')
-    return { pod, verdict: keep(pod, isCritical(pod) ? 'CriticalPod' : measured), readings: [] };
-  return { pod, verdict: verdictOf(pod, measured, given), readings: measured.readings };
+  if (hold !== undefined) return stays(hold);
+  const measured = measure(pod, known);
+  if ('reason' in measured) return stays(isCritical(pod) ? critical(pod, []) : measured);
+  const { readings } = measured;
+  if (isCritical(pod)) return stays(critical(pod, readings), readings);
+  const excess = firstExcess(readings, rule.evictAtPercent);
+  if (excess === undefined) return stays(underLimit(measured, rule), readings);
+  return { pod, readings, eviction: evict(pod, excess, { policy, rule }) };
 }
 
+const evict = (
+  pod: StoragePod,
+  excess: LimitReading,
+  { policy, rule }: { readonly policy: Policy; readonly rule: LocalStoragePolicy },
+): PodEviction => ({
+  ...decided(pod, policy),
+  ...{ verdict: 'Evict', reason: excess.signal },
+  evidence: {
+    ...{ excess, evictAtPercent: rule.evictAtPercent },
+    respectsBudgets: rule.respectPodDisruptionBudgets,
+  },
+});
+
 /** Why no rule applies to a pod at all. */
-function holdOf({ keepMarked, phase, deletionAtMs }: StoragePod): StorageKeepReason | undefined {
-  if (keepMarked) return 'KeepMarked';
-  if (phase === 'Succeeded' || phase === 'Failed') return 'Finished';
-  return deletionAtMs === undefined ? undefined : 'Terminating';
+function holdOf({ keepMarked, phase, deletionAtMs }: StoragePod): Because | undefined {
+  if (keepMarked) return because('KeepMarked', { on: 'pod' });
+  if (phase === 'Succeeded' || phase === 'Failed') return because('Finished', { phase });
+  return deletionAtMs === undefined ? undefined : because('Terminating', { deletionAtMs });
 }
 
 interface Measured {
   readonly readings: readonly LimitReading[];
-  /** Some figures are too old, so that an excess may have been missed. */
+  /** Some measurements are too old, so that an excess may have been missed. */
   readonly isPartly: boolean;
 }
 
 /** Or why there is nothing to compare. */
 function measure(
   pod: StoragePod,
-  usage: StorageUsage | undefined,
-  { policy, now, staleAfterMs: maxAgeMs = Infinity }: Given,
-): Measured | 'NoLimit' | 'UsageUnknown' {
-  const limits = limitsOf(pod.storage, policy.defaultLimits);
-  if (!hasLimits(limits)) return 'NoLimit';
+  { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
+): Measured | Because {
+  const limits = limitsOf(pod.storage, rule.defaultLimits);
+  if (!hasLimits(limits)) return because('NoLimit', { hasDefaults: hasDefaults(rule) });
   const used = usageOfPod(usage, pod);
-  if (usage === undefined || used === undefined) return 'UsageUnknown';
+  if (usage === undefined || used === undefined)
+    return because('UsageUnknown', { isUsageKnown: usage !== undefined });
   const all = readLimits(limits, used, usage);
-  // Either way: once the clock was set back, figures of before seem to be of the future.
+  // Either way: once the clock was set back, older measurements seem to be from the future.
   const isFresh = ({ measuredAtMs }: LimitReading): boolean =>
     Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
   const readings = all.filter(isFresh);
-  return readings.length === 0 ? 'UsageUnknown' : { readings, isPartly: readings.length < all.length };
+  if (readings.length === 0) return because('UsageUnknown', { isUsageKnown: true });
+  return { readings, isPartly: readings.length < all.length };
 }
 
-function verdictOf(
-  pod: StoragePod,
-  { readings, isPartly }: Measured,
-  { policy }: Given,
-): PodEviction | KeptPod {
-  if (isCritical(pod)) return keep(pod, 'CriticalPod', readings);
-  const excess = firstExcess(readings, policy.evictAtPercent);
-  if (excess === undefined) return keep(pod, isPartly ? 'UsageUnknown' : 'UnderLimit', readings);
-  return { verdict: 'Evict', pod, reason: excess.signal, excess };
-}
+const hasDefaults = ({ defaultLimits }: LocalStoragePolicy): boolean =>
+  Object.values(defaultLimits).some((limit) => limit !== undefined);
 
-function keep(pod: StoragePod, reason: StorageKeepReason, readings: readonly LimitReading[] = []): KeptPod {
-  const [fullest] = readings.toSorted(byFullness);
-  return { verdict: 'Keep', pod, reason, fullest };
-}
+const critical = ({ configHash, priority }: StoragePod, readings: readonly LimitReading[]): Because =>
+  because('CriticalPod', { isMirror: configHash !== undefined, priority, fullest: fullestOf(readings) });
+
+const underLimit = ({ readings, isPartly }: Measured, { evictAtPercent }: LocalStoragePolicy): Because =>
+  isPartly
+    ? because('UsageUnknown', { isUsageKnown: true })
+    : because('UnderLimit', { fullest: fullestOf(readings), evictAtPercent });
+
+const fullestOf = (readings: readonly LimitReading[]): LimitReading | undefined =>
+  readings.toSorted(byFullness)[0];
 
 /** The fullest first; Infinity less itself is no number. */
 function byFullness(a: LimitReading, b: LimitReading): number {
@@ -112,10 +172,12 @@ function byFullness(a: LimitReading, b: LimitReading): number {
 function warningsOf(
   pod: StoragePod,
   readings: readonly LimitReading[],
-  { policy: { warnAtPercent } }: Given,
+  { policy, rule: { warnAtPercent } }: Governed,
 ): LimitWarning[] {
-  return readings.flatMap((reading) => {
-    const percent = warnAtPercent.findLast((level) => exceeds(reading.usedBytes, reading.limit.bytes, level));
-    return percent === undefined ? [] : [{ pod, reading, percent }];
+  return readings.flatMap((excess) => {
+    const percent = warnAtPercent.findLast((level) => exceeds(excess.usedBytes, excess.limit.bytes, level));
+    if (percent === undefined) return [];
+    const evidence = { excess, percent, warnAtPercent };
+    return [{ ...decided(pod, policy), verdict: 'Warn' as const, reason: excess.signal, evidence }];
   });
 }

@@ -2,14 +2,15 @@ import {
   exceeds,
   type ContainerStorageUsage,
   type EvictionSignal,
+  type LimitReading,
   type PodStorageUsage,
   type StorageFigure,
   type StorageUsage,
 } from '../../api/local-storage.ts';
-import type { BindingLimit, LimitReading } from './facts.ts';
+import type { BindingLimit } from './facts.ts';
 import type { PodLimits } from './limits.ts';
 
-/** How much of each limit is used, in the order of upstream's checks (upstream.md 4.2); a limit without a figure is left out. */
+/** How much of each limit is used, in the order of the kubelet's checks (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction); a limit without a measurement is left out. */
 export function readLimits(
   limits: PodLimits,
   usage: PodStorageUsage,

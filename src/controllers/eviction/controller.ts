@@ -6,9 +6,9 @@ import type { Recorder } from '../../kube/recorder.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { evictPods, type EvictionActDeps } from './act.ts';
 import { exceededGracePeriod } from './events.ts';
-import { EvictionExecutor } from './executor.ts';
-import type { AskingNode, EvictionDecision, EvictionFacts, Labelled, PodEviction } from './facts.ts';
+import type { EvictionDecision, EvictionFacts, Labelled, PodEviction, RequestingNode } from './facts.ts';
 import {
   forgetOthers,
   noMemory,
@@ -38,28 +38,28 @@ export interface EvictionDeps {
   readonly log: Logger;
 }
 
-/** Evicts the pods that the agents ask for, once each, after its own look at everything that speaks against it. */
+/** Evicts the pods that the agents request, once each, after its own checks of everything that speaks against it. */
 export class EvictionController {
   readonly #deps: EvictionDeps;
   #memory: EvictionMemory = noMemory;
   /** There may be something to forget, and to show as over. */
-  #wasAsked = false;
-  /** Of the monotonic clock: until then the API server is left alone. */
+  #wasRequested = false;
+  /** Of the monotonic clock: until then no eviction is tried, as the API server asked. */
   #pausedUntilMs = 0;
 
   constructor(deps: EvictionDeps) {
     this.#deps = deps;
   }
 
-  /** One pass; a look at the reports while nobody asks. Without a complete view everything stays. */
+  /** One pass; while no report requests an eviction it only reads the reports. Without complete caches everything stays. */
   async reconcile(signal: AbortSignal): Promise<void> {
     this.#reportOverdue();
     const { nodeReports, policies, clock, metrics } = this.#deps;
-    const reports = askingOf(nodeReports.items);
+    const reports = requestingOf(nodeReports.items);
     const isIdle = reports.length === 0;
-    if (isIdle ? !this.#wasAsked : !this.#seesAll()) return;
+    if (isIdle ? !this.#wasRequested : !this.#seesAll()) return;
 
-    this.#wasAsked = !isIdle;
+    this.#wasRequested = !isIdle;
     this.#memory = forgetOthers(this.#memory, reports, this.#deps.pods.items);
     const { ranked } = policies;
     const decisions = this.#decide(reports, ranked);
@@ -99,7 +99,7 @@ export class EvictionController {
     return all;
   }
 
-  #decide(reports: readonly AskingNode[], policies: RankedPolicies): readonly EvictionDecision[] {
+  #decide(reports: readonly RequestingNode[], policies: RankedPolicies): readonly EvictionDecision[] {
     if (reports.length === 0) return [];
     const { clock } = this.#deps;
     const facts = factsOf(this.#deps, reports, this.#memory);
@@ -113,38 +113,39 @@ export class EvictionController {
   ): Promise<void> {
     const { clock, log } = this.#deps;
     const due = decisions.filter((one) => one.verdict === 'Evict');
-    for (const one of decisions)
-      if (one.verdict === 'Keep')
-        log.debug({ pod: one.request.pod, node: one.node, kept: one.reason }, 'not evicting pod');
+    for (const { verdict, target, reason: kept } of decisions)
+      if (verdict === 'Keep')
+        log.debug({ pod: target.request.pod, node: target.node, kept }, 'not evicting pod');
     if (due.length === 0) return;
-    const executor = this.#executor(ranked, signal);
-    try {
-      await executor.run(due);
-    } finally {
-      const { halted, patienceMs } = executor;
-      this.#pausedUntilMs = clock.monotonicMs() + Math.min(patienceMs, longestPatienceMs);
-      if (halted !== undefined) log.info({ why: halted, due: due.length }, 'pass ended early');
-    }
+    const { patienceMs, error } = await evictPods(this.#actDeps(ranked), due, signal);
+    this.#pausedUntilMs = clock.monotonicMs() + Math.min(patienceMs, longestPatienceMs);
+    if (error !== undefined) throw error;
   }
 
-  #executor(ranked: RankedPolicies, signal: AbortSignal): EvictionExecutor {
-    const { policies, fenced } = this.#deps;
-    return new EvictionExecutor({
+  #actDeps(ranked: RankedPolicies): EvictionActDeps {
+    return {
       ...this.#deps,
-      mayGoOn: () => !signal.aborted && fenced() && policies.ranked === ranked && this.#seesAll(),
-      confirm: (until) => policies.confirm(ranked, until),
+      halted: () => this.#haltedBy(ranked),
+      confirm: (signal) => this.#deps.policies.confirm(ranked, signal),
       decideAgain: (eviction) => this.#decideAgain(eviction, ranked),
       wasDeferred: (uid, reason) => triesBefore(this.#memory, uid, reason) > 0,
       onResult: (uid, result) => {
         this.#remember(uid, result);
       },
-    });
+    };
   }
 
-  /** By the caches as they are now: the request may be another one, or none, and labels may have come. */
-  #decideAgain({ node, request }: PodEviction, ranked: RankedPolicies): EvictionDecision | undefined {
-    const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === node);
-    const now = report?.requests.find(({ pod }) => pod.uid === request.pod.uid);
+  #haltedBy(ranked: RankedPolicies): string | undefined {
+    const { policies, fenced } = this.#deps;
+    if (!fenced()) return 'the lease is not held';
+    if (policies.ranked !== ranked) return 'policies have changed';
+    return this.#seesAll() ? undefined : 'the caches are not current';
+  }
+
+  /** By the caches as they are now: the request may be another one, or none, and somebody may have added a keep label. */
+  #decideAgain({ target }: PodEviction, ranked: RankedPolicies): EvictionDecision | undefined {
+    const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === target.node);
+    const now = report?.requests.find(({ pod }) => pod.uid === target.uid);
     if (report === undefined || now === undefined) return undefined;
     const { name, policyUid, policyGeneration } = report;
     return this.#decide([{ name, policyUid, policyGeneration, requests: [now] }], ranked)[0];
@@ -155,31 +156,28 @@ export class EvictionController {
   }
 }
 
-/** No server is left alone for longer, whatever it asks for. */
+/** The longest pause after a server has throttled, whatever it asks for. */
 const longestPatienceMs = 5 * 60_000;
 
-function askingOf(reports: Store<NodeReportFacts>['items']): readonly NodeReportFacts[] {
-  const asking: NodeReportFacts[] = [];
-  for (const report of reports.values()) if (report.requests.length > 0) asking.push(report);
-  return asking;
-}
+const requestingOf = (reports: Store<NodeReportFacts>['items']): readonly NodeReportFacts[] =>
+  [...reports.values()].filter(({ requests }) => requests.length > 0);
 
 const blockedOf = ({ deferred }: EvictionMemory): number =>
   [...deferred.values()].filter(({ reason }) => reason === 'BudgetBlocked').length;
 
-/** Of nodes and namespaces only those that are asked about: a cluster has thousands. */
+/** The nodes and namespaces are only those of the requests: a cluster has thousands. */
 function factsOf(
   { pods, nodes, namespaces }: Pick<EvictionDeps, 'pods' | 'nodes' | 'namespaces'>,
-  reports: readonly AskingNode[],
+  reports: readonly RequestingNode[],
   memory: EvictionMemory,
 ): EvictionFacts {
-  const asking = new Set(reports.map(({ name }) => name));
-  const asked = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.namespace)));
+  const requesting = new Set(reports.map(({ name }) => name));
+  const concerned = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.namespace)));
   return {
     ...{ reports, memory },
     pods: pods.items,
-    nodes: byName(nodes.items, asking),
-    namespaces: byName(namespaces.items, asked),
+    nodes: byName(nodes.items, requesting),
+    namespaces: byName(namespaces.items, concerned),
   };
 }
 

@@ -1,4 +1,4 @@
-import { requestMessage } from '../../api/local-storage-messages.ts';
+import { evictionMessage } from '../../gc/reasons/storage-words.ts';
 import type { LivePod } from '../../kube/live-pod.ts';
 import type { OwnerRef } from '../../kube/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
@@ -6,22 +6,22 @@ import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
 
-/** What names the pod. */
+/** The identity of a pod. */
 export type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 
-/** What is told of the pod. */
-export type ToldPod = EvictedPod & Pick<LivePod, 'controller'>;
+/** A pod that was evicted, with the owner whose Event it gets, too. */
+export type OwnedPod = EvictedPod & Pick<LivePod, 'controller'>;
 
-/** On the pod, as the kubelet tells it, and on its controlling owner, which outlives it. */
-export function evicted(eviction: PodEviction, pod: ToldPod): EventSpec[] {
-  const { request, rule } = eviction;
-  const note = requestMessage(request, rule.evictAtPercent);
+/** On the pod, as the kubelet does, and on its controlling owner, which outlives it. */
+export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
+  const { excess, evictAtPercent } = evidence;
+  const note = evictionMessage(excess, evictAtPercent);
   const event = { type: 'Warning', reason: 'Evicted', action: 'EvictPod' } as const;
   const onPod = { ...event, regarding: podRef(pod), note };
-  // What has a name that had to be cut cannot exist.
+  // An owner with a name that had to be cut cannot exist.
   if (pod.controller === undefined || isCut(pod.controller.name)) return [onPod];
   const regarding = ownerRef(pod.controller, pod.namespace);
-  // Its next pod that is evicted has its own figures to tell.
+  // The next pod of the owner that is evicted has its own measurement.
   return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];
 }
 

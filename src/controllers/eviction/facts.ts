@@ -1,14 +1,16 @@
-import type { EvictionRequest } from '../../api/local-storage.ts';
+import type { EvictionRequest, EvictionSignal } from '../../api/local-storage.ts';
 import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
+import type { Decision, PodTarget } from '../../gc/decision.ts';
+import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import type { EvictionMemory } from './memory.ts';
 
 /** Everything a plan is made from; what is in none of the maps is not known, and then the pod stays. */
 export interface EvictionFacts {
-  readonly reports: readonly AskingNode[];
+  readonly reports: readonly RequestingNode[];
   /** By UID. */
-  readonly pods: ReadonlyMap<string, AskedPod>;
+  readonly pods: ReadonlyMap<string, KnownPod>;
   /** By name. */
   readonly nodes: ReadonlyMap<string, Labelled>;
   /** By name. */
@@ -16,8 +18,8 @@ export interface EvictionFacts {
   readonly memory: EvictionMemory;
 }
 
-/** The report of a node, as far as it asks for evictions; its name is the node's. */
-export interface AskingNode {
+/** The report of a node, as far as it requests evictions; its name is the node's. */
+export interface RequestingNode {
   readonly name: string;
   /** Of the policy that its agent judged by. */
   readonly policyUid: string;
@@ -25,7 +27,7 @@ export interface AskingNode {
   readonly requests: readonly EvictionRequest[];
 }
 
-export type AskedPod = Pick<
+export type KnownPod = Pick<
   PodFacts,
   'uid' | 'namespace' | 'name' | 'nodeName' | 'labels' | 'phase' | 'deletionAtMs'
 >;
@@ -38,28 +40,35 @@ export interface Given {
   /** Highest priority first (`rankPolicies`). */
   readonly policies: readonly (Policy | InvalidPolicy)[];
   readonly now: Date;
-  /** Of a clock that only grows: for the pauses between tries. */
+  /** Of the monotonic clock: for the pauses between tries. */
   readonly monotonicMs: number;
 }
 
-/** A pod that a node asks to have evicted. */
-export interface AskedEviction {
+/** A pod whose eviction a node requests. */
+export interface RequestedPod extends PodTarget {
   /** The name of the report. */
   readonly node: string;
   readonly request: EvictionRequest;
 }
 
-export interface PodEviction extends AskedEviction {
-  readonly verdict: 'Evict';
-  /** What governs the node. */
-  readonly policy: Policy;
+/** A pod that may be evicted, and how. */
+interface EvictablePod extends RequestedPod {
   readonly rule: LocalStoragePolicy;
 }
 
-interface PodKept extends AskedEviction {
-  readonly verdict: 'Keep';
-  readonly reason: EvictionKeepReason;
+export interface PodEviction extends Decision<
+  EvictablePod,
+  EvictionSignal,
+  EvictionEvidence[EvictionSignal]
+> {
+  readonly verdict: 'Evict';
+  /** What governs the node. */
+  readonly policy: Policy;
 }
 
-/** One for each pod that is asked for, the most excessive first. */
-export type EvictionDecision = PodEviction | PodKept;
+interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvidence[EvictionKeepReason]> {
+  readonly verdict: 'Keep';
+}
+
+/** One for each pod whose eviction is requested, the most excessive first. */
+export type EvictionDecision = PodEviction | KeptPod;

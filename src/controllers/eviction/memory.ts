@@ -1,18 +1,18 @@
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { AskingNode } from './facts.ts';
+import type { RequestingNode } from './facts.ts';
 
 /** What was done about pods, by their UID. */
 export interface EvictionMemory {
   /** Pods that were evicted and are still in the cache, which may not show yet that they are terminating. */
   readonly evicted: ReadonlyMap<string, Evicted>;
-  /** Found to be critical when they were read live: the cache does not tell. */
+  /** Found to be critical when they were read live: the cache does not have the priority. */
   readonly critical: ReadonlySet<string>;
   /** Not to be tried again before their time. */
   readonly deferred: ReadonlyMap<string, Deferral>;
 }
 
 interface Evicted {
-  /** When the API server accepted the eviction, by a clock that only grows. */
+  /** When the API server accepted the eviction, by the monotonic clock. */
   readonly atMs: number;
   /** undefined = the pod's own. */
   readonly requestedGraceSeconds: number | undefined;
@@ -24,7 +24,7 @@ interface Deferral {
   readonly reason: DeferralReason;
   /** In a row. */
   readonly tries: number;
-  /** Of a clock that only grows. */
+  /** Of the monotonic clock. */
   readonly untilMs: number;
 }
 
@@ -40,13 +40,13 @@ export type Result =
   | {
       readonly kind: 'deferred';
       readonly reason: DeferralReason;
-      /** What the server asks for at least. */
+      /** The shortest pause that the server asks for. */
       readonly retryAfterMs: number | undefined;
     };
 
 export const noMemory: EvictionMemory = { evicted: new Map(), critical: new Set(), deferred: new Map() };
 
-/** A budget that is short for a moment is soon asked again; one that never allows anything must cost next to nothing. */
+/** A budget that is exhausted for a moment is soon tried again; one that never allows anything must cost next to nothing. */
 const firstPauseMs = 10_000;
 const longestPauseMs = 5 * 60_000;
 
@@ -96,14 +96,14 @@ export function rememberReported(
   return { ...memory, evicted: new Map(evicted) };
 }
 
-/** Without the pods that nobody requests any more, and those that are gone; evicted ones stay until they are gone (`rememberReported`). */
+/** The memory without the pods that no report requests any more, and those that are gone; evicted ones stay until they are gone (`rememberReported`). */
 export function forgetOthers(
   memory: EvictionMemory,
-  reports: readonly AskingNode[],
+  reports: readonly RequestingNode[],
   pods: ReadonlyMap<string, unknown>,
 ): EvictionMemory {
-  const asked = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
-  const isWanted = (uid: string): boolean => asked.has(uid) && pods.has(uid);
+  const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
+  const isWanted = (uid: string): boolean => requested.has(uid) && pods.has(uid);
   return {
     evicted: memory.evicted,
     critical: new Set([...memory.critical].filter(isWanted)),

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { evictionSignals } from '../../api/local-storage.ts';
 import { evictionKeepReasons } from '../../api/reasons.ts';
+import { summarize } from '../../gc/summary.ts';
 import type { EvictionDecision } from './facts.ts';
 
 export type EvictionMetrics = ReturnType<typeof evictionMetrics>;
@@ -70,14 +71,13 @@ function planMetrics(registers: [Registry]) {
   };
 }
 
-/** Shows what is asked for and what is kept. */
+/** Shows what is requested and what is kept. */
 export function showDecisions(
   { pending, kept }: Pick<EvictionMetrics, 'pending' | 'kept'>,
   decisions: readonly EvictionDecision[],
 ): void {
-  const isDone = (one: EvictionDecision): boolean =>
-    one.verdict === 'Keep' && (one.reason === 'PodGone' || one.reason === 'Terminating');
-  pending.set(decisions.filter((one) => !isDone(one)).length);
-  for (const reason of evictionKeepReasons)
-    kept.set({ reason }, decisions.filter((one) => one.verdict === 'Keep' && one.reason === reason).length);
+  const { reasons } = summarize(decisions);
+  const { PodGone = 0, Terminating = 0 } = reasons;
+  pending.set(decisions.length - PodGone - Terminating);
+  for (const reason of evictionKeepReasons) kept.set({ reason }, reasons[reason] ?? 0);
 }

@@ -3,61 +3,110 @@ import { isKeepMarked } from '../../api/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/node-governance.ts';
 import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { AskedEviction, AskedPod, AskingNode, EvictionDecision, EvictionFacts, Given } from './facts.ts';
+import type { RequestEvidence } from '../../gc/reasons/evictions.ts';
+import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
+import type {
+  EvictionDecision,
+  EvictionFacts,
+  Given,
+  KnownPod,
+  Labelled,
+  RequestedPod,
+  RequestingNode,
+} from './facts.ts';
 
-/** An agent reports each minute while it asks, and the kubelet's figures are up to two minutes old. */
+/** An agent reports each minute while it requests evictions, and the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
 /** More than synchronised clocks differ by. */
 const futureMs = 60_000;
 
-/** Decides of each pod that the agents ask for whether it is evicted, the most excessive first; a pod is asked for once, by its freshest figures of those that are equal. */
+/**
+ * Decides for each pod whose eviction the agents request whether it is evicted, the most excessive first. A pod is judged once for each node
+ * that requests it, by its freshest measurement of those that are equal.
+ */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
-  const asked = facts.reports.flatMap((report) => report.requests.map((request) => ({ report, request })));
+  const requested = facts.reports.flatMap((report) =>
+    report.requests.map((request) => ({ report, target: targetOf(request, report.name) })),
+  );
   const governanceOf = nodeGovernance(given.policies);
   const known = { ...facts, ...given };
-  return onePerPod(asked.toSorted(byExcess)).map((one) => {
+  return onePerPod(requested.toSorted(byExcess)).map((one) => {
     const governor = governorOf(one.report, governanceOf(facts.nodes.get(one.report.name)));
-    return decide(one, governor, known);
+    return decide(one.target, governor, known);
   });
 }
 
-interface Asked {
-  readonly report: AskingNode;
-  readonly request: EvictionRequest;
+const targetOf = (request: EvictionRequest, node: string): RequestedPod => ({
+  ...{ kind: 'Pod', ...request.pod, node, request },
+});
+
+interface Requested {
+  readonly report: RequestingNode;
+  readonly target: RequestedPod;
 }
 
-/** Of two nodes that ask for one pod, both are judged: only one of them has it. */
-function onePerPod(asked: readonly Asked[]): readonly Asked[] {
-  const byPod = new Map<string, Asked>();
-  for (const one of asked) {
-    const key = `${one.report.name} ${one.request.pod.uid}`;
+/** If two nodes request the same pod, both requests are judged: only one of the nodes has it. */
+function onePerPod(requested: readonly Requested[]): readonly Requested[] {
+  const byPod = new Map<string, Requested>();
+  for (const one of requested) {
+    const key = `${one.target.node} ${one.target.uid}`;
     if (!byPod.has(key)) byPod.set(key, one);
   }
   return [...byPod.values()];
 }
 
-function byExcess(a: Asked, b: Asked): number {
+function byExcess({ target: a }: Requested, { target: b }: Requested): number {
   const [left, right] = [fullnessOf(a), fullnessOf(b)];
   if (left !== right) return left > right ? -1 : 1;
-  if (a.request.pod.uid !== b.request.pod.uid) return a.request.pod.uid < b.request.pod.uid ? -1 : 1;
+  if (a.uid !== b.uid) return a.uid < b.uid ? -1 : 1;
   return b.request.observedAtMs - a.request.observedAtMs;
 }
 
-const fullnessOf = ({ request }: Asked): number => fullness(request.observedBytes, request.limitBytes);
+const fullnessOf = ({ request }: RequestedPod): number => fullness(request.observedBytes, request.limitBytes);
 
 function decide(
-  { report, request }: Asked,
+  target: RequestedPod,
   governor: Governor | EvictionKeepReason,
   facts: EvictionFacts & Given,
 ): EvictionDecision {
-  const asked: AskedEviction = { node: report.name, request };
-  const keep = (reason: EvictionKeepReason): EvictionDecision => ({ verdict: 'Keep', ...asked, reason });
-  if (typeof governor === 'string') return keep(governor);
+  if (typeof governor === 'string') return keep(target, governor, facts);
+  const { policy, rule } = governor;
   const reason =
-    judgePod(asked, facts) ??
-    judgeRequest(request, governor.rule, facts) ??
-    judgeMemory(request.pod.uid, facts, facts);
-  return reason === undefined ? { verdict: 'Evict', ...asked, ...governor } : keep(reason);
+    judgePod(target, facts) ??
+    judgeRequest(target.request, rule, facts) ??
+    judgeMemory(target.uid, facts, facts);
+  if (reason !== undefined) return keep(target, reason, facts);
+  const { evictAtPercent, respectPodDisruptionBudgets: respectsBudgets } = rule;
+  return {
+    ...{ unit: 'localstorage', verdict: 'Evict', reason: target.request.signal, policy },
+    ...{ target: { ...target, rule }, eligibleAt: undefined, bytes: undefined },
+    evidence: { ...evidenceOf(target), evictAtPercent, respectsBudgets },
+  };
+}
+
+function keep(target: RequestedPod, reason: EvictionKeepReason, facts: EvictionFacts): EvictionDecision {
+  const evidence = evidenceOf(target);
+  return {
+    ...{ unit: 'localstorage', verdict: 'Keep', reason, policy: undefined, target },
+    ...{ eligibleAt: undefined, bytes: undefined },
+    evidence: reason === 'KeepMarked' ? { ...evidence, on: labelledBy(target, facts) } : evidence,
+  };
+}
+
+const evidenceOf = ({ namespace, request }: RequestedPod): RequestEvidence => ({
+  namespace,
+  excess: {
+    ...{ signal: request.signal, subject: request.subject, usedBytes: request.observedBytes },
+    limit: limitOfBytes(request.limitBytes),
+  },
+  measuredAtMs: request.observedAtMs,
+});
+
+/** What has the keep label: the first of the node, the namespace and the pod. */
+function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
+  const has = (one: Labelled | undefined): boolean => one !== undefined && isKeepMarked(one);
+  if (has(nodes.get(node))) return `node ${node}`;
+  return has(namespaces.get(namespace)) ? `namespace ${namespace}` : 'the pod';
 }
 
 interface Governor {
@@ -65,8 +114,8 @@ interface Governor {
   readonly rule: LocalStoragePolicy;
 }
 
-/** What governs the node that asks, by its labels as we know them. The policy that the report names may only speak against an eviction. */
-function governorOf(report: AskingNode, governance: NodeGovernance): Governor | EvictionKeepReason {
+/** What governs the node of a report, by its labels as the cache has them. The policy that the report names may only speak against an eviction. */
+function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | EvictionKeepReason {
   if (governance.kind === 'keep') {
     const { reason } = governance;
     return reason === 'NodeUnknown' || reason === 'KeepMarked' ? reason : 'PolicyChanged';
@@ -79,22 +128,22 @@ function governorOf(report: AskingNode, governance: NodeGovernance): Governor | 
   return { policy, rule: spec.localStorageEviction };
 }
 
-/** A report speaks for the pods of its own node alone, by their UID: a stolen token reaches no others. */
-function judgePod({ node, request }: AskedEviction, facts: EvictionFacts): EvictionKeepReason | undefined {
-  const pod = facts.pods.get(request.pod.uid);
+/** A report may request the pods of its own node alone, by their UID: a stolen token reaches no others. */
+function judgePod(target: RequestedPod, facts: EvictionFacts): EvictionKeepReason | undefined {
+  const pod = facts.pods.get(target.uid);
   if (pod === undefined) return 'PodGone';
-  if (!isAsked(pod, request) || pod.nodeName !== node) return 'PodMoved';
-  return judgeMarks(pod, facts) ?? judgeLife(pod, facts);
+  if (!isRequested(pod, target) || pod.nodeName !== target.node) return 'PodMoved';
+  return judgeLabels(pod, facts) ?? judgeLife(pod, facts);
 }
 
-function judgeMarks(pod: AskedPod, { namespaces, memory }: EvictionFacts): EvictionKeepReason | undefined {
+function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): EvictionKeepReason | undefined {
   const reason = judgeNamespace(namespaces.get(pod.namespace));
   if (reason !== undefined) return reason;
   if (isKeepMarked(pod)) return 'KeepMarked';
   return memory.critical.has(pod.uid) ? 'CriticalPod' : undefined;
 }
 
-/** Why the namespace, undefined = not known, forbids every eviction; undefined = it does not. No agent sees it. */
+/** Why the namespace, undefined = not known, forbids every eviction; undefined = it does not. Agents do not see namespaces. */
 export function judgeNamespace(
   namespace: Parameters<typeof isKeepMarked>[0] | undefined,
 ): 'NamespaceUnknown' | 'KeepMarked' | undefined {
@@ -102,13 +151,13 @@ export function judgeNamespace(
   return isKeepMarked(namespace) ? 'KeepMarked' : undefined;
 }
 
-function judgeLife(pod: AskedPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {
+function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {
   if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return 'Terminating';
   return pod.phase === 'Succeeded' || pod.phase === 'Failed' ? 'Finished' : undefined;
 }
 
-const isAsked = ({ namespace, name }: AskedPod, { pod }: EvictionRequest): boolean =>
-  namespace === pod.namespace && name === pod.name;
+const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean =>
+  pod.namespace === namespace && pod.name === name;
 
 function judgeRequest(
   { observedAtMs, observedBytes, limitBytes }: EvictionRequest,
@@ -119,7 +168,7 @@ function judgeRequest(
   return exceeds(observedBytes, limitBytes, evictAtPercent) ? undefined : 'PolicyChanged';
 }
 
-/** Whether figures of that time, Unix milliseconds, still say something about now. */
+/** Whether a measurement of that time, Unix milliseconds, is still current. */
 export function isFresh(observedAtMs: number, now: Date): boolean {
   const ageMs = now.getTime() - observedAtMs;
   return ageMs <= staleAfterMs && ageMs >= -futureMs;

@@ -33,7 +33,9 @@ const used = usage({
   logger: { total: 190, containers: { main: { layer: 90, logs: 100 } } },
 });
 const storage = storagePolicy();
-const plan = planLocalStorage({ pods, usage: used }, { policy: storage, now });
+const governance = governedBy(storage);
+const governed = { kind: 'governed', policy: governance.policy, rule: storage } as const;
+const plan = planLocalStorage({ pods, usage: used }, { governance, now });
 
 describe('the metrics of a plan', () => {
   const registry = new Registry();
@@ -82,9 +84,8 @@ test('a pod whose total nobody measured has no series', async () => {
 });
 
 test('a volume that nobody measured makes up nothing of its pod', () => {
-  const rule = { policy: governedBy(storage).policy, storage };
   const { offenders } = inventoryOf({
-    rule,
+    governed,
     pods,
     usage: usage({ scratch: { total: 9 } }),
     plan,
@@ -104,15 +105,13 @@ test.each([
     b: { volumes: { tmp: 130 } },
     worst: { volumes: { tmp: 131 } },
   });
-  const rule = { policy: governedBy(storage).policy, storage };
-  const made = planLocalStorage({ pods: [...alike, worst], usage: full }, { policy: storage, now });
-  const { evictionRequests } = inventoryOf({ rule, pods: alike, usage: full, plan: made, warnings: [] });
+  const made = planLocalStorage({ pods: [...alike, worst], usage: full }, { governance, now });
+  const { evictionRequests } = inventoryOf({ governed, pods: alike, usage: full, plan: made, warnings: [] });
   expect(evictionRequests.map(({ pod: { name } }) => name)).toEqual(['worst', 'a', 'b']);
 });
 
 test('the largest are pods, or the volume that makes up most of one', () => {
-  const rule = { policy: governedBy(storage).policy, storage };
-  const { offenders } = inventoryOf({ rule, pods, usage: used, plan, warnings: [] });
+  const { offenders } = inventoryOf({ governed, pods, usage: used, plan, warnings: [] });
   expect(offenders).toEqual<Offender[]>([
     {
       ...{ kind: 'Pod', id: 'uid-logger', name: 'logger', namespace: 'web' },

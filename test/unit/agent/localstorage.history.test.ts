@@ -6,6 +6,7 @@ import { now } from '../../builders.ts';
 import {
   container,
   emptyDir,
+  governedBy,
   mib,
   storagePod,
   storagePolicy,
@@ -28,9 +29,9 @@ class Watcher {
     const measured = usage(used === undefined ? {} : { p: { atMs: at.getTime(), ...used } }, {
       atMs: at.getTime(),
     });
-    const given = { policy: this.policy, now: at };
-    const plan = planLocalStorage({ pods: this.pods, usage: measured }, given);
-    const observed = observeStorage(this.history, { plan, pods: this.pods, ...given });
+    const { pods, policy } = this;
+    const plan = planLocalStorage({ pods, usage: measured }, { governance: governedBy(policy), now: at });
+    const observed = observeStorage(this.history, { plan, pods, policy, now: at });
     this.history = observed.history;
     return observed;
   }
@@ -138,9 +139,9 @@ test('a pod of the same name is another one', () => {
   watcher.pods = [{ ...pod, uid: 'uid-other' }];
   const at = new Date(now.getTime() + 120_000);
   const measured = { ...usage({ other: { volumes: { tmp: 85 } } }), atMs: at.getTime() };
-  const given = { policy: watcher.policy, now: at };
-  const plan = planLocalStorage({ pods: watcher.pods, usage: measured }, given);
-  const { raised } = observeStorage(watcher.history, { plan, pods: watcher.pods, ...given });
+  const { pods, policy } = watcher;
+  const plan = planLocalStorage({ pods, usage: measured }, { governance: governedBy(policy), now: at });
+  const { raised } = observeStorage(watcher.history, { plan, pods, policy, now: at });
   expect(raised.map(({ pod: { uid } }) => uid)).toEqual(['uid-other']);
 });
 
@@ -158,7 +159,7 @@ test('warnings stand with the one nearest to its limit first, a limit of 0 befor
     storagePod(name, { containers: [container('main', name === 'c' ? '0' : '100Mi')] }),
   );
   const measured = usage({ a: { total: 82 }, b: { total: 130 }, c: { total: 1 } });
-  const given = { policy: storagePolicy(), now };
+  const given = { governance: governedBy(storagePolicy()), policy: storagePolicy(), now };
   const plan = planLocalStorage({ pods, usage: measured }, given);
   const { warnings } = observeStorage(new Map(), { plan, pods, ...given });
   expect(warnings.map(({ pod: { name } }: StorageWarning) => name)).toEqual(['c', 'b', 'a']);
@@ -168,7 +169,7 @@ test('what is far from its limits takes no memory, and never more than 1024 limi
   const pods = Array.from({ length: 2000 }, (_, i) =>
     storagePod(`p${i}`, { containers: [container('main', '100Mi')] }),
   );
-  const given = { policy: storagePolicy(), now };
+  const given = { governance: governedBy(storagePolicy()), policy: storagePolicy(), now };
   const look = (size: number) => {
     const measured = usage(Object.fromEntries(pods.map(({ name }) => [name, { total: size }])));
     return observeStorage(new Map(), {

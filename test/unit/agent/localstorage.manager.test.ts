@@ -33,10 +33,10 @@ describe('a policy that asks for it', () => {
     const node = new Node();
     await node.pass(full);
     await node.pass();
-    expect(node.told.filter((line) => line === 'asking for an eviction')).toHaveLength(1);
+    expect(node.told.filter((line) => line === 'requesting eviction')).toHaveLength(1);
     await node.pass({});
     await node.pass(full);
-    expect(node.told.filter((line) => line === 'asking for an eviction')).toHaveLength(2);
+    expect(node.told.filter((line) => line === 'requesting eviction')).toHaveLength(2);
     expect(await node.registry.metrics()).toContain(
       'dustpan_local_storage_eviction_requests_total{eviction_signal="emptydirfs.limit",mode="Enforce"} 2',
     );
@@ -51,7 +51,7 @@ describe('a policy that asks for it', () => {
     expect(node.events.map(({ note }) => note)).toEqual([
       'Usage of EmptyDir volume "tmp" is 130 MiB, 130 % of the limit 100Mi. It exceeds the limit.',
     ]);
-    expect(node.told).toContain('would ask for an eviction');
+    expect(node.told).toContain('would request eviction');
     const metrics = await node.registry.metrics();
     expect(metrics).toContain(
       'dustpan_local_storage_due_pods{eviction_signal="emptydirfs.limit",mode="DryRun"} 1',
@@ -62,7 +62,7 @@ describe('a policy that asks for it', () => {
     node.governance = governedBy(storagePolicy());
     await node.pass();
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
-    expect(node.told).toContain('asking for an eviction');
+    expect(node.told).toContain('requesting eviction');
   });
 
   test('shows each pod only to who asks for it', async () => {

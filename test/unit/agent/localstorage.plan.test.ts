@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { keepAllPods, planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
+import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import {
   container,
   emptyDir,
+  governedBy,
   limited,
   mib,
   overVolume,
@@ -184,7 +185,7 @@ test.each<PlanRow & { readonly name: string; readonly expected: string }>([
 });
 
 test('says by how much', () => {
-  expect(planOf({ storage: scratch, used: overVolume }).evictions[0]?.excess).toEqual({
+  expect(planOf({ storage: scratch, used: overVolume }).evictions[0]?.evidence.excess).toEqual({
     ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false },
     ...{ usedBytes: 130 * mib, limit: { bytes: 100 * mib, text: '100Mi' } },
     measuredAtMs: now.getTime(),
@@ -194,7 +195,7 @@ test('says by how much', () => {
 test('of what it keeps it tells the fullest limit', () => {
   const storage = { ...limited, emptyDirs: [emptyDir('a', '100Mi'), emptyDir('b', '100Mi')] };
   const { kept } = planOf({ storage, used: { volumes: { a: 20, b: 70 }, total: 50 } });
-  expect(kept[0]?.fullest).toMatchObject({ subject: 'b', usedBytes: 70 * mib });
+  expect(kept[0]?.evidence).toMatchObject({ fullest: { subject: 'b', usedBytes: 70 * mib } });
 });
 
 describe('many pods', () => {
@@ -212,7 +213,7 @@ describe('many pods', () => {
   });
 
   test('keep the order they are listed in', () => {
-    const given = { policy: storagePolicy({ warnAtPercent: [] }), now };
+    const given = { governance: governedBy(storagePolicy({ warnAtPercent: [] })), now };
     const plan = planLocalStorage({ pods, usage: used }, given);
     expect(verdicts(plan)).toEqual([
       'Evict scratch emptydirfs.limit tmp',
@@ -222,7 +223,7 @@ describe('many pods', () => {
     ]);
     expect(plan.warnings).toEqual([]);
     const reversed = planLocalStorage({ pods: pods.toReversed(), usage: used }, given);
-    expect(reversed.evictions.map(({ pod }) => pod.name)).toEqual(['logger', 'scratch']);
+    expect(reversed.evictions.map(({ target }) => target.name)).toEqual(['logger', 'scratch']);
   });
 
   test('of a static pod the kubelet has the UID that its mirror carries', () => {
@@ -231,13 +232,13 @@ describe('many pods', () => {
       { emptyDirs: [emptyDir('tmp', '100Mi')] },
       { configHash: 'uid-static' },
     );
-    const given = { policy: storagePolicy(), now };
+    const given = { governance: governedBy(storagePolicy()), now };
     const { warnings } = planLocalStorage({ pods: [mirror], usage: usage({ static: overVolume }) }, given);
-    expect(warnings.map(({ pod }) => pod.name)).toEqual(['kube-proxy']);
+    expect(warnings.map(({ target }) => target.name)).toEqual(['kube-proxy']);
   });
 
   test('without statistics all stay; without pods there is nothing to tell', () => {
-    const given = { policy: storagePolicy(), now };
+    const given = { governance: governedBy(storagePolicy()), now };
     expect(verdicts(planLocalStorage({ pods, usage: undefined }, given))).toEqual([
       'Keep scratch UsageUnknown',
       'Keep logger UsageUnknown',
@@ -249,7 +250,8 @@ describe('many pods', () => {
   });
 
   test('stay for one reason where nothing may be touched', () => {
-    expect(verdicts(keepAllPods(pods.slice(0, 2), 'RuleOff'))).toEqual([
+    const given = { governance: governedBy(undefined), now };
+    expect(verdicts(planLocalStorage({ pods: pods.slice(0, 2), usage: used }, given))).toEqual([
       'Keep scratch RuleOff',
       'Keep logger RuleOff',
     ]);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
+import type { LocalStoragePolicy } from '../../../src/api/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../src/agent/localstorage/limits.ts';
 import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
@@ -8,6 +9,7 @@ import { minutesAgo, now } from '../../builders.ts';
 import {
   container,
   emptyDir,
+  governedBy,
   init,
   mib,
   sidecar,
@@ -91,22 +93,32 @@ const world: fc.Arbitrary<
     },
   }));
 
-const given: fc.Arbitrary<Given> = fc
+const by = (policy: LocalStoragePolicy): Given & { readonly policy: LocalStoragePolicy } => ({
+  ...{ governance: governedBy(policy), policy, now },
+});
+
+/** The pods of these decisions, as the facts have them. */
+const podsOf = (
+  { pods = [] }: LocalStorageFacts,
+  decisions: readonly { readonly target: { readonly uid: string } }[],
+): readonly StoragePod[] =>
+  decisions.flatMap(({ target }) => pods.find(({ uid }) => uid === target.uid) ?? []);
+
+const given: fc.Arbitrary<Given & { readonly policy: LocalStoragePolicy }> = fc
   .record({
     evictAtPercent: fc.integer({ min: 1, max: 100 }),
     emptyDirBytes: fc.constantFrom(undefined, 0, 5 * mib),
     podBytes: fc.constantFrom(undefined, 0, 20 * mib),
     containerBytes: fc.constantFrom(undefined, 0, 5 * mib),
   })
-  .map(({ evictAtPercent, ...defaultLimits }) => ({
-    policy: storagePolicy({ evictAtPercent, defaultLimits }),
-    now,
-  }));
+  .map(({ evictAtPercent, ...defaultLimits }) => by(storagePolicy({ evictAtPercent, defaultLimits })));
 
 test('who must not be evicted is not', property, () => {
   fc.assert(
     fc.property(world, given, (facts, how) => {
-      for (const { pod } of planLocalStorage(facts, how).evictions) {
+      const { evictions } = planLocalStorage(facts, how);
+      expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
+      for (const pod of podsOf(facts, evictions)) {
         expect(pod.keepMarked).toBe(false);
         expect(pod.deletionAtMs).toBeUndefined();
         expect(['Running', 'Pending']).toContain(pod.phase);
@@ -125,7 +137,10 @@ test(
   () => {
     fc.assert(
       fc.property(world, given, (facts, how) => {
-        for (const { pod, excess } of planLocalStorage(facts, how).evictions) {
+        for (const eviction of planLocalStorage(facts, how).evictions) {
+          const { excess } = eviction.evidence;
+          const [pod] = podsOf(facts, [eviction]);
+          if (pod === undefined) throw new Error('an eviction of a pod that is not there');
           expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
           const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
           const own = {
@@ -147,10 +162,10 @@ test('every pod has one verdict, in the order in which the pods are listed', pro
       const { evictions, kept } = planLocalStorage(facts, how);
       const order = facts.pods.map(({ uid }) => uid);
       for (const list of [evictions, kept])
-        expect(list.map(({ pod }) => pod.uid)).toEqual(
-          order.filter((uid) => list.some(({ pod }) => pod.uid === uid)),
+        expect(list.map(({ target }) => target.uid)).toEqual(
+          order.filter((uid) => list.some(({ target }) => target.uid === uid)),
         );
-      expect([...evictions, ...kept].map(({ pod }) => pod.uid).sort()).toEqual(order.toSorted());
+      expect([...evictions, ...kept].map(({ target }) => target.uid).sort()).toEqual(order.toSorted());
     }),
     worlds,
   );
@@ -160,7 +175,7 @@ test('pods in another order get the same verdicts', property, () => {
   const lines = (facts: LocalStorageFacts, how: Given): string[] => {
     const { evictions, kept } = planLocalStorage(facts, how);
     return [...evictions, ...kept]
-      .map(({ pod, verdict, reason }) => `${pod.uid} ${verdict} ${reason}`)
+      .map(({ target, verdict, reason }) => `${target.uid} ${verdict} ${reason}`)
       .sort();
   };
   const shuffled = world.chain((facts) =>
@@ -179,7 +194,7 @@ test('pods in another order get the same verdicts', property, () => {
 test('once all that goes is on its way out, nothing more goes', property, () => {
   fc.assert(
     fc.property(world, given, (facts, how) => {
-      const going = new Set(planLocalStorage(facts, how).evictions.map(({ pod }) => pod.uid));
+      const going = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
       const pods = facts.pods.map((pod) =>
         going.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
       );
@@ -193,8 +208,8 @@ test('a lower evictAtPercent never spares a pod that a higher one evicts', prope
   fc.assert(
     fc.property(world, given, (facts, how) => {
       const evicted = (evictAtPercent: number): string[] =>
-        planLocalStorage(facts, { ...how, policy: { ...how.policy, evictAtPercent } }).evictions.map(
-          ({ pod }) => pod.uid,
+        planLocalStorage(facts, by({ ...how.policy, evictAtPercent })).evictions.map(
+          ({ target }) => target.uid,
         );
       expect(evicted(50)).toEqual(expect.arrayContaining(evicted(100)));
     }),

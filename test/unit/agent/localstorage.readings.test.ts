@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import {
+  governedBy,
   limited,
   mib,
   overVolume,
@@ -30,7 +31,7 @@ test('a figure without a time is as old as the look', () => {
   ]);
   const plan = planLocalStorage(
     { pods: [storagePod('p', { ...limited, emptyDirs: scratch.emptyDirs })], usage: { ...measured, pods } },
-    { policy: storagePolicy(), now },
+    { governance: governedBy(storagePolicy()), now },
   );
   expect(plan.readings.map(({ reading: { subject, measuredAtMs } }) => [subject, measuredAtMs])).toEqual([
     ['tmp', minutesAgo(3)],
@@ -45,7 +46,7 @@ test('while some figures are too old, what is under its limit is not known to be
   const mixed = new Map([...pods].map(([uid, used]) => [uid, { ...used, total: old }]));
   const plan = planLocalStorage(
     { pods: [storagePod('p', { ...limited, ...scratch })], usage: { ...usage({}), pods: mixed } },
-    { policy: storagePolicy(), now, staleAfterMs: 300_000 },
+    { governance: governedBy(storagePolicy()), now, staleAfterMs: 300_000 },
   );
   expect(verdicts(plan)).toEqual(['Keep p UsageUnknown']);
 });

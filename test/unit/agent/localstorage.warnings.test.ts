@@ -4,7 +4,7 @@ import { container, overVolume, planOf, scratch, type PlanRow } from './localsto
 
 const linesOf = (row: PlanRow): string[] =>
   planOf(row).warnings.map(
-    ({ reading: { signal, subject }, percent }) => `${signal} ${subject ?? '-'} ${percent}`,
+    ({ reason, evidence: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
   );
 
 test.each<PlanRow & { readonly name: string } & { readonly expected: readonly string[] }>([

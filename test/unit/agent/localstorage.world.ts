@@ -117,10 +117,10 @@ export const governedBy = (
 
 /** Every verdict in one line, evictions first. */
 export const verdicts = ({ evictions, kept }: LocalStoragePlan): string[] => [
-  ...evictions.map(({ pod, reason, excess }) =>
-    ['Evict', pod.name, reason, excess.subject].filter((word) => word !== undefined).join(' '),
+  ...evictions.map(({ verdict, target, reason, evidence }) =>
+    [verdict, target.name, reason, evidence.excess.subject].filter((word) => word !== undefined).join(' '),
   ),
-  ...kept.map(({ pod, reason }) => `Keep ${pod.name} ${reason}`),
+  ...kept.map(({ verdict, target, reason }) => `${verdict} ${target.name} ${reason}`),
 ];
 
 /** One pod, `p`; state only what matters. */
@@ -140,7 +140,7 @@ export const planOf = ({ storage, pod, used, stats, policy, staleAfterMs }: Plan
       pods: [storagePod('p', storage, pod)],
       usage: usage(used === undefined ? {} : { p: used }, stats),
     },
-    { policy: storagePolicy(policy), now, staleAfterMs },
+    { governance: governedBy(storagePolicy(policy)), now, staleAfterMs },
   );
 
 export const scratch = { emptyDirs: [emptyDir('tmp', '100Mi')] };

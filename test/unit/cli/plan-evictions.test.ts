@@ -28,7 +28,7 @@ test('what agents of other nodes ask for is decided as the controller would, the
     ...{ policy: 'default', mode: 'Enforce', field: 'nodes.localStorageEviction.evictAtPercent=100' },
     detail:
       'Usage of EmptyDir volume "cache" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. ' +
-      'Its agent asks for the eviction, by figures of 2026-01-15T11:59:00Z. A disruption budget may put it off.',
+      'The agent of its node requests the eviction, by a measurement of 2026-01-15T11:59:00Z. A disruption budget may delay the eviction.',
   });
 });
 

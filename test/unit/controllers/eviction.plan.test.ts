@@ -22,7 +22,7 @@ const given = (...policies: readonly (Policy | InvalidPolicy)[]) => ({ policies,
 const verdicts = (over: Partial<EvictionFacts>, ...policies: readonly (Policy | InvalidPolicy)[]): string[] =>
   planEvictions(facts(over), given(...(policies.length > 0 ? policies : [evictPolicy()]))).map(verdictOf);
 const verdictOf = (one: EvictionDecision): string =>
-  `${one.request.pod.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
+  `${one.target.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
 const asking = (...requests: Parameters<typeof asks>[1][]): Partial<EvictionFacts> => ({
   reports: [reportOf('node-1', ...requests.map((over) => asks('a', over)))],
 });
@@ -205,13 +205,13 @@ test('budgets and grace are those of the policy, never of the request', () => {
     facts(asking({ gracePeriodSeconds: 0 })),
     given(evictPolicy(rule), evictPolicy({}, { name: 'z' })),
   );
-  expect(decision).toMatchObject({ verdict: 'Evict', policy: { name: 'default' }, rule });
+  expect(decision).toMatchObject({ verdict: 'Evict', policy: { name: 'default' }, target: { rule } });
 });
 
 test('a node that asks for the pods of another gets none of them; the node itself does', () => {
   const reports = ['node-1', 'node-2'].map((name) => reportOf(name, asks('a')));
   const decisions = planEvictions(facts({ reports }), given(evictPolicy()));
-  expect(decisions.map((one) => `${one.node} ${verdictOf(one)}`).sort()).toEqual([
+  expect(decisions.map((one) => `${one.target.node} ${verdictOf(one)}`).sort()).toEqual([
     'node-1 a Evict',
     'node-2 a PodMoved',
   ]);

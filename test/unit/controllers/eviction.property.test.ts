@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { rankPolicies } from '../../../src/api/matching.ts';
-import type { AskingNode, EvictionDecision, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
+import type {
+  RequestingNode,
+  EvictionDecision,
+  EvictionFacts,
+} from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { everything, labelled, minutesAgo, node, now, pod } from '../../builders.ts';
@@ -64,7 +68,7 @@ const request = fc
   }));
 
 /** Of one node, at most one request for each pod: so do agents write. */
-const reportOf = (name: string): fc.Arbitrary<AskingNode> =>
+const reportOf = (name: string): fc.Arbitrary<RequestingNode> =>
   fc
     .record({
       policyUid: fc.constantFrom('uid-default', 'uid-default', 'uid-default', 'uid-default', 'uid-other'),
@@ -165,7 +169,7 @@ const decide = (seen: EvictionFacts, given: Policies): readonly EvictionDecision
 const evictions = (seen: EvictionFacts, given: Policies) =>
   decide(seen, given).flatMap((one) => (one.verdict === 'Evict' ? [one] : []));
 const lineOf = (one: EvictionDecision): string =>
-  `${one.node} ${one.request.pod.uid} ${one.verdict === 'Evict' ? `Evict by ${one.policy.name}` : one.reason}`;
+  `${one.target.node} ${one.target.uid} ${one.verdict === 'Evict' ? `Evict by ${one.policy.name}` : one.reason}`;
 
 test(
   'the pod that goes is the one that was asked for, runs on the node that asks, and nothing forbids it',
@@ -173,7 +177,8 @@ test(
   () => {
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
-        for (const { node: asker, request: asked } of evictions(seen, given)) {
+        for (const { target } of evictions(seen, given)) {
+          const { node: asker, request: asked } = target;
           const found = seen.pods.get(asked.pod.uid);
           expect(found).toMatchObject({ ...asked.pod, nodeName: asker, labels: {}, deletionAtMs: undefined });
           expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
@@ -195,7 +200,8 @@ test(
   () => {
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
-        for (const { node: asker, request: asked, policy, rule } of evictions(seen, given)) {
+        for (const { target, policy } of evictions(seen, given)) {
+          const { node: asker, request: asked, rule } = target;
           expect(given.find((one) => 'problems' in one)).toBeUndefined();
           const isInPool = seen.nodes.get(asker)?.labels['pool'] === 'x';
           const first = given.find(
@@ -226,8 +232,8 @@ test(
         const asked = seen.reports.flatMap(({ name, requests }) =>
           requests.map((one) => `${name} ${one.pod.uid}`),
         );
-        expect(decisions.map((one) => `${one.node} ${one.request.pod.uid}`).sort()).toEqual(asked.sort());
-        const gone = evictions(seen, given).map(({ request: one }) => one);
+        expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(asked.sort());
+        const gone = evictions(seen, given).map(({ target }) => target.request);
         expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
         const used = gone.map(({ observedBytes }) => observedBytes);
         expect(used).toEqual(used.toSorted((a, b) => b - a));
@@ -274,7 +280,7 @@ test(
         policies,
         fc.constantFrom('remembered', 'terminating', 'gone'),
         (seen, given, how) => {
-          const uids = new Set(evictions(seen, given).map(({ request: one }) => one.pod.uid));
+          const uids = new Set(evictions(seen, given).map(({ target }) => target.uid));
           const evicted = new Map([...seen.memory.evicted, ...evictedAt0(...uids)]);
           const terminating = [...seen.pods].map(
             ([uid, one]) => [uid, uids.has(uid) ? { ...one, deletionAtMs: now.getTime() } : one] as const,

@@ -1,6 +1,6 @@
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
 import type { LocalStoragePolicy, Policy } from '../../../src/api/policy.ts';
-import type { AskingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
+import type { RequestingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory, type EvictionMemory } from '../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../src/kube/objects.ts';
 import { everything, node, nodesRules, now, pod, policy } from '../../builders.ts';
@@ -42,7 +42,7 @@ export function asks(name: string, over: Partial<EvictionRequest> = {}): Evictio
 }
 
 /** What the node of this name asks for, by the policy `default`. */
-export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): AskingNode => ({
+export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): RequestingNode => ({
   ...{ name, policyUid: 'uid-default', policyGeneration: 1, requests },
 });
 

@@ -14,8 +14,9 @@ import {
   podKeepReasons,
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
-import { evictionMeanings, storageMeanings } from '../../../src/api/storage-reason-meanings.ts';
+import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { imageReasons } from '../../../src/gc/reasons/images.ts';
+import { storageReasons } from '../../../src/gc/reasons/storage.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
@@ -43,7 +44,7 @@ const units = [
     heading: 'Pods on their nodes (localstorage)',
     ...{ verdict: 'Evict', goes: evictionSignals },
     stays: [...new Set([...storageKeepReasons, ...nodeKeepReasons])],
-    meanings: storageMeanings,
+    meanings: storageReasons,
   },
 ];
 
@@ -75,7 +76,7 @@ describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) =
 });
 
 test.each(evictionKeepReasons)('%s is among the reasons why the controller does not evict', (reason) => {
-  const { meaning, change } = evictionMeanings[reason];
+  const { meaning, change } = evictionReasons[reason];
   expect(firstCells(page, 'Not evicted, because')).toEqual([...evictionKeepReasons]);
   expect(page).toContain(`| \`${reason}\` | ${meaning} | ${change} |\n`);
 });

@@ -101,7 +101,7 @@ describe('as the controller, which looks again', () => {
   test('a node that is to be kept', () => {
     const scene = { ...by(), ...over, nodes: [node('node-1', { labels: keepMark })] };
     expect(reasonsOf(scene)).toEqual(['Keep KeepMarked']);
-    expect(decided(scene, 'localstorage')[0]?.detail).toContain('on node node-1');
+    expect(decided(scene, 'localstorage')[0]?.detail).toContain('is "true" on the node.');
   });
 });
 
@@ -110,7 +110,7 @@ test('a warning stands beside what becomes of the pod, and has no place in the o
   const [warning, kept, ...others] = decided(scene, 'localstorage');
   expect(warning).toMatchObject({ verdict: 'Warn', reason: 'emptydirfs.limit', order: null });
   expect(warning?.detail).toBe(
-    'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi: more than the 80 % at which its owner is warned.',
+    'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi: more than the 80 % at which dustpan warns.',
   );
   expect(warning?.field).toBe('nodes.localStorageEviction.warnAtPercent=[50, 80]');
   expect(kept).toMatchObject({ verdict: 'Keep', reason: 'UnderLimit' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EvictionSignal } from '../../../src/api/local-storage.ts';
-import { evictionMessage, limitOfBytes, usageClause } from '../../../src/api/local-storage-messages.ts';
+import { evictionMessage, limitOfBytes, usageClause } from '../../../src/gc/reasons/storage-words.ts';
 
 const mib = 1024 ** 2;
 

@@ -1,0 +1,232 @@
+import type { Reason } from '../../api/reasons.ts';
+import type { Outcome } from '../../gc/decision.ts';
+import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
+import type { EvictionOutcome, PodEvictions } from '../../kube/eviction.ts';
+import type { Recorder } from '../../kube/recorder.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { evictionChecks, type Agreed, type EvictionCheckDeps, type EvictionChecks } from './checks.ts';
+import { evicted, evictionBlocked } from './events.ts';
+import type { PodEviction } from './facts.ts';
+import type { DeferralReason, Result } from './memory.ts';
+import type { EvictionMetrics, Failure } from './metrics.ts';
+
+export interface EvictionActDeps extends EvictionCheckDeps {
+  readonly evictions: PodEvictions;
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  readonly metrics: EvictionMetrics;
+  readonly log: Logger;
+  /** Whether the pod's last try was deferred for the same reason. */
+  readonly wasDeferred: (uid: string, reason: DeferralReason) => boolean;
+  readonly onResult: (uid: string, result: Result) => void;
+}
+
+interface Evicted {
+  /** How long the API server wants to be left alone, milliseconds. */
+  readonly patienceMs: number;
+  /** Why the pass has failed. */
+  readonly error: Error | undefined;
+}
+
+/** Each eviction stops a workload: there is no hurry, and podgc must not notice. */
+const concurrency = 4;
+/** So many failures in a row are no accident of single pods: the rest would only fail as well. */
+const giveUpAfter = 8;
+/** A broken server must not fill the log. */
+const maxFailureLines = 10;
+/** How long a server that throttles without a Retry-After is left alone. */
+const defaultPatienceMs = 1_000;
+
+/** Evicts the pods of a plan, a few at a time, in order. One that fails does not keep the others from being evicted. */
+export async function evictPods(
+  deps: EvictionActDeps,
+  evictions: readonly PodEviction[],
+  signal: AbortSignal,
+): Promise<Evicted> {
+  const { checks, agreed } = evictionChecks(deps);
+  const evictor = new Evictor(deps, agreed);
+  const executed = await execute(
+    evictions,
+    {
+      ...{ checks, concurrency, giveUpAfter, clock: deps.clock },
+      steps: [(eviction) => evictor.evict(eviction)],
+      onOutcome: (outcome) => {
+        evictor.record(outcome);
+      },
+    },
+    signal,
+  );
+  logStop(deps.log, executed.stopped);
+  return { patienceMs: evictor.patienceMs, error: errorOf(executed) };
+}
+
+function errorOf({ outcomes, stopped }: Executed<PodEviction>): Error | undefined {
+  const failed = outcomes.filter((one) => one.kind === 'failed');
+  const [first] = failed;
+  if (first === undefined) return stopped?.error;
+  const { namespace, name } = first.decision.target;
+  const message = `evicting pods: ${failed.length} failed, the first ${namespace}/${name}`;
+  return new Error(message, { cause: first.error });
+}
+
+/** Evicts the pods of one pass, and records what became of each. */
+class Evictor {
+  readonly #deps: EvictionActDeps;
+  readonly #agreed: EvictionChecks['agreed'];
+  /** Why the API server did not evict. */
+  readonly #refusals = new Map<PodEviction, Refusal>();
+  #failed = 0;
+  patienceMs = 0;
+
+  constructor(deps: EvictionActDeps, agreed: EvictionChecks['agreed']) {
+    this.#deps = deps;
+    this.#agreed = agreed;
+  }
+
+  /** Asks the disruption budgets, unless the policy says not to. */
+  async evict(planned: PodEviction): Promise<StepResult> {
+    const agreed = this.#agreed(planned);
+    if (agreed === undefined) return { kind: 'keep', reason: 'RequestStale' };
+    const { pod, eviction } = agreed;
+    const { respectPodDisruptionBudgets, gracePeriodSeconds } = eviction.target.rule;
+    const { evictions } = this.#deps;
+    const signal = new AbortController().signal;
+    const outcome = respectPodDisruptionBudgets
+      ? await evictions.evictPod(pod, gracePeriodSeconds, signal)
+      : await evictions.deletePod(pod, gracePeriodSeconds, signal);
+    return this.#resultOf(planned, agreed, outcome);
+  }
+
+  #resultOf(planned: PodEviction, agreed: Agreed, outcome: EvictionOutcome): StepResult {
+    switch (outcome.kind) {
+      case 'evicted':
+        this.#recordEvicted(agreed);
+        return { kind: 'done' };
+      case 'gone':
+        return { kind: 'gone' };
+      case 'changed':
+        return { kind: 'keep', reason: 'PodMoved' };
+      case 'terminating':
+        return { kind: 'keep', reason: 'Terminating' };
+      case 'blocked':
+        this.#refusals.set(planned, outcome);
+        return { kind: 'keep', reason: 'BudgetBlocked' };
+      case 'misconfigured':
+        this.#refusals.set(planned, outcome);
+        this.#count(planned, outcome.kind);
+        return { kind: 'keep', reason: 'BudgetBlocked' };
+      case 'forbidden':
+        this.#refusals.set(planned, outcome);
+        return { kind: 'keep', reason: 'EvictionForbidden' };
+      case 'throttled':
+        this.#count(planned, 'throttled');
+        this.patienceMs = Math.max(this.patienceMs, outcome.retryAfterMs ?? defaultPatienceMs);
+        // The next pass tries again.
+        return { kind: 'stop', why: 'the API server throttles requests' };
+    }
+  }
+
+  #recordEvicted({ eviction, pod }: Agreed): void {
+    const { metrics, recorder, log } = this.#deps;
+    const { gracePeriodSeconds: requestedGraceSeconds } = eviction.target.rule;
+    this.#remember(eviction, { kind: 'evicted', requestedGraceSeconds });
+    metrics.evictions.inc({ eviction_signal: eviction.reason });
+    for (const event of evicted(eviction, pod)) recorder.record(event);
+    const { controller } = pod;
+    const owner = controller && `${controller.kind}/${controller.name}`;
+    log.info({ ...fieldsOf(eviction), owner }, 'evicted pod');
+  }
+
+  /** Records every outcome but an eviction, which is recorded with the pod as it was then. */
+  record(outcome: Outcome<PodEviction>): void {
+    switch (outcome.kind) {
+      case 'done':
+        return;
+      case 'gone':
+        this.#keep(outcome.decision, 'PodGone');
+        return;
+      case 'kept':
+        this.#recordKept(outcome.decision, outcome.reason);
+        return;
+      case 'failed':
+        this.#fail(outcome.decision, outcome.error);
+    }
+  }
+
+  #recordKept(eviction: PodEviction, reason: Reason): void {
+    if (reason === 'BudgetBlocked') this.#block(eviction, reason);
+    else if (reason === 'EvictionForbidden') {
+      this.#count(eviction, 'forbidden');
+      this.#block(eviction, reason);
+    } else this.#keep(eviction, reason);
+  }
+
+  #keep(eviction: PodEviction, kept: Reason): void {
+    const { metrics, log } = this.#deps;
+    this.#remember(eviction, { kind: kept === 'CriticalPod' ? 'critical' : 'kept' });
+    metrics.skipped.inc({ reason: kept });
+    log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
+  }
+
+  /** Reported when it begins; from then on the gauge of kept pods counts it. */
+  #block(eviction: PodEviction, reason: 'BudgetBlocked' | 'EvictionForbidden'): void {
+    const { recorder, log, wasDeferred } = this.#deps;
+    const { target } = eviction;
+    const refusal = this.#refusals.get(eviction);
+    const message =
+      reason === 'EvictionForbidden' ? forbidden(eviction, refusal?.message) : (refusal?.message ?? '');
+    const fields = { ...fieldsOf(eviction), kept: reason, response: message };
+    if (wasDeferred(target.uid, reason)) {
+      log.debug(fields, 'eviction is still blocked');
+    } else {
+      recorder.record(evictionBlocked(target, message));
+      log.warn(fields, 'eviction is blocked');
+    }
+    this.#remember(eviction, { kind: 'deferred', reason, retryAfterMs: refusal?.retryAfterMs });
+  }
+
+  #fail(eviction: PodEviction, err: unknown): void {
+    this.#failed += 1;
+    this.#count(eviction, 'error');
+    this.#remember(eviction, { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined });
+    const level = this.#failed <= maxFailureLines ? 'warn' : 'debug';
+    this.#deps.log[level]({ ...fieldsOf(eviction), err: errorLine(err) }, 'evicting pod failed');
+  }
+
+  #count({ reason: signal }: PodEviction, reason: Failure): void {
+    this.#deps.metrics.errors.inc({ eviction_signal: signal, reason });
+  }
+
+  #remember({ target }: PodEviction, result: Result): void {
+    this.#deps.onResult(target.uid, result);
+  }
+}
+
+interface Refusal {
+  readonly message: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The API server names the user; the missing right has to be named here. `response` undefined = no eviction was tried. */
+function forbidden({ target: { rule } }: PodEviction, response: string | undefined): string {
+  const isDelete = response !== undefined && !rule.respectPodDisruptionBudgets;
+  const right = isDelete ? 'delete pods' : 'create pods/eviction';
+  const message = `The controller is not allowed to evict it; the right needed is: ${right}.`;
+  return response === undefined ? message : `${message} ${response}`;
+}
+
+/** The fields of a log line about an eviction: enough to know the pod by when it is gone. */
+const fieldsOf = ({ target, reason, policy }: PodEviction): object => ({
+  pod: { namespace: target.namespace, name: target.name },
+  uid: target.uid,
+  node: target.node,
+  reason,
+  subject: target.request.subject,
+  usedBytes: target.request.observedBytes,
+  limitBytes: target.request.limitBytes,
+  policy: policy.name,
+  ...(target.rule.respectPodDisruptionBudgets ? {} : { budgets: 'ignored' }),
+  ...(target.rule.gracePeriodSeconds !== undefined && { graceSeconds: target.rule.gracePeriodSeconds }),
+});

@@ -1,0 +1,131 @@
+import { isCritical } from '../../api/critical-pod.ts';
+import { isKeepMarked } from '../../api/matching.ts';
+import type { EvictionKeepReason } from '../../api/reasons.ts';
+import { goOn, orError, policiesUnchanged } from '../../gc/checks.ts';
+import type { Check, Objection } from '../../gc/execute.ts';
+import { Live } from '../../gc/live.ts';
+import type { PodEvictions } from '../../kube/eviction.ts';
+import type { LivePod } from '../../kube/live-pod.ts';
+import type { Confirmation } from '../../runtime/act-gate.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
+import { isFresh } from './plan.ts';
+
+export interface EvictionCheckDeps {
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly evictions: Pick<PodEvictions, 'readPodLive' | 'mayEvict'>;
+  /** Why the pass must end by what this process knows: its lease, the policies, the caches. */
+  readonly halted: () => string | undefined;
+  /** Reads the policies live and compares them with those of the plan. */
+  readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
+  /** The decision by the caches as they are now; undefined = the node does not request the eviction any more. */
+  readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
+}
+
+/** What the checks have agreed to. */
+export interface Agreed {
+  /** With the measurement that the node reports now. */
+  readonly eviction: PodEviction;
+  /** As it was read last. */
+  readonly pod: LivePod;
+}
+
+export interface EvictionChecks {
+  readonly checks: readonly Check<PodEviction>[];
+  readonly agreed: (eviction: PodEviction) => Agreed | undefined;
+}
+
+/** What must be true right before a pod is evicted. */
+export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
+  const { clock, evictions, halted, confirm, decideAgain } = deps;
+  const policies = new Live<PodEviction, Confirmation | Error>({
+    ...{ clock, ask: orError((_, signal) => confirm(signal)) },
+  });
+  const pods = new Live<PodEviction, LivePod | undefined>({
+    ...{ clock, key: ({ target }) => target.uid },
+    ask: ({ target }, signal) => evictions.readPodLive(target, signal),
+  });
+  const podUnchanged: Check<PodEviction> = {
+    name: 'podUnchanged',
+    live: pods,
+    objection: (eviction) => {
+      const pod = pods.answer(eviction);
+      return pod === undefined ? { kind: 'gone' } : keepFor(recheckPod(eviction.target, pod));
+    },
+  };
+  const stillDecided: Check<PodEviction> = {
+    name: 'stillDecided',
+    objection: (eviction) => keepFor(withdrawn(eviction, decideAgain(eviction))),
+  };
+  // The plan has judged the measurement by this clock: either of the two clocks may be wrong.
+  const freshByServerClock: Check<PodEviction> = {
+    name: 'freshByServerClock',
+    objection: (eviction) => {
+      const answer = policies.answer(eviction);
+      const skewMs = answer === undefined || answer instanceof Error ? 0 : answer.clockSkewMs;
+      const { request } = (decideAgain(eviction) ?? eviction).target;
+      const serverNow = new Date(clock.now().getTime() - skewMs);
+      return keepFor(isFresh(request.observedAtMs, serverNow) ? undefined : 'RequestStale');
+    },
+  };
+  const checks = [
+    goOn<PodEviction>('goOn', halted),
+    policiesUnchanged(policies, ({ same }) => same, unreadable),
+    ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
+  ];
+  return { checks, agreed };
+
+  function agreed(planned: PodEviction): Agreed | undefined {
+    const pod = pods.answer(planned);
+    const eviction = decideAgain(planned);
+    return pod === undefined || eviction?.verdict !== 'Evict' ? undefined : { eviction, pod };
+  }
+}
+
+/** A DELETE needs no right to evict, but it must not replace an eviction that is not allowed (ADR 0033). */
+function mayEvict({ clock, evictions }: EvictionCheckDeps): Check<PodEviction> {
+  const right = new Live<PodEviction, boolean>({
+    clock,
+    key: ({ target }) => (target.rule.respectPodDisruptionBudgets ? undefined : target.namespace),
+    ask: ({ target }, signal) => evictions.mayEvict(target.namespace, signal),
+  });
+  return {
+    name: 'mayEvict',
+    live: right,
+    objection: (eviction) =>
+      keepFor(
+        eviction.target.rule.respectPodDisruptionBudgets || right.answer(eviction) === true
+          ? undefined
+          : 'EvictionForbidden',
+      ),
+  };
+}
+
+const keepFor = (reason: EvictionKeepReason | undefined): Objection | undefined =>
+  reason && { kind: 'keep', reason };
+
+const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
+  ...{ kind: 'stop', why: 'policies cannot be read' },
+  error: new Error('confirming policies', { cause }),
+});
+
+/** Decides by the pod as it is now whether the eviction still stands; a reason means: keep. */
+function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReason | undefined {
+  if (pod.uid !== uid || pod.nodeName !== node) return 'PodMoved';
+  if (pod.isTerminating) return 'Terminating';
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'Finished';
+  if (isCritical(pod)) return 'CriticalPod';
+  return isKeepMarked(pod) ? 'KeepMarked' : undefined;
+}
+
+/** Why the caches speak against the eviction by now; undefined = they do not. */
+function withdrawn(
+  planned: PodEviction,
+  again: EvictionDecision | undefined,
+): EvictionKeepReason | undefined {
+  if (again === undefined) return 'RequestStale';
+  if (again.verdict === 'Keep') return again.reason;
+  // The right to evict is checked by the rule of the plan.
+  const [before, now] = [planned, again].map(({ target }) => target.rule.respectPodDisruptionBudgets);
+  return before === now ? undefined : 'PolicyChanged';
+}

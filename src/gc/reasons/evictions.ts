@@ -1,0 +1,111 @@
+import type { EvictionSignal } from '../../api/local-storage.ts';
+import { KEEP_LABEL } from '../../api/matching.ts';
+import type { EvictionKeepReason } from '../../api/reasons.ts';
+import type { ReasonCatalog, ReasonEntry } from './entry.ts';
+import { budgetsMayDelay, evictField, podStates, storageReasons } from './storage.ts';
+import { evictionMessage, type ExceededLimit } from './storage-words.ts';
+import { timeText } from './words.ts';
+
+/** A pod that uses more of a limit than it may. */
+export interface RequestEvidence {
+  readonly namespace: string;
+  readonly excess: ExceededLimit;
+  /** When the agent that requests the eviction measured it, Unix milliseconds; undefined = no agent has requested it. */
+  readonly measuredAtMs: number | undefined;
+}
+
+/** A request that the controller fulfils. */
+export interface FulfilEvidence extends RequestEvidence {
+  readonly evictAtPercent: number;
+  readonly respectsBudgets: boolean;
+}
+
+export interface LabelEvidence extends RequestEvidence {
+  /** `the pod`, `namespace web`, `node a`. */
+  readonly on: string;
+}
+
+export interface EvictionEvidence
+  extends
+    Record<EvictionSignal, FulfilEvidence>,
+    Record<Exclude<EvictionKeepReason, 'KeepMarked'>, RequestEvidence> {
+  KeepMarked: LabelEvidence;
+}
+
+const requested = (measuredAtMs: number | undefined): string =>
+  measuredAtMs === undefined
+    ? ''
+    : ` The agent of its node requests the eviction, by a measurement of ${timeText(measuredAtMs)}.`;
+
+const fulfilled = (signal: EvictionSignal): ReasonEntry<FulfilEvidence> => ({
+  meaning: storageReasons[signal].meaning,
+  change: storageReasons[signal].change,
+  sentence: ({ excess, evictAtPercent, respectsBudgets, measuredAtMs }) =>
+    `${evictionMessage(excess, evictAtPercent)}${requested(measuredAtMs)}${respectsBudgets ? budgetsMayDelay : ''}`,
+  field: ({ evictAtPercent }) => evictField(evictAtPercent),
+});
+
+const overLimit = ({ excess, measuredAtMs }: RequestEvidence): string =>
+  `${evictionMessage(excess)}${requested(measuredAtMs)}`;
+
+/** A reason to keep a pod whose eviction an agent requests. */
+const refused = (entry: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonEntry<RequestEvidence> => ({
+  ...entry,
+  sentence: (evidence) => `${overLimit(evidence)} ${entry.meaning}`,
+});
+
+/** Of the controller, which checks everything again before it evicts a pod on the request of an agent. */
+export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
+  'emptydirfs.limit': fulfilled('emptydirfs.limit'),
+  'ephemeralpodfs.limit': fulfilled('ephemeralpodfs.limit'),
+  'ephemeralcontainerfs.limit': fulfilled('ephemeralcontainerfs.limit'),
+  PodGone: refused({
+    meaning: 'The pod is not in the API any more.',
+    change: 'Never: the next report of the node does not request the eviction any more.',
+  }),
+  PodMoved: refused({
+    meaning:
+      'The pod of this name is another one, or is on another node than the one that requests the eviction.',
+    change: 'The node of the pod itself requests the eviction, by the UID of the pod.',
+  }),
+  RequestStale: refused({
+    meaning: 'The measurement of the request is too old, or from the future.',
+    change: 'The agent of the node measures again and reports; its clock agrees with that of the controller.',
+  }),
+  PolicyChanged: refused({
+    meaning: 'The policy that governs the node does not request the eviction, or not any more.',
+    change: 'That policy has nodes.localStorageEviction and is in mode Enforce.',
+  }),
+  KeepMarked: {
+    ...podStates.KeepMarked,
+    sentence: ({ on, ...request }) => `${overLimit(request)} But the label ${KEEP_LABEL} is "true" on ${on}.`,
+  },
+  CriticalPod: refused(podStates.CriticalPod),
+  Finished: refused(podStates.Finished),
+  Terminating: refused(podStates.Terminating),
+  BudgetBlocked: refused({
+    meaning: 'A disruption budget of the pod does not allow the eviction now; dustpan tries again.',
+    change:
+      'The budget allows a disruption, or nodes.localStorageEviction.respectPodDisruptionBudgets is off.',
+  }),
+  EvictionForbidden: refused({
+    meaning:
+      'The controller has no right to evict the pod, or an admission policy denies the eviction; dustpan tries again.',
+    change:
+      'Somebody grants the right that the Event EvictionBlocked on the pod names; in the chart by admissionPolicy.enabled and rbac.evictions.',
+  }),
+  EvictionFailed: refused({
+    meaning: 'The API server responded with an error or did not respond; dustpan tries again.',
+    change: 'Somebody fixes the cause, which is in the log of the controller.',
+  }),
+  NamespaceUnknown: {
+    meaning: 'Its namespace, and with it a label that may keep the pod, is not known yet.',
+    sentence: (request) =>
+      `${overLimit(request)} But its namespace ${request.namespace}, and with it a label that may keep the pod, is not known.`,
+    change: 'The controller observes the namespace.',
+  },
+  NodeUnknown: refused({
+    meaning: 'Its node, and with it the policy that governs the node, is not known.',
+    change: 'The controller observes the node.',
+  }),
+};
