@@ -34,8 +34,6 @@ interface Evicted {
 const concurrency = 4;
 /** So many failures in a row are no accident of single pods: the rest would only fail as well. */
 const giveUpAfter = 8;
-/** A broken server must not fill the log. */
-const maxFailureLines = 10;
 /** How long a server that throttles without a Retry-After is left alone. */
 const defaultPatienceMs = 1_000;
 
@@ -77,7 +75,6 @@ class Evictor {
   readonly #agreed: EvictionChecks['agreed'];
   /** Why the API server did not evict. */
   readonly #refusals = new Map<PodEviction, Refusal>();
-  #failed = 0;
   patienceMs = 0;
 
   constructor(deps: EvictionActDeps, agreed: EvictionChecks['agreed']) {
@@ -88,7 +85,7 @@ class Evictor {
   /** Asks the disruption budgets, unless the policy says not to. */
   async evict(planned: PodEviction): Promise<StepResult> {
     const agreed = this.#agreed(planned);
-    if (agreed === undefined) return { kind: 'keep', reason: 'RequestStale' };
+    if (agreed === undefined) throw new Error('no check has agreed to the eviction');
     const { pod, eviction } = agreed;
     const { respectPodDisruptionBudgets, gracePeriodSeconds } = eviction.target.rule;
     const { evictions } = this.#deps;
@@ -188,11 +185,9 @@ class Evictor {
   }
 
   #fail(eviction: PodEviction, err: unknown): void {
-    this.#failed += 1;
     this.#count(eviction, 'error');
     this.#remember(eviction, { kind: 'deferred', reason: 'EvictionFailed', retryAfterMs: undefined });
-    const level = this.#failed <= maxFailureLines ? 'warn' : 'debug';
-    this.#deps.log[level]({ ...fieldsOf(eviction), err: errorLine(err) }, 'evicting pod failed');
+    this.#deps.log.warn({ ...fieldsOf(eviction), err: errorLine(err) }, 'evicting pod failed');
   }
 
   #count({ reason: signal }: PodEviction, reason: Failure): void {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { evictionKeepReasons } from '../../../src/api/reasons.ts';
 import { bounded, bounds } from '../../../src/runtime/bounds.ts';
-import { minutesAgo, node, owner } from '../../builders.ts';
+import { labelled, minutesAgo, node, owner } from '../../builders.ts';
 import { livePod } from '../../fakes/evictions.ts';
 import { EvictionBed, many } from './eviction.bed.ts';
 import { asks, evictPolicy, keepMark, mebibyte, namespace } from './eviction.world.ts';
+import { report } from './policystatus.world.ts';
 
 const noBudgets = (): readonly ReturnType<typeof evictPolicy>[] => [
   evictPolicy({ respectPodDisruptionBudgets: false, gracePeriodSeconds: 0 }),
@@ -176,7 +178,7 @@ describe('the live pod stops an eviction', () => {
 });
 
 describe('what changes while the pod is read stops an eviction', () => {
-  test.each<{ name: string; change: (bed: EvictionBed) => void }>([
+  test.each<{ name: string; change: (bed: EvictionBed) => void; reason?: string }>([
     { name: 'the lease is lost', change: (bed) => (bed.leads = false) },
     {
       name: 'a stop',
@@ -191,32 +193,41 @@ describe('what changes while the pod is read stops an eviction', () => {
     { name: 'the watch of reports breaks', change: (bed) => (bed.nodeReports.synced = false) },
     {
       name: 'the node withdraws its request',
+      reason: 'RequestStale',
       change: (bed) => {
         bed.ask();
       },
     },
     {
       name: 'the namespace is marked',
+      reason: 'KeepMarked',
       change: (bed) => bed.namespaces.items.set('uid-default', namespace('default', keepMark)),
     },
     {
       name: 'the node is marked',
+      reason: 'KeepMarked',
       change: (bed) => bed.nodes.items.set('uid-node-1', node('node-1', { labels: keepMark })),
     },
-    { name: 'the node is gone', change: (bed) => bed.nodes.items.delete('uid-node-1') },
+    {
+      name: 'the node is gone',
+      reason: 'NodeUnknown',
+      change: (bed) => bed.nodes.items.delete('uid-node-1'),
+    },
     {
       name: 'the pod is found finished by the watch',
+      reason: 'Finished',
       change: (bed) => {
         bed.mark('uid-a', { phase: 'Failed' });
       },
     },
     {
       name: 'time, so that the figures are old',
+      reason: 'RequestStale',
       change: (bed) => {
         bed.clock.advance(6 * 60_000);
       },
     },
-  ])('$name', async ({ change }) => {
+  ])('$name', async ({ change, reason }) => {
     const bed = new EvictionBed(livePod('a'));
     bed.evictions.onRequest = () => {
       change(bed);
@@ -224,6 +235,30 @@ describe('what changes while the pod is read stops an eviction', () => {
     await bed.pass();
     expect(bed.evictions.requests).toEqual(['get a']);
     expect(bed.recorder.events).toEqual([]);
+    const skipped = await Promise.all(
+      evictionKeepReasons.map((one) =>
+        bed.metric('dustpan_eviction_skipped_pods_total', `{reason="${one}"}`),
+      ),
+    );
+    expect(evictionKeepReasons.filter((_, i) => skipped[i] === 1)).toEqual(
+      reason === undefined ? [] : [reason],
+    );
+  });
+
+  test('another policy governs the node, which ignores budgets: the right to evict was not checked', async () => {
+    const bed = new EvictionBed(livePod('a'));
+    const over = { name: 'other', selector: labelled('pool', 'x') };
+    bed.policies.ranked = [evictPolicy({ respectPodDisruptionBudgets: false }, over), evictPolicy()];
+    bed.evictions.onRequest = () => {
+      bed.nodes.items.set('uid-node-1', node('node-1', { labels: { pool: 'x' } }));
+      bed.nodeReports.items.set(
+        'report-node-1',
+        report('node-1', { policyUid: 'uid-other', requests: [asks('a')] }),
+      );
+    };
+    await bed.pass();
+    expect(bed.evictions.requests).toEqual(['get a']);
+    expect(await bed.metric('dustpan_eviction_skipped_pods_total', '{reason="PolicyChanged"}')).toBe(1);
   });
 
   test('policies that are others by the time a slow read of the pod has ended', async () => {

@@ -3,6 +3,8 @@ import { evictionKeepReasons, type EvictionKeepReason } from '../../../src/api/r
 import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory, type DeferralReason } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
+import { explain } from '../../../src/gc/reasons/entry.ts';
+import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { node, now, pod, terminating } from '../../builders.ts';
 import {
   asks,
@@ -10,6 +12,7 @@ import {
   evictPolicy,
   facts,
   keepMark,
+  namespace,
   reportOf,
   running,
 } from '../controllers/eviction.world.ts';
@@ -38,6 +41,24 @@ const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
 test.each(Object.entries(reached))('the controller keeps a pod: %s', (reason, over) => {
   const given = { policies: [evictPolicy()], now, monotonicMs: 0 };
   expect(planEvictions(facts(over), given)).toMatchObject([{ verdict: 'Keep', reason }]);
+});
+
+const labels = keepMark;
+test.each<{ readonly on: string; readonly over: Partial<EvictionFacts> }>([
+  { on: 'node node-1', over: { nodes: new Map([['node-1', node('node-1', { labels })]]) } },
+  { on: 'namespace default', over: { namespaces: new Map([['default', namespace('default', labels)]]) } },
+  { on: 'the pod', over: { pods: byUid(pod('a', { ...running, labels })) } },
+])('a person reads where the keep label is: $on', ({ on, over }) => {
+  const given = { policies: [evictPolicy()], now, monotonicMs: 0 };
+  const [decision] = planEvictions(facts(over), given);
+  if (decision?.verdict !== 'Keep') throw new Error('it is not kept');
+  expect(explain(evictionReasons, decision)).toEqual({
+    detail:
+      'Usage of EmptyDir volume "cache" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi. ' +
+      'The agent of its node requests the eviction, by a measurement of 2026-01-15T11:59:00Z. ' +
+      `But the label gc.dustpan.dev/keep is "true" on ${on}.`,
+    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+  });
 });
 
 test('no reason is without a row, and no row without a reason', () => {

@@ -84,6 +84,67 @@ test('no reason is without a row, and no row without a reason', () => {
   expect(Object.keys(planned).sort()).toEqual([...all].sort());
 });
 
+test.each<{
+  readonly name: string;
+  readonly scene: Scene;
+  readonly detail: string;
+  readonly field: string | null;
+}>([
+  {
+    name: 'over a limit, where budgets are ignored',
+    scene: { ...by({ respectPodDisruptionBudgets: false, evictAtPercent: 90 }), ...over },
+    detail:
+      'Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi.',
+    field: 'nodes.localStorageEviction.evictAtPercent=90',
+  },
+  {
+    name: 'under its limit',
+    scene: planned.UnderLimit,
+    detail:
+      'Usage of EmptyDir volume "tmp" is 10.0 MiB, 10 % of the limit 100Mi, and none of its limits is fuller.',
+    field: 'nodes.localStorageEviction.evictAtPercent=100',
+  },
+  {
+    name: 'without a limit, where the policy has a default for others',
+    scene: { ...by({ defaultLimits: { emptyDirBytes: 1 } }), ...withPod({}, overPod) },
+    detail: 'The pod has no limit of local storage, and the policy sets none for such pods.',
+    field: null,
+  },
+  {
+    name: 'critical by its priority',
+    scene: planned.CriticalPod,
+    detail:
+      'The pod is critical, because its priority is 2000000000; dustpan only warns about it. Usage of EmptyDir volume "tmp" is 130 MiB, 130 % of the limit 100Mi.',
+    field: null,
+  },
+  {
+    name: 'critical as a mirror, and not measured',
+    scene: { ...by(), ...withPod(scratch, undefined, { configHash: 'abc' }) },
+    detail: 'The pod is critical, because it mirrors a static pod; dustpan only warns about it.',
+    field: null,
+  },
+  {
+    name: 'with the keep label',
+    scene: planned.KeepMarked,
+    detail: 'The label gc.dustpan.dev/keep is "true" on the pod.',
+    field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
+  },
+  {
+    name: 'being deleted',
+    scene: planned.Terminating,
+    detail: 'The pod is already being deleted; its grace period ends at 1970-01-01T00:00:00.001Z.',
+    field: null,
+  },
+  {
+    name: 'on a node without measurements',
+    scene: { ...by(), ...over, part: { ...over.part, usage: undefined } },
+    detail: 'The usage of the pods of this node is not known.',
+    field: null,
+  },
+])('a person reads why: $name', ({ scene, detail, field }) => {
+  expect(decided(scene, 'localstorage')).toMatchObject([{ detail, field }]);
+});
+
 describe('as the controller, which looks again', () => {
   test.each([
     {
