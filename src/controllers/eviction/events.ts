@@ -7,7 +7,7 @@ import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
 
 /** The identity of a pod. */
-export type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
+type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 
 /** A pod that was evicted, with the owner whose Event it gets, too. */
 export type OwnedPod = EvictedPod & Pick<LivePod, 'controller'>;

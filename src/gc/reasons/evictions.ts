@@ -15,7 +15,7 @@ export interface RequestEvidence {
 }
 
 /** A request that the controller fulfils. */
-export interface FulfilEvidence extends RequestEvidence {
+interface FulfilEvidence extends RequestEvidence {
   readonly evictAtPercent: number;
   readonly respectsBudgets: boolean;
 }

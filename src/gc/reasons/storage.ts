@@ -6,7 +6,7 @@ import { evictionMessage, usageClause } from './storage-words.ts';
 import { keepLabelField, labelRemoved, timeText } from './words.ts';
 
 /** A limit of which more is used than the policy evicts at. */
-export interface EvictEvidence {
+interface EvictEvidence {
   readonly excess: LimitReading;
   readonly evictAtPercent: number;
   readonly respectsBudgets: boolean;
