@@ -1,5 +1,4 @@
 import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
-import { containerMeanings } from '../../src/api/node-reason-meanings.ts';
 import { evictionSignals } from '../../src/api/local-storage.ts';
 import { podMeanings } from '../../src/api/reason-meanings.ts';
 import {
@@ -14,6 +13,7 @@ import {
   storageKeepReasons,
 } from '../../src/api/reasons.ts';
 import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
+import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
@@ -50,8 +50,8 @@ const imageSections = (): readonly string[] => [
 const containerSections = (): readonly string[] => [
   ...heading(2, 'Containers, sandboxes and logs (containergc)'),
   'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it are about the node as a whole; only `RuleOff` may also be about sandboxes or logs alone.',
-  ...reasonTable('Remove', containerRemoveReasons, containerMeanings),
-  ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerMeanings),
+  ...reasonTable('Remove', containerRemoveReasons, containerReasons),
+  ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerReasons),
 ];
 
 const storageSections = (): readonly string[] => [

@@ -1,6 +1,6 @@
-import { containerMeanings } from '../api/node-reason-meanings.ts';
 import { podMeanings, type ReasonMeaning } from '../api/reason-meanings.ts';
 import { evictionReasons } from '../gc/reasons/evictions.ts';
+import { containerReasons } from '../gc/reasons/containers.ts';
 import { imageReasons } from '../gc/reasons/images.ts';
 import { storageReasons, storageWarnings } from '../gc/reasons/storage.ts';
 import type { World } from '../snapshot/world.ts';
@@ -56,8 +56,8 @@ type Meaning = Pick<ReasonMeaning, 'meaning' | 'change' | 'caution'>;
 const meanings: Readonly<Record<Unit, Meanings>> = {
   podgc: podMeanings,
   imagegc: imageReasons,
-  containergc: containerMeanings,
   localstorage: { ...evictionReasons, ...storageReasons },
+  containergc: containerReasons,
 };
 
 const warnings: Meanings = storageWarnings;

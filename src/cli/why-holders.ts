@@ -1,6 +1,6 @@
 import { imageIndex } from '../api/image-index.ts';
+import { podRefOf } from '../api/pod-ref.ts';
 import { boundImages, usedImages } from '../agent/imagegc/holds.ts';
-import { podRefOf } from '../agent/containergc/pods.ts';
 import type { NodePart } from '../snapshot/world.ts';
 
 /** Something on a node that needs an image. */

@@ -1,12 +1,14 @@
-import { containerMeanings } from '../../src/api/node-reason-meanings.ts';
 import { podMeanings } from '../../src/api/reason-meanings.ts';
+import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
 
-const sentences = (meanings: Readonly<Record<string, { readonly meaning: string }>>): Readonly<Record<string, string>> =>
+const sentences = (
+  meanings: Readonly<Record<string, { readonly meaning: string }>>,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(meanings).map(([reason, { meaning }]) => [reason, meaning]));
 
 /** What the reason of a pod says, in a person's words. */
 export const podMeaning = sentences(podMeanings);
 
 /** The same of what is on a node. */
-export const nodeMeaning = { ...sentences(containerMeanings), ...sentences(imageReasons) };
+export const nodeMeaning = { ...sentences(containerReasons), ...sentences(imageReasons) };

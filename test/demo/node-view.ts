@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { planContainerGc } from '../../src/agent/containergc/plan.ts';
-import type { ContainerGcObject } from '../../src/agent/containergc/facts.ts';
 import { planImageGc } from '../../src/agent/imagegc/plan.ts';
 import type { NodeGCReport, NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
 import { governNode, type NodeGovernance } from '../../src/api/node-governance.ts';
 import { PolicySet } from '../../src/api/policy-set.ts';
+import type { Target } from '../../src/gc/decision.ts';
 import { criRuntime } from '../../src/cri/client.ts';
 import { nodePodCodec } from '../../src/kube/node-pods.ts';
 import { imageDisk, statFsReader, type MountedImageDisk } from '../../src/node/filesystem.ts';
@@ -55,16 +55,13 @@ export class NodeView {
     const state = reading.kind === 'read' ? reading.state : emptyState;
     const now = new Date();
     const images = planImageGc({ ...state, listed, containers, pods, disk }, { governance, now });
-    const containerGC = governance.kind === 'governed' ? governance.nodes.containerGC : undefined;
-    const rest =
-      containerGC &&
-      planContainerGc(
-        { containers, sandboxes, pods, logs: logListing, sightings: new Map() },
-        { policy: containerGC, now, assumeGone: true },
-      );
+    const rest = planContainerGc(
+      { containers, sandboxes, pods, logs: logListing, sightings: new Map() },
+      { governance, now, assumeGone: true },
+    );
     const decisions = {
-      due: [...told(images.removals), ...toldOf(rest?.removals)],
-      kept: [...told(images.kept), ...toldOf(rest?.kept)],
+      due: [...told(images.removals), ...told(rest.removals)],
+      kept: [...told(images.kept), ...told(rest.kept)],
     };
     const imageBytes = listed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     return {
@@ -105,23 +102,7 @@ export class NodeView {
 
 type Told = readonly (readonly [id: string, reason: string])[];
 
-const told = (
-  decisions: readonly { readonly target: { readonly id: string }; readonly reason: string }[],
-): Told => decisions.map(({ target, reason }) => [target.id, reason]);
+const told = (decisions: readonly { readonly target: NodeTarget; readonly reason: string }[]): Told =>
+  decisions.map(({ target, reason }) => ['id' in target ? target.id : target.path, reason]);
 
-const toldOf = (
-  decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[] = [],
-): Told => decisions.map(({ object, reason }) => [idOf(object), reason]);
-
-function idOf(object: ContainerGcObject): string {
-  switch (object.kind) {
-    case 'container':
-      return object.container.id;
-    case 'sandbox':
-      return object.sandbox.id;
-    case 'logDirectory':
-    case 'logLink':
-    case 'logFile':
-      return object.path;
-  }
-}
+type NodeTarget = Exclude<Target, { kind: 'Pod' }>;

@@ -1,122 +1,129 @@
+import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import { looksOlderMs } from '../../runtime/jump.ts';
 import {
-  keep,
-  nextPass,
-  remove,
-  type ContainerGcFacts,
-  type ContainerObject,
-  type Decision,
-  type Given,
-  type Kept,
-} from './facts.ts';
+  containerTarget,
+  decide,
+  type Because,
+  type ContainerDecision,
+  type JudgedContainer,
+} from './decisions.ts';
+import { nextPass, type ContainerGcFacts, type Ruled } from './facts.ts';
 import { overLimits, units } from './limits.ts';
 import { byNewest, createdMs, isCreatedAfter } from './order.ts';
-import { holdOf, podRefOf, podUidOf, type Standing } from './pods.ts';
+import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
-type StandingOf = (uid: string) => Standing;
-
-/** Decides about each container: those of gone pods, then those over a limit, oldest first (upstream.md 3.2); then what stays. */
+/** Decides about each container: those of gone pods, then those over a limit, oldest first, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go); then those that stay. */
 export function planContainers(
   facts: ContainerGcFacts,
-  standing: StandingOf,
-  given: Given,
-): readonly Decision<ContainerObject>[] {
-  const containers = [...(facts.containers ?? [])].sort(byNewest).reverse();
+  pods: PodsNow,
+  ruled: Ruled,
+): readonly ContainerDecision<JudgedContainer>[] {
+  const containers = (facts.containers ?? []).toSorted(byNewest).reverse();
+  const about = (container: RuntimeContainer, because: Because<ContainerReason>) =>
+    decide({ target: containerTarget(container), policy: ruled.policy }, because);
   if (facts.sandboxes === undefined)
-    return containers.map((container) => keep(objectOf(container), 'ContainersUnknown'));
+    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }));
 
-  const kept: Kept<ContainerObject>[] = [];
+  const kept: ContainerDecision<JudgedContainer>[] = [];
   const gone: RuntimeContainer[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
-    const uid = podUidOf(container);
-    const verdict = keptOutright(container, { facts, standing }, given);
-    if (verdict !== undefined) kept.push(verdict);
-    else if (uid !== undefined && standing(uid) === 'Gone') gone.push(container);
+    const because = keptOutright(container, { facts, pods }, ruled);
+    if (because !== undefined) kept.push(about(container, because));
+    else if (pods.standing(podRefOf(container).uid) === 'Gone') gone.push(container);
     else dead.push(container);
   }
+  const reasons = deadBecause(dead, { containers, pods }, ruled);
   return [
-    ...gone.map((container) => remove(objectOf(container), 'PodGone', { because: 'podGone' })),
-    ...planDead(dead, { containers, standing }, given),
+    ...gone.map((container) => about(container, { reason: 'PodGone', evidence: endedPod(container, pods) })),
+    ...dead.map((container) => about(container, reasons(container))),
     ...kept,
   ];
 }
 
-/** What no limit looks at. */
+const endedPod = (container: RuntimeContainer, pods: PodsNow): ReturnType<PodsNow['ended']> =>
+  pods.ended(podRefOf(container));
+
+/** What keeps a container without any limit being applied. */
 function keptOutright(
   container: RuntimeContainer,
-  { facts, standing }: { readonly facts: ContainerGcFacts; readonly standing: StandingOf },
-  given: Given,
-): Kept<ContainerObject> | undefined {
-  const object = objectOf(container);
-  const uid = podUidOf(container);
-  if (container.state === 'Running') return keep(object, 'Running');
-  if (uid === undefined) return keep(object, 'NotKubelets');
-  const stands = standing(uid);
+  { facts, pods }: { readonly facts: ContainerGcFacts; readonly pods: PodsNow },
+  ruled: Ruled,
+): Because<ContainerReason> | undefined {
+  const pod = podRefOf(container);
+  if (container.state === 'Running') return { reason: 'Running', evidence: { kind: 'Container' } };
+  if (podUidOf(container) === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  const stands = pods.standing(pod.uid);
   const hold = holdOf(stands);
-  if (hold !== undefined) return keep(object, hold);
-  if (container.state === 'Unknown' && stands !== 'Gone') return keepUnknown(object, stands, given);
-  return keptByAge(object, facts, { ...given, minimumAgeMs: minimumAge(container, stands, given) });
+  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (container.state === 'Unknown' && stands !== 'Gone')
+    return stands === 'Quarantined'
+      ? quarantined(pods.ended(pod), ruled)
+      : { reason: 'UnknownState', evidence: { pod } };
+  return keptByAge(container, facts, {
+    ...ruled,
+    mayStart: container.state === 'Created' && stands !== 'Gone',
+  });
 }
-
-function keptByAge(
-  object: ContainerObject,
-  { clockUnsure = false, jumps = [] }: ContainerGcFacts,
-  given: Given & { readonly minimumAgeMs: number },
-): Kept<ContainerObject> | undefined {
-  const { container } = object;
-  if (clockUnsure && given.minimumAgeMs > 0)
-    return keep(object, 'ClockUnsure', { eligibleAt: nextPass(given) });
-  const wantedMs = given.minimumAgeMs + looksOlderMs(createdMs(container), jumps);
-  if (!isCreatedAfter(container, given.now.getTime() - wantedMs)) return undefined;
-  return keep(object, 'TooYoung', { eligibleAt: new Date(createdMs(container) + wantedMs) });
-}
-
-const keepUnknown = (object: ContainerObject, stands: Standing, given: Given): Kept<ContainerObject> =>
-  stands === 'Quarantined'
-    ? keep(object, 'Quarantined', { eligibleAt: nextPass(given) })
-    : keep(object, 'UnknownState');
 
 /** Between creation and start a container looks dead; the kubelet gives the runtime two minutes for a call. */
 const startingMs = 120_000;
 
-function minimumAge({ state }: RuntimeContainer, stands: Standing, { policy }: Given): number {
-  const isStarting = state === 'Created' && stands !== 'Gone';
-  return isStarting ? Math.max(policy.minimumAgeMs, startingMs) : policy.minimumAgeMs;
+function keptByAge(
+  container: RuntimeContainer,
+  { clockUnsure = false, jumps = [] }: ContainerGcFacts,
+  { mayStart, ...ruled }: Ruled & { readonly mayStart: boolean },
+): Because<'ClockUnsure' | 'TooYoung'> | undefined {
+  const { minimumAgeMs } = ruled.rule;
+  const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
+  if (clockUnsure && leastMs > 0)
+    return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(ruled) };
+  const created = createdMs(container);
+  const wantedMs = leastMs + looksOlderMs(created, jumps);
+  if (!isCreatedAfter(container, ruled.now.getTime() - wantedMs)) return undefined;
+  const eligibleAtMs = created + wantedMs;
+  const evidence = { createdMs: created, eligibleAtMs, minimumAgeMs, mayStart };
+  return { reason: 'TooYoung', evidence, eligibleAt: new Date(eligibleAtMs) };
 }
 
 interface Place {
   /** All of them. */
   readonly containers: readonly RuntimeContainer[];
-  readonly standing: StandingOf;
+  readonly pods: PodsNow;
 }
 
 /** Whether it is the newest attempt in a pod that has not finished: without any attempt the kubelet runs even a completed container again. */
-function neededIn({ containers, standing }: Place): (container: RuntimeContainer) => boolean {
+function neededIn({ containers, pods }: Place): (container: RuntimeContainer) => boolean {
   const newest = new Set(units(containers).map(([first]) => first));
-  return (container) => newest.has(container) && standing(podRefOf(container).uid) !== 'Finished';
+  return (container) => newest.has(container) && pods.standing(podRefOf(container).uid) !== 'Finished';
 }
 
-/** The limits count every dead container, as upstream's do; they never take one that is needed. */
-function planDead(
+/** The limits count every dead container, as the kubelet's do; they never remove one that is needed. */
+function deadBecause(
   dead: readonly RuntimeContainer[],
-  { containers, standing }: Place,
-  given: Given,
-): readonly Decision<ContainerObject>[] {
-  const over = overLimits(dead, given.policy);
-  const isNeeded = neededIn({ containers, standing });
-  const newest = new Set(units(dead).map(([first]) => first));
-  return dead.map((container) => {
-    const object = objectOf(container);
-    if (over.has(container) && !isNeeded(container)) {
-      const because = newest.has(container) ? 'limit' : 'superseded';
-      return remove(object, 'DeadContainer', { because });
-    }
-    if (standing(podRefOf(container).uid) === 'Quarantined')
-      return keep(object, 'Quarantined', { eligibleAt: nextPass(given) });
-    return keep(object, newest.has(container) ? 'NewestAttempt' : 'UnderLimit');
-  });
+  { containers, pods }: Place,
+  ruled: Ruled,
+): (container: RuntimeContainer) => Because<ContainerReason> {
+  const over = overLimits(dead, ruled.rule);
+  const isNeeded = neededIn({ containers, pods });
+  const places = new Map(
+    units(dead).flatMap((unit) => unit.map((one, i) => [one, { place: i + 1, attempts: unit.length }])),
+  );
+  return (container) => {
+    const pod = podRefOf(container);
+    const { place, attempts } = places.get(container) ?? { place: 1, attempts: 1 };
+    const evidence = {
+      pod,
+      container: container.name,
+      place,
+      attempts,
+      total: dead.length,
+      limits: ruled.rule,
+    };
+    if (over.has(container) && !isNeeded(container)) return { reason: 'DeadContainer', evidence };
+    if (pods.standing(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), ruled);
+    return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
+  };
 }
-
-const objectOf = (container: RuntimeContainer): ContainerObject => ({ kind: 'container', container });

@@ -1,7 +1,7 @@
+import { podRefOf } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy } from '../../api/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { byNewest, groupedBy } from './order.ts';
-import { podRefOf } from './pods.ts';
 
 type Unit = readonly RuntimeContainer[];
 type Limits = Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
@@ -15,7 +15,7 @@ export const unitOf = (container: RuntimeContainer): string => `${podRefOf(conta
 
 /**
  * The dead containers that the limits do not leave: first each unit's oldest, then, where all together are too many, what redistribution
- * takes (even if fewer than the limit remain), and at last the oldest of all (upstream.md 3.2 b and c).
+ * takes (even if fewer than the limit remain), and at last the oldest of all (`evictContainers`, pkg/kubelet/kuberuntime/kuberuntime_gc.go).
  */
 export function overLimits(
   dead: readonly RuntimeContainer[],

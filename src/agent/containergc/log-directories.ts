@@ -1,18 +1,12 @@
-import type { ContainerKeepReason } from '../../api/reasons.ts';
+import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
-import {
-  keep,
-  nextPass,
-  remove,
-  type Decision,
-  type Given,
-  type LogDirectoryObject,
-  type PodRef,
-} from './facts.ts';
+import { decide, type Because, type ContainerDecision, type LogDirectoryTarget } from './decisions.ts';
+import type { Ruled } from './facts.ts';
 import { namesBelow, podOfDirectory, resolvedTarget } from './log-names.ts';
 import { groupedBy } from './order.ts';
-import { podUidOf, type Standing } from './pods.ts';
+import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
 /** The log directory of one pod with the files known in it. */
 export interface LogDirectory {
@@ -37,40 +31,43 @@ export function logDirectories({ roots, entries, directories }: LogListing): rea
 
 interface LogsLeft {
   readonly containers: readonly RuntimeContainer[] | undefined;
-  readonly standing: (uid: string) => Standing;
+  readonly pods: PodsNow;
   readonly podsKnown: boolean;
 }
 
-/** Decides about each log directory: those of gone pods go (upstream.md 3.5), unless a container stays that one may want to read. */
+/** Decides about each log directory: those of gone pods are removed, unless a container stays whose logs somebody may need. */
 export function planLogDirectories(
   listing: LogListing,
-  { containers, standing, podsKnown }: LogsLeft,
-  given: Given,
-): readonly Decision<LogDirectoryObject>[] {
-  const inUse = new Set(containers?.flatMap((container) => podUidOf(container) ?? []));
+  left: LogsLeft,
+  ruled: Ruled,
+): readonly ContainerDecision<LogDirectoryTarget>[] {
+  const inUse = new Set(left.containers?.flatMap((container) => podUidOf(container) ?? []));
   const targets = linkTargets(listing);
   return logDirectories(listing).map(({ path, pod, bytes }) => {
     const links = targets.filter(({ target }) => target.startsWith(`${path}/`)).map((link) => link.path);
-    const object: LogDirectoryObject = { kind: 'logDirectory', path, pod, links };
-    if (given.policy.logs?.orphanedDirectories !== true) return keep(object, 'RuleOff', { bytes });
-    if (pod === undefined) return keep(object, 'NotKubelets', { bytes });
-    const stands = standing(pod.uid);
-    if (stands === 'Quarantined') return keep(object, 'Quarantined', { bytes, eligibleAt: nextPass(given) });
-    if (stands !== 'Gone') return keep(object, keepReasons(podsKnown)[stands], { bytes });
-    if (inUse.has(pod.uid)) return keep(object, 'InUse', { bytes });
-    return remove(object, 'OrphanedLogs', { because: 'podGone', bytes });
+    const target: LogDirectoryTarget = { kind: 'LogDirectory', path, pod, links };
+    return decide({ target, policy: ruled.policy, bytes }, becauseOf(pod, { ...left, inUse }, ruled));
   });
 }
 
-const keepReasons = (
-  podsKnown: boolean,
-): Record<'Exists' | 'Finished' | 'Marked' | 'Static' | 'Unknown', ContainerKeepReason> => ({
-  Exists: 'InUse',
-  Finished: 'InUse',
-  Marked: 'KeepMarked',
-  Static: 'StaticPod',
-  Unknown: podsKnown ? 'ContainersUnknown' : 'PodsUnknown',
-});
+function becauseOf(
+  pod: PodRef | undefined,
+  { pods, podsKnown, inUse }: LogsLeft & { readonly inUse: ReadonlySet<string> },
+  ruled: Ruled,
+): Because<ContainerReason> {
+  const kind = 'LogDirectory';
+  if (ruled.rule.logs?.orphanedDirectories !== true)
+    return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+  if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  const stands = pods.standing(pod.uid);
+  const hold = holdOf(stands);
+  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (stands === 'Quarantined') return quarantined(pods.ended(pod), ruled);
+  if (stands === 'Unknown')
+    return { reason: podsKnown ? 'ContainersUnknown' : 'PodsUnknown', evidence: undefined };
+  if (stands !== 'Gone' || inUse.has(pod.uid)) return { reason: 'InUse', evidence: { kind, pod } };
+  return { reason: 'OrphanedLogs', evidence: pods.ended(pod) };
+}
 
 /** Where the links in /var/log/containers lead, by path. */
 const linkTargets = ({ roots, entries }: LogListing): readonly { path: string; target: string }[] =>

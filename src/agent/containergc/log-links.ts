@@ -1,31 +1,37 @@
 import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
-import { keep, remove, type Decision, type Given, type LogLinkObject } from './facts.ts';
+import { decide, type Because, type ContainerDecision, type LogLinkTarget } from './decisions.ts';
+import type { Ruled } from './facts.ts';
 import { containerIdOfLink, namesBelow, resolvedTarget } from './log-names.ts';
 
 /** What the other steps leave to the links. */
 interface LinkContext {
   readonly containers: readonly RuntimeContainer[] | undefined;
-  /** Those that go with their directory: nothing is decided about them. */
+  /** Those that are removed with their directory: they have no decision of their own. */
   readonly goWithDirectory: ReadonlySet<string>;
 }
 
-/** Decides about each `*.log` link in /var/log/containers: the broken ones go, unless their container may still write (upstream.md 3.5). */
+/** Decides about each `*.log` link in /var/log/containers: the broken ones are removed, unless their container may still write. */
 export function planLogLinks(
   listing: LogListing,
   { containers, goWithDirectory }: LinkContext,
-  { policy }: Given,
-): readonly Decision<LogLinkObject>[] {
+  { policy, rule }: Ruled,
+): readonly ContainerDecision<LogLinkTarget>[] {
   const listed = new Set([...listing.directories, ...listing.entries.map(({ path }) => path)]);
   const links = listing.entries.filter((entry) => isLink(entry, listing) && !goWithDirectory.has(entry.path));
-  return links.toSorted(byPath).map((link) => {
-    const object: LogLinkObject = { kind: 'logLink', path: link.path };
-    if (!isBroken(link, listing, listed)) return keep(object, 'InUse');
-    if (policy.logs?.brokenLinks !== true) return keep(object, 'RuleOff');
-    if (containers === undefined) return keep(object, 'ContainersUnknown');
-    if (mayStillWrite(link.path, containers)) return keep(object, 'InUse');
-    return remove(object, 'BrokenLink');
-  });
+  const kind = 'LogLink';
+  const becauseOf = (link: LogEntry): Because<ContainerReason> => {
+    const inUse = { reason: 'InUse', evidence: { kind, pod: undefined } } as const;
+    if (!isBroken(link, listing, listed)) return inUse;
+    if (rule.logs?.brokenLinks !== true) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+    if (containers === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
+    if (mayStillWrite(link.path, containers)) return inUse;
+    return { reason: 'BrokenLink', evidence: undefined };
+  };
+  return links
+    .toSorted(byPath)
+    .map((link) => decide({ target: { kind, path: link.path, pod: undefined }, policy }, becauseOf(link)));
 }
 
 const isLink = ({ path, target }: LogEntry, { roots }: LogListing): boolean =>

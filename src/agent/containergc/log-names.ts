@@ -1,4 +1,4 @@
-import type { PodRef } from './facts.ts';
+import type { PodRef } from '../../api/pod-ref.ts';
 
 /** Namespace and name are DNS names, so the separator is in neither of them. */
 const directoryForm = /^([a-z0-9][-a-z0-9]*)_([a-z0-9][-.a-z0-9]*)_([^_/]+)$/;
@@ -19,7 +19,7 @@ export function podOfDirectory(path: string, podsRoot: string): PodRef | undefin
   return bareUidForm.test(name) ? { uid: name, namespace: undefined, name: undefined } : undefined;
 }
 
-/** The id, maybe cut, that ends the name of a link in /var/log/containers (upstream.md 3.5); undefined = too short to tell. */
+/** The id, maybe cut, that ends the name of a link in /var/log/containers; undefined = too short to tell. */
 export function containerIdOfLink(path: string): string | undefined {
   const id = path.slice(path.lastIndexOf('-') + 1, -'.log'.length);
   return path.includes('-', path.lastIndexOf('/')) && id.length >= shortestId ? id : undefined;

@@ -1,18 +1,19 @@
-import { isNodeUnknown, isSamePolicy, type NodeGovernance } from '../../api/node-governance.ts';
+import { isNodeUnknown, isSamePolicy, nodeRule, type NodeGovernance } from '../../api/node-governance.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/jump.ts';
+import { fieldsOf, removeAll, type ActDeps } from './act.ts';
+import type { Rule } from './checks.ts';
+import type { ContainerGcPlan } from './decisions.ts';
 import { containerGcFailed } from './events.ts';
-import { ContainerGcExecutor, type ExecutorDeps, type Rule } from './executor.ts';
-import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
+import { defaultPeriodMs, type ContainerGcFacts, type Sightings } from './facts.ts';
 import { clearPlan, showPlan } from './metrics.ts';
-import { fieldsOf } from './naming.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
 import { inventoryOf, nothingDone, passReport, type Outcome } from './report.ts';
 
-export interface ContainerGcDeps extends Omit<ExecutorDeps, 'rule' | 'halted' | 'onPodFound'> {
+export interface ContainerGcDeps extends Omit<ActDeps, 'halted' | 'onPodFound'> {
   readonly governance: () => NodeGovernance;
   /** This node, for its Events; undefined = not known yet. */
   readonly node: () => ObjectRef | undefined;
@@ -23,7 +24,7 @@ export interface ContainerGcDeps extends Omit<ExecutorDeps, 'rule' | 'halted' | 
   readonly onPass: (report: NodePassReport, inventory: ContainerInventory | undefined) => void;
 }
 
-/** Removes the dead containers, sandboxes and logs that the policy of this node calls garbage, and says of each pass what it did. */
+/** Removes the dead containers, sandboxes and logs that the policy of this node calls garbage, and reports each pass. */
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
   #sightings: Sightings = new Map();
@@ -57,19 +58,19 @@ export class ContainerGcManager {
     metrics.logBytes.set(inventoryOf(facts).logs.bytes);
 
     const governance = this.#deps.governance();
-    const rule = ruleOf(governance);
-    if (rule === undefined) {
+    const ruled = nodeRule(governance, 'containerGC');
+    if (ruled.kind === 'keep') {
       clearPlan(metrics);
       const undecided = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
       return { ...nothingDone, inventory: inventoryOf(facts), undecided, error };
     }
-    const plan = planContainerGc(facts, { policy: rule.containerGC, now: clock.now(), periodMs });
-    showPlan(metrics, plan, rule.policy.mode);
+    const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs });
+    showPlan(metrics, plan, ruled.policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
     const inventory = inventoryOf(facts, plan);
     const undecided = undecidedBy(facts, plan);
     const begun = { ...nothingDone, inventory, undecided, error, planned: plan.removals.length };
-    return this.#act(plan, { rule, begun }, signal);
+    return await this.#act(plan, { rule: ruled, begun }, signal);
   }
 
   /** Logs that cannot be listed do not keep the containers from being collected. */
@@ -116,45 +117,29 @@ export class ContainerGcManager {
     }
   }
 
-  async #act(plan: ContainerGcPlan, { rule, begun }: Begun, signal: AbortSignal): Promise<Outcome> {
+  /** Removes nothing in mode DryRun. */
+  async #act({ removals }: ContainerGcPlan, { rule, begun }: Begun, signal: AbortSignal): Promise<Outcome> {
     const { log } = this.#deps;
     if (rule.policy.mode === 'DryRun') {
-      for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove');
+      for (const removal of removals) log.debug(fieldsOf(removal), 'would remove');
       return begun;
     }
-    const executor = new ContainerGcExecutor({
+    const deps = {
       ...this.#deps,
-      rule,
       halted: () => this.#haltedBy(rule),
-      onPodFound: (uid) => {
+      onPodFound: (uid: string): void => {
         this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
       },
-    });
-    const broken = await this.#perform(executor, plan, signal);
-    const { removed, failed, freedBytes, halted } = executor;
-    const error = broken ?? failure(executor) ?? begun.error;
-    const undecided = executor.undecided ?? begun.undecided;
-    return { ...begun, removed, failed, freedBytes, halted, undecided, error };
+    };
+    const acts = await removeAll(deps, { ...rule, removals }, signal);
+    const { undecided = begun.undecided, error = begun.error } = acts;
+    return { ...begun, ...acts, undecided, error };
   }
 
   #haltedBy({ policy }: Rule): string | undefined {
-    const now = ruleOf(this.#deps.governance());
-    if (now === undefined || !isSamePolicy(now.policy, policy)) return 'policies have changed';
+    const now = nodeRule(this.#deps.governance(), 'containerGC');
+    if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
     return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
-  }
-
-  async #perform(
-    executor: ContainerGcExecutor,
-    { removals }: ContainerGcPlan,
-    signal: AbortSignal,
-  ): Promise<Error | undefined> {
-    try {
-      await executor.perform(removals, signal);
-      return undefined;
-    } catch (cause) {
-      signal.throwIfAborted();
-      return new Error('checking before a removal', { cause });
-    }
   }
 }
 
@@ -167,18 +152,6 @@ interface Observed {
 interface Begun {
   readonly rule: Rule;
   readonly begun: Outcome;
-}
-
-function failure({ failed, removed, firstError }: ContainerGcExecutor): Error | undefined {
-  if (failed === 0) return undefined;
-  return new Error(`removing containers, sandboxes and logs: ${failed} of ${failed + removed} failed`, {
-    cause: firstError,
-  });
-}
-
-function ruleOf(governance: NodeGovernance): Rule | undefined {
-  if (governance.kind === 'keep' || governance.nodes.containerGC === undefined) return undefined;
-  return { policy: governance.policy, containerGC: governance.nodes.containerGC };
 }
 
 function undecidedBy({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {

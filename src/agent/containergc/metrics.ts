@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { containerKeepReasons, containerRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
-import type { ContainerGcPlan } from './facts.ts';
+import type { ContainerGcPlan } from './decisions.ts';
 
 export type ContainerGcMetrics = ReturnType<typeof containerGcMetrics>;
 

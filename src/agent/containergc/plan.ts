@@ -1,67 +1,107 @@
+import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
+import { isInvalid, type ContainerGcPolicy } from '../../api/policy.ts';
+import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { planContainers } from './containers.ts';
 import {
+  containerTarget,
+  decide,
+  isKept,
   isRemoval,
-  type ContainerGcFacts,
+  sandboxTarget,
+  type Because,
+  type ContainerDecision,
   type ContainerGcPlan,
-  type ContainerObject,
-  type Decision,
-  type Given,
-  type Kept,
-} from './facts.ts';
-import { planLogDirectories } from './log-directories.ts';
+  type ContainerGcTarget,
+  type ContainerKept,
+  type JudgedContainer,
+} from './decisions.ts';
+import type { ContainerGcFacts, Given, Ruled } from './facts.ts';
+import { logDirectories, planLogDirectories } from './log-directories.ts';
 import { planLogLinks } from './log-links.ts';
-import { standings, type Standing } from './pods.ts';
+import { podsNow, type PodsNow } from './pods.ts';
 import { planRotatedLogs } from './rotated-logs.ts';
 import { planSandboxes } from './sandboxes.ts';
 
 /**
- * Decides what of the containers, sandboxes and logs of a node goes, in the order of execution, and why the rest stays. Each step sees
- * what the steps before it leave. Pods that are not known are not gone; the limits on dead containers hold all the same (upstream.md 3.2).
+ * Decides which containers, sandboxes and logs of a node are removed, in the order of execution, and why the others stay. Each step sees
+ * what the steps before it leave. Pods that are not known are not gone; the limits on dead containers hold all the same.
  */
-export function planContainerGc(facts: ContainerGcFacts, given: Given): ContainerGcPlan {
-  const standing = standings(facts, given);
-  const containers = planContainers(facts, standing, given);
-  const left = { containers: facts.containers && keptContainers(containers), standing };
-  const sandboxes = planSandboxes(facts, left, given);
-  const logs = planLogs(facts, { standing, containers }, given);
-  const decisions: readonly Decision[] = [...containers, ...sandboxes, ...logs];
+export function planContainerGc(facts: ContainerGcFacts, { governance, ...given }: Given): ContainerGcPlan {
+  const governed = nodeRule(governance, 'containerGC');
+  if (governed.kind === 'keep') return { removals: [], kept: keepAll(facts, governed) };
+  const { policy, rule } = governed;
+  const ruled = { ...given, policy, rule };
+  const pods = podsNow(facts, ruled);
+  const containers = planContainers(facts, pods, ruled);
+  const left = { containers: facts.containers && keptContainers(containers), pods };
+  const sandboxes = planSandboxes(facts, left, ruled);
+  const logs = planLogs(facts, { pods, containers }, ruled);
+  const decisions: readonly ContainerDecision[] = [...containers, ...sandboxes, ...logs];
   return { removals: decisions.filter(isRemoval), kept: decisions.filter(isKept) };
 }
 
+/** Nothing may be touched on this node: everything stays, for one reason. */
+function keepAll(
+  { containers = [], sandboxes = [], logs }: ContainerGcFacts,
+  { reason, policy }: Extract<NodeRule<ContainerGcPolicy>, { kind: 'keep' }>,
+): readonly ContainerKept[] {
+  const targets: readonly (readonly [ContainerGcTarget, number?])[] = [
+    ...containers.map((container) => [containerTarget(container)] as const),
+    ...sandboxes.map((sandbox) => [sandboxTarget(sandbox)] as const),
+    ...(logs === undefined ? [] : logDirectories(logs)).map(
+      ({ path, pod, bytes }) => [{ kind: 'LogDirectory', path, pod, links: [] }, bytes] as const,
+    ),
+  ];
+  const invalid = policy !== undefined && isInvalid(policy) ? policy : undefined;
+  const becauseOf = ({ kind }: ContainerGcTarget): Because<typeof reason> => {
+    switch (reason) {
+      case 'InvalidPolicy':
+        return { reason, evidence: { invalid } };
+      case 'KeepMarked':
+        return { reason, evidence: { pod: undefined } };
+      case 'RuleOff':
+        return { reason, evidence: { kind, isWhole: true } };
+      case 'NoPolicy':
+      case 'NodeUnknown':
+        return { reason, evidence: undefined };
+    }
+  };
+  return targets.map(([target, bytes]) => decide({ target, policy, bytes }, becauseOf(target)));
+}
+
 interface SoFar {
-  readonly standing: (uid: string) => Standing;
-  readonly containers: readonly Decision<ContainerObject>[];
+  readonly pods: PodsNow;
+  readonly containers: readonly ContainerDecision<JudgedContainer>[];
 }
 
 function planLogs(
   facts: ContainerGcFacts,
-  { standing, containers }: SoFar,
-  given: Given,
-): readonly Decision[] {
+  { pods, containers }: SoFar,
+  ruled: Ruled,
+): readonly ContainerDecision[] {
   if (facts.logs === undefined) return [];
   const left = facts.containers && keptContainers(containers);
   const podsKnown = facts.pods !== undefined;
-  const directories = planLogDirectories(facts.logs, { containers: left, standing, podsKnown }, given);
-  const gone = directories.filter(isRemoval).map(({ object }) => object);
+  const directories = planLogDirectories(facts.logs, { containers: left, pods, podsKnown }, ruled);
+  const gone = directories.filter(isRemoval).map(({ target }) => target);
   const links = planLogLinks(
     facts.logs,
-    { containers: facts.containers, goWithDirectory: new Set(gone.flatMap((object) => object.links)) },
-    given,
+    { containers: facts.containers, goWithDirectory: new Set(gone.flatMap((target) => target.links)) },
+    ruled,
   );
   const rotated = planRotatedLogs(
     facts.logs,
     {
-      standing,
+      pods,
       goneDirectories: new Set(gone.map(({ path }) => path)),
-      removed: containers.filter(isRemoval).map(({ object }) => object.container),
+      removed: containers.filter(isRemoval).map(({ target }) => target.container),
       runtimeKnown: facts.containers !== undefined && facts.sandboxes !== undefined,
     },
-    given,
+    ruled,
   );
   return [...directories, ...links, ...rotated];
 }
 
-const keptContainers = (decisions: readonly Decision<ContainerObject>[]): ContainerObject['container'][] =>
-  decisions.filter((decision) => !isRemoval(decision)).map(({ object }) => object.container);
-
-const isKept = (decision: Decision): decision is Kept => !isRemoval(decision);
+const keptContainers = (
+  decisions: readonly ContainerDecision<JudgedContainer>[],
+): readonly RuntimeContainer[] => decisions.filter(isKept).map(({ target }) => target.container);

@@ -1,6 +1,9 @@
-import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
+import type { RuntimeSandbox } from '../../cri/runtime.ts';
+import type { ContainerEvidence, PodEnd } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs.ts';
-import type { ContainerGcFacts, Given, KnownPod, PodRef, Sightings } from './facts.ts';
+import type { Because } from './decisions.ts';
+import { nextPass, type ContainerGcFacts, type Given, type KnownPod, type Sightings } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
 /**
@@ -8,7 +11,7 @@ import { podOfDirectory } from './log-names.ts';
  * label there; Static is the kubelet's own business; Gone is absent, or over and not alive, for two passes, Quarantined for one; Unknown
  * cannot be told.
  */
-export type Standing = 'Exists' | 'Finished' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+type Standing = 'Exists' | 'Finished' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
 
 /** Why nothing goes of a pod that stands so, whatever the limits say; undefined = they decide. */
 export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined {
@@ -16,33 +19,14 @@ export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined
   return stands === 'Marked' ? 'KeepMarked' : undefined;
 }
 
-type Labelled = Pick<RuntimeContainer, 'labels'>;
-
-/** undefined = the kubelet did not make it. */
-export const podUidOf = ({ labels }: Labelled): string | undefined =>
-  labels['io.kubernetes.pod.uid'] === '' ? undefined : labels['io.kubernetes.pod.uid'];
-
-/** The pod that a container or a sandbox says it belongs to. */
-export const podRefOf = (object: Labelled): PodRef => ({
-  uid: podUidOf(object) ?? '',
-  namespace: object.labels['io.kubernetes.pod.namespace'],
-  name: object.labels['io.kubernetes.pod.name'],
-});
-
 /** The UID the kubelet makes up for a static pod: a hash, where the API server gives UUIDs. */
 const hashForm = /^[0-9a-f]{32}$/;
 const twoPasses = 2;
 
 type Observed = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
 
-/** Why a pod is over while the API still has it: the kubelet keeps nothing of an evicted pod, and nothing of a deleted one that has ended. */
-export type PodEnd = 'Evicted' | 'Deleted';
-
 /** undefined = it is not over; a pod with the keep label never is. */
-export function endOf(
-  { keepMarked, evicted, deletionAtMs = Infinity }: KnownPod,
-  now: Date,
-): PodEnd | undefined {
+function endOf({ keepMarked, evicted, deletionAtMs = Infinity }: KnownPod, now: Date): PodEnd | undefined {
   if (keepMarked === true) return undefined;
   if (evicted === true) return 'Evicted';
   return deletionAtMs < now.getTime() ? 'Deleted' : undefined;
@@ -145,9 +129,17 @@ const logged = ({ roots, directories, entries }: LogListing): readonly string[] 
   );
 
 /** How each pod stands, by its UID. */
-export function standings(facts: ContainerGcFacts, given: Given): (uid: string) => Standing {
+export interface PodsNow {
+  standing(uid: string): Standing;
+  /** The evidence about a pod that is over, or seems to be. */
+  ended(pod: PodRef): ContainerEvidence['PodGone'];
+}
+
+/** Judges pods by one observation and what passes before have seen. */
+export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
   const look = new PodLook(facts, given.now);
-  return (uid) => {
+  const ends = new Map(facts.pods?.map((pod) => [pod.uid, endOf(pod, given.now)]));
+  const standing = (uid: string): Standing => {
     if (look.isStatic(uid)) return 'Static';
     if (look.isMarked(uid)) return 'Marked';
     const gone = look.looksGone(uid);
@@ -156,4 +148,11 @@ export function standings(facts: ContainerGcFacts, given: Given): (uid: string) 
     const seen = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
     return seen >= twoPasses ? 'Gone' : 'Quarantined';
   };
+  return { standing, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
 }
+
+/** Keeps what belongs to a pod that only one pass has seen gone. */
+export const quarantined = (
+  evidence: ContainerEvidence['Quarantined'],
+  given: Pick<Given, 'now' | 'periodMs'>,
+): Because<'Quarantined'> => ({ reason: 'Quarantined', evidence, eligibleAt: nextPass(given) });

@@ -1,76 +1,97 @@
+import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerGcFacts, LogDirectoryObject, Removal } from './facts.ts';
+import type { ContainerRemoval, LogDirectoryTarget } from './decisions.ts';
+import type { ContainerGcFacts } from './facts.ts';
 import { unitOf } from './limits.ts';
 import { mayStillWrite } from './log-links.ts';
 import { byNewest } from './order.ts';
-import { PodLook, podRefOf, podUidOf } from './pods.ts';
+import { PodLook } from './pods.ts';
 
-/** The node as it is listed once more, right before an act. */
+/** The node as it is listed anew, right before a removal. */
 export interface LiveView {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
   readonly pods: ContainerGcFacts['pods'];
   /** By the API server's clock. */
   readonly now: Date;
-  /** A minimum age asks for a clock that is right, and it is not. */
-  readonly clockUnsure?: boolean;
 }
 
-/** What a second look says: still due, gone by itself, or to be kept. */
-export type Recheck = 'due' | 'absent' | ContainerKeepReason;
+/** What a fresh listing shows: still due, gone by itself, or to be kept. */
+type Recheck = 'due' | 'absent' | ContainerKeepReason;
 
-/** Decides whether what a plan wanted removed still may go: everything the plan counted on must be so now. */
-export function recheck({ object, because }: Removal, view: LiveView): Recheck {
-  switch (object.kind) {
-    case 'container': {
-      const verdict = recheckContainer(object.container, because, view);
-      return verdict === 'due' && view.clockUnsure === true ? 'ClockUnsure' : verdict;
-    }
-    case 'sandbox':
-      return recheckSandbox(object.sandbox, because, view);
-    case 'logDirectory':
-      return recheckDirectory(object, view);
-    case 'logLink':
-      return mayStillWrite(object.path, view.containers) ? 'InUse' : 'due';
-    case 'logFile':
+/** The pod that must be gone for this removal; undefined = the removal does not count on that. */
+export function podCountedGone(removal: ContainerRemoval): PodRef | undefined {
+  switch (removal.reason) {
+    case 'PodGone':
+    case 'OrphanedLogs':
+      return removal.target.pod;
+    case 'Sandbox':
+      return removal.evidence.isPodGone ? removal.target.pod : undefined;
+    case 'DeadContainer':
+    case 'BrokenLink':
+    case 'RotatedLog':
+      return undefined;
+  }
+}
+
+/** Decides whether a planned removal is still due: everything that the plan counted on must be so now. */
+export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
+  switch (removal.reason) {
+    case 'PodGone':
+    case 'DeadContainer':
+      return recheckContainer(removal, view);
+    case 'Sandbox':
+      return recheckSandbox(removal, view);
+    case 'OrphanedLogs':
+      return recheckDirectory(removal.target, view);
+    case 'BrokenLink':
+      return mayStillWrite(removal.target.path, view.containers) ? 'InUse' : 'due';
+    case 'RotatedLog':
       return 'due';
   }
 }
 
-function recheckContainer(planned: RuntimeContainer, because: Removal['because'], view: LiveView): Recheck {
-  const container = view.containers.find(({ id }) => id === planned.id);
-  const { uid } = podRefOf(planned);
+type Removed<R extends ContainerRemoval['reason']> = Extract<ContainerRemoval, { readonly reason: R }>;
+
+function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: LiveView): Recheck {
+  const { id, pod } = removal.target;
+  const container = view.containers.find((one) => one.id === id);
   if (container === undefined) return 'absent';
   if (container.state === 'Running') return 'Running';
-  if (podUidOf(container) !== uid) return 'InUse';
-  if (because === 'podGone') return recheckGone(uid, view);
+  if (podUidOf(container) !== pod.uid) return 'InUse';
+  if (removal.reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return lookAt(view).hold(uid) ?? recheckAttempt(container, because, view);
+  return lookAt(view).hold(pod.uid) ?? recheckAttempt(container, removal, view);
 }
 
-function recheckAttempt(container: RuntimeContainer, because: Removal['because'], view: LiveView): Recheck {
+function recheckAttempt(
+  container: RuntimeContainer,
+  { evidence }: Removed<'DeadContainer'>,
+  view: LiveView,
+): Recheck {
   const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));
   const isFinished = lookAt(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
+  const wasSuperseded = evidence.place > 1;
   const isNewestDead = isNewestOf(container, attempts.filter(isDead));
-  return because === 'superseded' && isNewestDead ? 'NewestAttempt' : 'due';
+  return wasSuperseded && isNewestDead ? 'NewestAttempt' : 'due';
 }
 
-function recheckSandbox(planned: RuntimeSandbox, because: Removal['because'], view: LiveView): Recheck {
-  const sandbox = view.sandboxes.find(({ id }) => id === planned.id);
-  const { uid } = podRefOf(planned);
+function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView): Recheck {
+  const sandbox = view.sandboxes.find(({ id }) => id === target.id);
+  const { uid } = target.pod;
   if (sandbox === undefined) return 'absent';
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
-  if (because === 'podGone') return recheckGone(uid, view);
+  if (evidence.isPodGone) return recheckGone(uid, view);
   const hold = lookAt(view).hold(uid);
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
 }
 
-function recheckDirectory({ pod }: LogDirectoryObject, view: LiveView): Recheck {
+function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck {
   if (pod === undefined) return 'NotKubelets';
   const { uid } = pod;
   if (view.containers.some((container) => podUidOf(container) === uid)) return 'InUse';

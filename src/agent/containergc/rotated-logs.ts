@@ -1,16 +1,18 @@
+import { podRefOf } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy.ts';
-import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs.ts';
-import { keep, remove, type Decision, type Given, type LogFileObject } from './facts.ts';
+import { decide, type Because, type ContainerDecision, type LogFileTarget } from './decisions.ts';
+import type { Given, Ruled } from './facts.ts';
 import { logDirectories, type LogDirectory } from './log-directories.ts';
 import { attemptOfLog, isRotated, namesBelow, rotatedAt } from './log-names.ts';
 import { groupedBy } from './order.ts';
-import { holdOf, podRefOf, type Standing } from './pods.ts';
+import { holdOf, type PodsNow } from './pods.ts';
 
 /** What the other steps leave to the rotated logs. */
 interface RotatedContext {
-  readonly standing: (uid: string) => Standing;
+  readonly pods: PodsNow;
   /** Paths of directories that go as a whole. */
   readonly goneDirectories: ReadonlySet<string>;
   /** Containers that go: their logs go with them. */
@@ -19,18 +21,18 @@ interface RotatedContext {
   readonly runtimeKnown: boolean;
 }
 
-/** Decides about each rotated log, oldest first: those over the count per container, then those over the bytes per pod. Live logs never go. */
+/** Decides about each rotated log, oldest first: removes those over the count per container, then those over the bytes per pod; never a live log. */
 export function planRotatedLogs(
   listing: LogListing,
   context: RotatedContext,
-  given: Given,
-): readonly Decision<LogFileObject>[] {
+  ruled: Ruled,
+): readonly ContainerDecision<LogFileTarget>[] {
   const goes = goesWithContainer(listing, context.removed);
   return logDirectories(listing)
     .filter(({ path }) => !context.goneDirectories.has(path))
     .flatMap((directory) => {
       const entries = directory.entries.filter((entry) => !goes(entry, directory));
-      return planDirectory({ ...directory, entries }, { listing, context, given });
+      return planDirectory({ ...directory, entries }, { listing, context, ruled });
     })
     .toSorted(byOldest)
     .map(({ decision }) => decision);
@@ -38,46 +40,47 @@ export function planRotatedLogs(
 
 interface Dated {
   readonly entry: LogEntry;
-  readonly decision: Decision<LogFileObject>;
+  readonly decision: ContainerDecision<LogFileTarget>;
 }
 
 interface Scene {
   readonly listing: LogListing;
   readonly context: RotatedContext;
-  readonly given: Given;
+  readonly ruled: Ruled;
 }
 
-function planDirectory(directory: LogDirectory, { listing, context, given }: Scene): readonly Dated[] {
+function planDirectory(directory: LogDirectory, { listing, context, ruled }: Scene): readonly Dated[] {
+  const { policy, rule } = ruled;
   const rotated = directory.entries.filter((entry) => isRotatedLog(entry, listing));
-  const verdict = keptOutright(directory, context, given);
+  const kept = keptOutright(directory, context, ruled);
+  const limited = rotated.filter((entry) => !isBeingCompressed(entry, ruled));
   const over =
-    verdict === undefined && given.policy.logs !== undefined
-      ? overLimits(
-          directory,
-          rotated.filter((entry) => !isBeingCompressed(entry, given)),
-          given.policy.logs,
-        )
+    kept === undefined && rule.logs !== undefined
+      ? overLimits(directory, limited, rule.logs)
       : new Set<LogEntry>();
+  const evidence = { limits: rule.logs };
   return rotated.map((entry) => {
-    const object: LogFileObject = { kind: 'logFile', path: entry.path };
-    const { bytes } = entry;
-    const decision =
-      over.has(entry) && !isStillLive(entry, given)
-        ? remove(object, 'RotatedLog', { bytes })
-        : keep(object, verdict ?? 'UnderLimit', { bytes });
-    return { entry, decision };
+    const { path, bytes } = entry;
+    const because: Because<ContainerReason> =
+      over.has(entry) && !isStillLive(entry, ruled)
+        ? { reason: 'RotatedLog', evidence }
+        : (kept ?? { reason: 'UnderLimit', evidence });
+    const target: LogFileTarget = { kind: 'LogFile', path, pod: undefined };
+    return { entry, decision: decide({ target, policy, bytes }, because) };
   });
 }
 
 function keptOutright(
   { pod }: LogDirectory,
-  { standing, runtimeKnown }: RotatedContext,
-  { policy: { logs } }: Given,
-): ContainerKeepReason | undefined {
-  if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined) return 'RuleOff';
-  if (pod === undefined) return 'NotKubelets';
-  if (!runtimeKnown) return 'ContainersUnknown';
-  return holdOf(standing(pod.uid));
+  { pods, runtimeKnown }: RotatedContext,
+  { rule: { logs } }: Ruled,
+): Because<ContainerReason> | undefined {
+  if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined)
+    return { reason: 'RuleOff', evidence: { kind: 'LogFile', isWhole: false } };
+  if (pod === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  if (!runtimeKnown) return { reason: 'ContainersUnknown', evidence: undefined };
+  const hold = holdOf(pods.standing(pod.uid));
+  return hold && { reason: hold, evidence: { pod } };
 }
 
 /** A log is three levels down: pod, container, file. */
@@ -88,11 +91,12 @@ const isRotatedLog = ({ path, target }: LogEntry, { roots }: LogListing): boolea
 
 /** The kubelet compresses into a `.tmp` and rotates every ten seconds; what it left alone for so long is forgotten. */
 const compressingMs = 600_000;
-const isBeingCompressed = ({ path, mtimeMs }: LogEntry, { now }: Given): boolean =>
+const isBeingCompressed = ({ path, mtimeMs }: LogEntry, { now }: Pick<Given, 'now'>): boolean =>
   path.endsWith('.tmp') && mtimeMs > now.getTime() - compressingMs;
 /** It renames a log before the runtime opens a new one, and back again when the runtime does not: until then it is the live one. */
 const reopeningMs = 30_000;
-const isStillLive = ({ mtimeMs }: LogEntry, { now }: Given): boolean => mtimeMs > now.getTime() - reopeningMs;
+const isStillLive = ({ mtimeMs }: LogEntry, { now }: Pick<Given, 'now'>): boolean =>
+  mtimeMs > now.getTime() - reopeningMs;
 
 function overLimits(
   { entries }: LogDirectory,

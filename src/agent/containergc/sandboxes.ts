@@ -1,21 +1,22 @@
+import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import {
-  keep,
-  nextPass,
-  remove,
-  type ContainerGcFacts,
-  type Decision,
-  type Given,
-  type SandboxObject,
-} from './facts.ts';
+  decide,
+  sandboxTarget,
+  type Because,
+  type ContainerDecision,
+  type JudgedSandbox,
+} from './decisions.ts';
+import type { ContainerGcFacts, Ruled } from './facts.ts';
 import { byNewest, groupedBy } from './order.ts';
-import { holdOf, podUidOf, type Standing } from './pods.ts';
+import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
-/** The world after the container step. */
+/** What the container step leaves. */
 interface Left {
   /** undefined = the containers are not known. */
   readonly containers: readonly RuntimeContainer[] | undefined;
-  readonly standing: (uid: string) => Standing;
+  readonly pods: PodsNow;
 }
 
 interface Place extends Left {
@@ -24,34 +25,43 @@ interface Place extends Left {
   readonly inUse: ReadonlySet<string>;
 }
 
-/** Decides about each sandbox, oldest first: all inactive ones of a gone pod, all but the newest of any other (upstream.md 3.4). */
+/**
+ * Decides about each sandbox, oldest first: removes all inactive ones of a gone pod, all but the newest of any other, as the kubelet does
+ * (`evictSandboxes`, pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+ */
 export function planSandboxes(
   { sandboxes = [] }: ContainerGcFacts,
   left: Left,
-  given: Given,
-): readonly Decision<SandboxObject>[] {
+  ruled: Ruled,
+): readonly ContainerDecision<JudgedSandbox>[] {
   const inUse = new Set(left.containers?.map(({ sandboxId }) => sandboxId));
   const oldestFirst = sandboxes.toSorted(byNewest).reverse();
   const pods = groupedBy(oldestFirst, (sandbox) => podUidOf(sandbox) ?? '');
   return oldestFirst.map((sandbox) => {
     const isNewest = pods.get(podUidOf(sandbox) ?? '')?.at(-1) === sandbox;
-    return decide(sandbox, { ...left, inUse, isNewest }, given);
+    const because = becauseOf(sandbox, { ...left, inUse, isNewest }, ruled);
+    return decide({ target: sandboxTarget(sandbox), policy: ruled.policy }, because);
   });
 }
 
-function decide(sandbox: RuntimeSandbox, place: Place, given: Given): Decision<SandboxObject> {
-  const object: SandboxObject = { kind: 'sandbox', sandbox };
-  const uid = podUidOf(sandbox);
-  if (!given.policy.sandboxes) return keep(object, 'RuleOff');
-  if (sandbox.state === 'Ready') return keep(object, 'Running');
-  if (uid === undefined) return keep(object, 'NotKubelets');
-  const stands = place.standing(uid);
-  const hold = holdOf(stands);
-  if (hold !== undefined) return keep(object, hold);
-  if (place.containers === undefined) return keep(object, 'ContainersUnknown');
-  if (place.inUse.has(sandbox.id)) return keep(object, 'InUse');
-  if (stands === 'Gone') return remove(object, 'Sandbox', { because: 'podGone' });
-  if (!place.isNewest) return remove(object, 'Sandbox', { because: 'superseded' });
-  if (stands === 'Quarantined') return keep(object, 'Quarantined', { eligibleAt: nextPass(given) });
-  return keep(object, 'NewestSandbox');
+function becauseOf(sandbox: RuntimeSandbox, place: Place, ruled: Ruled): Because<ContainerReason> {
+  const kind = 'Sandbox';
+  if (!ruled.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
+  if (sandbox.state === 'Ready') return { reason: 'Running', evidence: { kind } };
+  if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets', evidence: undefined };
+  const pod = podRefOf(sandbox);
+  const hold = holdOf(place.pods.standing(pod.uid));
+  if (hold !== undefined) return { reason: hold, evidence: { pod } };
+  if (place.containers === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
+  if (place.inUse.has(sandbox.id)) return { reason: 'InUse', evidence: { kind, pod } };
+  return becauseOfPod(pod, place, ruled);
+}
+
+function becauseOfPod(pod: PodRef, { pods, isNewest }: Place, ruled: Ruled): Because<ContainerReason> {
+  const stands = pods.standing(pod.uid);
+  const ended = pods.ended(pod);
+  if (stands === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
+  if (!isNewest) return { reason: 'Sandbox', evidence: { ...ended, isPodGone: false } };
+  if (stands === 'Quarantined') return quarantined(ended, ruled);
+  return { reason: 'NewestSandbox', evidence: { pod } };
 }

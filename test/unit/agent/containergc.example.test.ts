@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { apiPod, dead, down, factsOf, goes, link, log, rule, stays } from './containergc.world.ts';
+import {
+  apiPod,
+  dead,
+  down,
+  factsOf,
+  goes,
+  governedBy,
+  link,
+  log,
+  rule,
+  stays,
+} from './containergc.world.ts';
 import { observeGone } from '../../../src/agent/containergc/pods.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
@@ -25,7 +36,7 @@ const facts = factsOf({
 });
 
 test('everything of the gone pod goes, in order; the crash-looping one keeps its newest attempt and its sandbox', () => {
-  const plan = planContainerGc(facts, { policy: rule(), now, assumeGone: true });
+  const plan = planContainerGc(facts, { governance: governedBy(rule()), now, assumeGone: true });
   expect(goes(plan)).toEqual([
     'gone-0 PodGone',
     'crash-0 DeadContainer',
@@ -49,7 +60,7 @@ test('gone means seen so for two passes in a row', () => {
   const twice = observeGone(once, facts, now);
   expect(twice.get('uid-gone')).toBe(2);
   const planned = (sightings: typeof once) =>
-    goes(planContainerGc({ ...facts, sightings }, { policy: rule(), now })).filter((it) =>
+    goes(planContainerGc({ ...facts, sightings }, { governance: governedBy(rule()), now })).filter((it) =>
       it.includes('gone'),
     );
   expect(planned(once)).toEqual([]);

@@ -60,7 +60,7 @@ test.each<{ name: string; governance: NodeGovernance }>([
     message: 'policies have changed',
   });
   expect(made.log.lines.filter(({ level }) => level === 'info')).toMatchObject([
-    { message: 'policies have changed, pass ends early' },
+    { message: 'pass ended early', fields: { why: 'policies have changed' } },
   ]);
 });
 
@@ -189,6 +189,6 @@ test('a node that takes too long to look at keeps everything, and the pass says 
   expect(made.reports.at(-1)).toMatchObject({
     result: 'Failed',
     removed: 0,
-    message: expect.stringContaining('looking whether something is in use takes longer than 5 s') as string,
+    message: expect.stringContaining('re-checking live before a removal takes longer than 5 s') as string,
   });
 });

@@ -8,6 +8,7 @@ import {
   down,
   factsOf,
   goes,
+  governedBy,
   link,
   log,
   logsRule,
@@ -125,7 +126,7 @@ test('links into a directory that goes are told with it', () => {
     logs: [log(`${gone}/main/1.log`), link('a_default_main-aaaaaa.log', `${gone}/main/0.log`)],
   }).removals;
   expect(removal).toMatchObject({
-    object: {
+    target: {
       links: ['/var/log/containers/a_default_main-aaaaaa.log'],
       pod: { uid: 'uid-gone', namespace: 'default', name: 'gone' },
     },
@@ -137,7 +138,7 @@ test('a directory that holds nothing is known to a listing only', () => {
   const facts = factsOf({});
   const directories = [`/var/log/pods/${gone}`];
   const logs = facts.logs && { ...facts.logs, directories };
-  const plan = planContainerGc({ ...facts, logs }, { policy: rule(), now, assumeGone: true });
+  const plan = planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now, assumeGone: true });
   expect(goes(plan)).toEqual([`pods/${gone} OrphanedLogs`]);
 });
 
@@ -215,7 +216,7 @@ test.each<Row>([
 test('no link is broken by a listing that was cut off', () => {
   const facts = factsOf({ logs: [link('x-0123456789.log', old)] });
   const logs = facts.logs && { ...facts.logs, complete: false };
-  expect(goes(planContainerGc({ ...facts, logs }, { policy: rule(), now }))).toEqual([]);
+  expect(goes(planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now }))).toEqual([]);
 });
 
 test('logs that could not be listed: nothing is said of them', () => {

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type {
-  ContainerGcFacts,
-  ContainerGcObject,
-  ContainerGcPlan,
-} from '../../../src/agent/containergc/facts.ts';
+import type { ContainerDecision, ContainerGcPlan } from '../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts } from '../../../src/agent/containergc/facts.ts';
 import { overLimits } from '../../../src/agent/containergc/limits.ts';
+import { podCountedGone } from '../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
 import {
   facts,
@@ -20,13 +18,13 @@ import { goes, nameOf } from './containergc.world.ts';
 import { property, worlds } from '../../property.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
-  removals.flatMap(({ object }) => (object.kind === 'sandbox' ? [object.sandbox] : []));
+  removals.flatMap(({ target }) => (target.kind === 'Sandbox' ? [target.sandbox] : []));
 
 /** The world after everything planned was done. */
 function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFacts {
-  const ids = new Set(plan.removals.map(({ object }) => nameOf(object)));
+  const ids = new Set(plan.removals.map(({ target }) => nameOf(target)));
   const removed = removedContainers(plan);
-  const paths = plan.removals.flatMap(({ object }) => ('path' in object ? [object.path] : []));
+  const paths = plan.removals.flatMap(({ target }) => ('path' in target ? [target.path] : []));
   const isGone = (path: string): boolean =>
     paths.some((gone) => path === gone || path.startsWith(`${gone}/`)) ||
     removed.some(({ labels, name, attempt }) =>
@@ -111,8 +109,8 @@ test('every container and every sandbox has one decision', property, () => {
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);
       const told = [...removals, ...kept]
-        .map(({ object }) => object)
-        .filter(({ kind }) => kind === 'container' || kind === 'sandbox');
+        .map(({ target }) => target)
+        .filter(({ kind }) => kind === 'Container' || kind === 'Sandbox');
       const all = [...(seen.containers ?? []), ...(seen.sandboxes ?? [])];
       expect(told.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
     }),
@@ -124,19 +122,17 @@ test('without the pods nothing is called gone', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);
-      expect(removals.filter(({ because }) => because === 'podGone')).toEqual([]);
+      expect(removals.filter((removal) => podCountedGone(removal) !== undefined)).toEqual([]);
     }),
     worlds,
   );
 });
 
 /** The dead containers that the limits look at. */
-const limitedContainers = (
-  decisions: readonly { readonly object: ContainerGcObject; readonly reason: string }[],
-): RuntimeContainer[] =>
-  decisions.flatMap(({ object, reason }) =>
-    object.kind === 'container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
-      ? [object.container]
+const limitedContainers = (decisions: readonly ContainerDecision[]): RuntimeContainer[] =>
+  decisions.flatMap(({ target, reason }) =>
+    target.kind === 'Container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
+      ? [target.container]
       : [],
   );
 
@@ -153,12 +149,12 @@ test(
         const plan = planned(seen, { ...limits, maxContainers: undefined });
         for (const one of removedContainers(plan).filter((container) => !isGone(seen, uidOf(container)))) {
           const newer = plan.kept.some(
-            ({ object, reason }) =>
-              object.kind === 'container' &&
+            ({ target, reason }) =>
+              target.kind === 'Container' &&
               reason === 'NewestAttempt' &&
-              object.container.labels['io.kubernetes.pod.uid'] === one.labels['io.kubernetes.pod.uid'] &&
-              object.container.name === one.name &&
-              object.container.createdAtNs >= one.createdAtNs,
+              target.pod.uid === one.labels['io.kubernetes.pod.uid'] &&
+              target.name === one.name &&
+              target.container.createdAtNs >= one.createdAtNs,
           );
           expect(newer).toBe(true);
         }
@@ -172,9 +168,9 @@ test('whatever the limits, the newest attempt of a pod that has not finished sta
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned(seen, policy);
-      for (const { object, reason } of removals)
-        if (object.kind === 'container' && reason === 'DeadContainer')
-          expect(isNeeded(seen, object.container)).toBe(false);
+      for (const { target, reason } of removals)
+        if (target.kind === 'Container' && reason === 'DeadContainer')
+          expect(isNeeded(seen, target.container)).toBe(false);
     }),
     worlds,
   );

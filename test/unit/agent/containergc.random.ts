@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
-import type { ContainerGcFacts, ContainerGcPlan, KnownPod } from '../../../src/agent/containergc/facts.ts';
+import type { ContainerGcPlan } from '../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts, KnownPod } from '../../../src/agent/containergc/facts.ts';
 import { byNewest } from '../../../src/agent/containergc/order.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../builders.ts';
-import { apiPod, dead, down, factsOf, log, logsRule, rule, staticSource } from './containergc.world.ts';
+import {
+  apiPod,
+  dead,
+  down,
+  factsOf,
+  governedBy,
+  log,
+  logsRule,
+  rule,
+  staticSource,
+} from './containergc.world.ts';
 
 const podNames = ['a', 'b', 'c', 'gone', 'static'];
 const podName = fc.constantFrom(...podNames);
@@ -123,7 +134,7 @@ export const policies: fc.Arbitrary<ContainerGcPolicy> = fc
   );
 
 export const planned = (seen: ContainerGcFacts, policy: ContainerGcPolicy): ContainerGcPlan =>
-  planContainerGc(seen, { policy, now, assumeGone: true });
+  planContainerGc(seen, { governance: governedBy(policy), now, assumeGone: true });
 
 export const removedContainers = ({ removals }: ContainerGcPlan): RuntimeContainer[] =>
-  removals.flatMap(({ object }) => (object.kind === 'container' ? [object.container] : []));
+  removals.flatMap(({ target }) => (target.kind === 'Container' ? [target.container] : []));

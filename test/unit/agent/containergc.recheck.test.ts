@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { keep, remove, type Removal } from '../../../src/agent/containergc/facts.ts';
+import {
+  containerTarget,
+  decide,
+  sandboxTarget,
+  type ContainerRemoval,
+} from '../../../src/agent/containergc/decisions.ts';
 import { rotatedAt } from '../../../src/agent/containergc/log-names.ts';
-import { podOf } from '../../../src/agent/containergc/naming.ts';
-import { PodLook, standings } from '../../../src/agent/containergc/pods.ts';
-import { recheck, type LiveView } from '../../../src/agent/containergc/recheck.ts';
+import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
+import { PodLook, podsNow } from '../../../src/agent/containergc/pods.ts';
+import { podCountedGone, recheck, type LiveView } from '../../../src/agent/containergc/recheck.ts';
 import { inventoryOf } from '../../../src/agent/containergc/report.ts';
-import { keepAllContainers } from '../../../src/agent/containergc/ungoverned.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import {
@@ -18,7 +22,6 @@ import {
   finishedPod,
   log,
   nameOf,
-  rule,
   staticSource,
 } from './containergc.world.ts';
 
@@ -31,13 +34,25 @@ const view = (over: Partial<LiveView> = {}): LiveView => ({
   ...over,
 });
 
-const ofContainer = (because: Removal['because']): Removal =>
-  remove({ kind: 'container', container: old }, 'DeadContainer', { because });
+/** What the plan counted on: that its pod is gone, that a newer one stays, or only that a limit is exceeded. */
+type CountedOn = 'podGone' | 'superseded' | 'limit';
+
+const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
+const ended = { pod, end: undefined };
+
+function ofContainer(because: CountedOn): ContainerRemoval {
+  const subject = { target: containerTarget(old), policy: undefined };
+  if (because === 'podGone') return decide(subject, { reason: 'PodGone', evidence: ended });
+  const limits = { maxPerPodContainer: 1, maxContainers: undefined };
+  const place = because === 'superseded' ? 2 : 1;
+  const evidence = { pod, container: 'main', place, attempts: 2, total: 2, limits };
+  return decide(subject, { reason: 'DeadContainer', evidence });
+}
 
 describe('a container', () => {
   test.each<{
     readonly name: string;
-    readonly because?: Removal['because'];
+    readonly because?: CountedOn;
     readonly live?: Partial<LiveView>;
     readonly says: string;
   }>([
@@ -90,8 +105,6 @@ describe('a container', () => {
       live: { containers: [old, { ...newer, state: 'Running' }] },
       says: 'NewestAttempt',
     },
-    { name: 'cannot be told its age', live: { clockUnsure: true }, says: 'ClockUnsure' },
-    { name: 'is gone, whatever the clock says', live: { clockUnsure: true, containers: [] }, says: 'absent' },
     { name: 'of a gone pod is due', because: 'podGone', live: { sandboxes: [], pods: [] }, says: 'due' },
     { name: 'of a gone pod that is back', because: 'podGone', says: 'InUse' },
     {
@@ -146,7 +159,7 @@ describe('a sandbox', () => {
   const rival = down('pod', 50, { id: 'rival' });
   test.each<{
     readonly name: string;
-    readonly because?: Removal['because'];
+    readonly because?: CountedOn;
     readonly live?: Partial<LiveView>;
     readonly says: string;
   }>([
@@ -163,71 +176,88 @@ describe('a sandbox', () => {
     { name: 'of a gone pod is due', because: 'podGone', live: { pods: [] }, says: 'due' },
     { name: 'of a gone pod that is back', because: 'podGone', says: 'InUse' },
   ])('$name: $says', ({ because = 'superseded', live, says }) => {
-    const removal = remove({ kind: 'sandbox', sandbox: planned }, 'Sandbox', { because });
+    const evidence = { ...ended, isPodGone: because === 'podGone' };
+    const subject = { target: sandboxTarget(planned), policy: undefined };
+    const removal = decide(subject, { reason: 'Sandbox', evidence });
     expect(recheck(removal, view({ containers: [], sandboxes: [planned, rival], ...live }))).toBe(says);
   });
 });
 
 describe('logs', () => {
   const path = '/var/log/pods/default_pod_uid-pod';
-  const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
   const gone = { containers: [], sandboxes: [], pods: [] };
   const link = '/var/log/containers/pod_default_main-0123456789.log';
+  const directory = (of: typeof pod | undefined): ContainerRemoval =>
+    decide(
+      { target: { kind: 'LogDirectory', path, pod: of, links: [] }, policy: undefined },
+      { reason: 'OrphanedLogs', evidence: { pod: of, end: undefined } },
+    );
+  const brokenLink: ContainerRemoval = decide(
+    { target: { kind: 'LogLink', path: link, pod: undefined }, policy: undefined },
+    { reason: 'BrokenLink', evidence: undefined },
+  );
+  const rotated: ContainerRemoval = decide(
+    {
+      target: { kind: 'LogFile', path: `${path}/main/0.log.20260101-000001`, pod: undefined },
+      policy: undefined,
+    },
+    { reason: 'RotatedLog', evidence: { limits: undefined } },
+  );
   const writer = container('0123456789');
   test.each<{
     readonly name: string;
-    readonly object: Removal['object'];
+    readonly removal: ContainerRemoval;
     readonly live?: Partial<LiveView>;
     readonly says: string;
   }>([
     {
       name: 'a directory of a gone pod',
-      object: { kind: 'logDirectory', path, pod, links: [] },
+      removal: directory(pod),
       live: gone,
       says: 'due',
     },
     {
       name: 'of one that has a container',
-      object: { kind: 'logDirectory', path, pod, links: [] },
+      removal: directory(pod),
       says: 'InUse',
     },
     {
       name: 'of one that is back',
-      object: { kind: 'logDirectory', path, pod, links: [] },
+      removal: directory(pod),
       live: { containers: [] },
       says: 'InUse',
     },
     {
       name: 'of nobody',
-      object: { kind: 'logDirectory', path, pod: undefined, links: [] },
+      removal: directory(undefined),
       live: gone,
       says: 'NotKubelets',
     },
     {
       name: 'a link of a container that is gone',
-      object: { kind: 'logLink', path: link },
+      removal: brokenLink,
       live: gone,
       says: 'due',
     },
     {
       name: 'a link of one that runs',
-      object: { kind: 'logLink', path: link },
+      removal: brokenLink,
       live: { containers: [writer] },
       says: 'InUse',
     },
     {
       name: 'a rotated log',
-      object: { kind: 'logFile', path: `${path}/main/0.log.20260101-000001` },
+      removal: rotated,
       says: 'due',
     },
-  ])('$name: $says', ({ object, live, says }) => {
-    expect(recheck(remove(object, 'OrphanedLogs'), view(live))).toBe(says);
+  ])('$name: $says', ({ removal, live, says }) => {
+    expect(recheck(removal, view(live))).toBe(says);
   });
 
-  test('a link and a rotated log are of no pod by themselves', () => {
-    expect(podOf({ object: { kind: 'logLink', path: link } })).toBeUndefined();
-    expect(podOf({ object: { kind: 'logFile', path } })).toBeUndefined();
-    expect(podOf({ object: { kind: 'logDirectory', path, pod, links: [] } })).toBe(pod);
+  test('a link and a rotated log count on no pod to be gone', () => {
+    expect(podCountedGone(brokenLink)).toBeUndefined();
+    expect(podCountedGone(rotated)).toBeUndefined();
+    expect(podCountedGone(directory(pod))).toBe(pod);
   });
 
   test('the live log was rotated at no time', () => {
@@ -245,11 +275,12 @@ describe('how pods stand', () => {
   });
 
   test('a pod that looks gone, and that nobody has counted, is in quarantine', () => {
-    expect(standings(factsOf({}), { policy: rule(), now })('uid-gone')).toBe('Quarantined');
+    expect(podsNow(factsOf({}), { now }).standing('uid-gone')).toBe('Quarantined');
   });
 });
 
 describe('what a node has', () => {
+  const ungoverned = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
   const world = factsOf({
     containers: [old],
     sandboxes: [down('pod', 9)],
@@ -257,17 +288,15 @@ describe('what a node has', () => {
   });
 
   test('where nothing may be touched, everything stays for one reason', () => {
-    const { removals, kept } = keepAllContainers(world, 'NoPolicy');
+    const { removals, kept } = planContainerGc(world, { governance: ungoverned, now });
     expect(removals).toEqual([]);
-    expect(kept.map(({ object, reason }) => `${nameOf(object)} ${reason}`)).toEqual([
+    expect(kept.map(({ target, reason }) => `${nameOf(target)} ${reason}`)).toEqual([
       'old NoPolicy',
       'pod-sandbox NoPolicy',
       'pods/default_pod_uid-pod NoPolicy',
     ]);
-    expect(
-      keepAllContainers(factsOf({ containers: undefined, sandboxes: undefined, logs: undefined }), 'NoPolicy')
-        .kept,
-    ).toEqual([]);
+    const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
+    expect(planContainerGc(unknown, { governance: ungoverned, now }).kept).toEqual([]);
   });
 
   test('what is not known counts for nothing, and without a plan nothing would go', () => {
@@ -276,7 +305,8 @@ describe('what a node has', () => {
     expect(inventoryOf(unknown)).toEqual({
       ...{ containers: nothing, sandboxes: nothing, logs: { bytes: 0, removableBytes: 0 }, offenders: [] },
     });
-    const kept = [keep({ kind: 'container', container: old }, 'NewestAttempt')];
+    const subject = { target: containerTarget(old), policy: undefined };
+    const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];
     expect(inventoryOf(world, { removals: [], kept })).toMatchObject({
       ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
       offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],

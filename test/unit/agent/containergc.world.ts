@@ -1,16 +1,12 @@
 import { expect } from 'vitest';
-import type { ContainerGcPolicy, LogsPolicy } from '../../../src/api/policy.ts';
-import type {
-  ContainerGcFacts,
-  ContainerGcObject,
-  ContainerGcPlan,
-  Given,
-  KnownPod,
-} from '../../../src/agent/containergc/facts.ts';
+import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../src/api/policy.ts';
+import type { ContainerGcPlan, ContainerGcTarget } from '../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts, Given, KnownPod } from '../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
 import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
-import { minutesAgo, now } from '../../builders.ts';
+import { minutesAgo, nodesRules, now, policy } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 
 export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
@@ -30,6 +26,12 @@ export const rule = (over: Partial<ContainerGcPolicy> = {}): ContainerGcPolicy =
   logs: logsRule(),
   ...over,
 });
+
+/** A policy with this rule governs the node. */
+export const governedBy = (containerGC: ContainerGcPolicy, over: Partial<Policy> = {}): NodeGovernance => {
+  const nodes = nodesRules({ containerGC });
+  return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
+};
 
 export const agoNs = (minutes: number): bigint => BigInt(minutesAgo(minutes)) * 1_000_000n;
 
@@ -110,24 +112,21 @@ export function factsOf(world: World): ContainerGcFacts {
 
 export const planOf = (
   world: World,
-  policy: Partial<ContainerGcPolicy> = {},
+  over: Partial<ContainerGcPolicy> = {},
   given: Partial<Given> = {},
 ): ContainerGcPlan =>
-  planContainerGc(factsOf(world), { policy: rule(policy), now, assumeGone: true, ...given });
+  planContainerGc(factsOf(world), { governance: governedBy(rule(over)), now, assumeGone: true, ...given });
 
-export const nameOf = (object: ContainerGcObject): string => {
-  if (object.kind === 'container') return object.container.id;
-  if (object.kind === 'sandbox') return object.sandbox.id;
-  return object.path.replace(/^\/var\/log\//, '');
-};
+export const nameOf = (target: ContainerGcTarget): string =>
+  'id' in target ? target.id : target.path.replace(/^\/var\/log\//, '');
 
 export const goes = ({ removals }: ContainerGcPlan): string[] =>
-  removals.map(({ object, reason }) => `${nameOf(object)} ${reason}`);
+  removals.map(({ target, reason }) => `${nameOf(target)} ${reason}`);
 
 export const stays = ({ kept }: ContainerGcPlan): string[] =>
   kept
-    .map(({ object, reason, eligibleAt }) =>
-      [nameOf(object), reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
+    .map(({ target, reason, eligibleAt }) =>
+      [nameOf(target), reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
     )
     .sort();
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../../src/api/local-storage.ts';
-import { containerMeanings } from '../../../src/api/node-reason-meanings.ts';
 import { podMeanings } from '../../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
@@ -15,6 +14,7 @@ import {
   storageKeepReasons,
 } from '../../../src/api/reasons.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
+import { containerReasons } from '../../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../../src/gc/reasons/images.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
@@ -38,7 +38,7 @@ const units = [
       goes: containerRemoveReasons,
       stays: [...containerKeepReasons, ...nodeKeepReasons],
     },
-    meanings: containerMeanings,
+    meanings: containerReasons,
   },
   {
     heading: 'Pods on their nodes (localstorage)',

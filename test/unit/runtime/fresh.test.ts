@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { Fresh, isLive, LiveAnswers, liveMs, lookLive } from '../../../src/runtime/fresh.ts';
+import { isLive, LiveAnswers, liveMs, lookLive } from '../../../src/runtime/fresh.ts';
 import { FakeClock } from '../../fakes/clock.ts';
-
-const never = new AbortController().signal;
 
 /** Looks of which each takes so many milliseconds and gives so an answer; the last one again and again. */
 function looks(...all: readonly (readonly [answer: 'yes' | 'no', ms: number])[]) {
@@ -76,27 +74,6 @@ test('what was asked for is live for less than 5 s', () => {
   expect(isLive(0, clock)).toBe(true);
   clock.advance(1);
   expect(isLive(0, clock)).toBe(false);
-});
-
-test('an answer is asked for again when it is older than allowed, counted from the question; a failure is not remembered', async () => {
-  const clock = new FakeClock();
-  let asked = 0;
-  const fresh = new Fresh(
-    () => {
-      asked += 1;
-      clock.advance(400);
-      return asked === 3 ? Promise.reject(new Error('no answer')) : Promise.resolve(asked);
-    },
-    { clock, maxAgeMs: 1_000 },
-  );
-  expect(await fresh.get(never)).toBe(1);
-  clock.advance(599);
-  expect(await fresh.get(never)).toBe(1);
-  clock.advance(1);
-  expect(await fresh.get(never)).toBe(2);
-  clock.advance(1_000);
-  await expect(fresh.get(never)).rejects.toThrow('no answer');
-  expect(await fresh.get(never)).toBe(4);
 });
 
 test('answers are known by their key, for 5 s from the question; one under way is shared', async () => {

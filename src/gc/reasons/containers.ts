@@ -1,0 +1,297 @@
+import type { PodRef } from '../../api/pod-ref.ts';
+import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy.ts';
+import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
+import { formatDuration } from '../../runtime/duration.ts';
+import type { ContainerTarget, LogTarget, SandboxTarget } from '../decision.ts';
+import type { NoEvidence, ReasonCatalog } from './entry.ts';
+import { nodeReasons, type NodeEvidence } from './nodes.ts';
+import { keepLabelField, labelRemoved, ordinal, podText, timeText } from './words.ts';
+
+export type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
+
+/** Why a pod is over while the API still has it: the kubelet keeps nothing of an evicted pod, and nothing of a deleted one that has ended. */
+export type PodEnd = 'Evicted' | 'Deleted';
+
+type Kind = (ContainerTarget | SandboxTarget | LogTarget)['kind'];
+
+interface OfPod {
+  readonly pod: PodRef | undefined;
+}
+
+interface EndedPod extends OfPod {
+  /** undefined = the API does not have the pod. */
+  readonly end: PodEnd | undefined;
+}
+
+/** A dead container among the others that the limits count. */
+interface DeadAttempt extends OfPod {
+  readonly container: string;
+  /** Among the dead attempts of the same container of the same pod, from 1 for the newest. */
+  readonly place: number;
+  readonly attempts: number;
+  /** Dead containers on the node. */
+  readonly total: number;
+  readonly limits: Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>;
+}
+
+/** undefined = the policy has no rule for logs. */
+interface RotatedLogs {
+  readonly limits: Pick<LogsPolicy, 'maxRotatedPerContainer' | 'maxBytesPerPod'> | undefined;
+}
+
+export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'> {
+  PodGone: EndedPod;
+  DeadContainer: DeadAttempt;
+  Sandbox: EndedPod & {
+    /** Otherwise a newer sandbox of the pod replaces it. */
+    readonly isPodGone: boolean;
+  };
+  OrphanedLogs: EndedPod;
+  BrokenLink: NoEvidence;
+  RotatedLog: RotatedLogs;
+  Running: { readonly kind: Kind };
+  NotKubelets: NoEvidence;
+  StaticPod: OfPod;
+  UnknownState: OfPod;
+  TooYoung: {
+    readonly createdMs: number;
+    readonly eligibleAtMs: number;
+    /** Of the policy. */
+    readonly minimumAgeMs: number;
+    /** It was created and not started. */
+    readonly mayStart: boolean;
+  };
+  NewestAttempt: DeadAttempt;
+  NewestSandbox: OfPod;
+  UnderLimit: DeadAttempt | RotatedLogs;
+  InUse: OfPod & { readonly kind: Kind };
+  Quarantined: EndedPod;
+  /** undefined = the node has the label. */
+  KeepMarked: OfPod;
+  RuleOff: {
+    readonly kind: Kind;
+    /** The policy has no rule for containers at all. */
+    readonly isWhole: boolean;
+  };
+}
+
+const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
+/** For an object whose pod still exists. */
+const podLabel = 'The label gc.dustpan.dev/keep: "true" on its pod or on the node keeps it.';
+const podBack = 'Its pod is in the API and not over, or a container or sandbox of the pod runs';
+
+/** Of containergc: containers, sandboxes and logs. */
+export const containerReasons: ReasonCatalog<ContainerEvidence> = {
+  ...nodeReasons,
+  PodGone: {
+    meaning:
+      'Two passes and a live query found that its pod is absent from the API, was evicted, or was deleted longer than its grace period ago; and nothing of the pod runs.',
+    sentence: (evidence) => `It is not running, and ${podText(evidence.pod)} ${endText(evidence)}.`,
+    field: () => 'nodes.containerGC',
+    change: `${podBack}. ${podLabel}`,
+  },
+  DeadContainer: {
+    meaning:
+      'There are more dead containers than a limit allows; dustpan removes the oldest first, but never the newest attempt in a pod that has not finished.',
+    sentence: (attempt) =>
+      isOverOwnLimit(attempt)
+        ? `It is ${placeText(attempt)}, and the policy allows ${countText(attempt.limits.maxPerPodContainer)}.`
+        : `The node has ${attempt.total} dead containers, the policy allows ${countText(attempt.limits.maxContainers)}, and this one is among the oldest.`,
+    field: (attempt) => (isOverOwnLimit(attempt) ? perContainerField(attempt) : totalField(attempt)),
+    change: `A higher nodes.containerGC.maxPerPodContainer or maxContainers, whichever it exceeds. ${podLabel}`,
+  },
+  Sandbox: {
+    meaning:
+      'It is not ready and has no containers, and its pod is gone, was evicted, was deleted longer than its grace period ago, or has a newer sandbox.',
+    sentence: (evidence) =>
+      `It is not ready and has no containers, and ${podText(evidence.pod)} ${evidence.isPodGone ? endText(evidence) : 'has a newer sandbox'}.`,
+    field: () => 'nodes.containerGC.sandboxes=true',
+    change: `A container of it stays, or nodes.containerGC.sandboxes is off. ${podLabel}`,
+  },
+  OrphanedLogs: {
+    meaning:
+      'It is the log directory of a pod that is gone, was evicted, or was deleted longer than its grace period ago, and no container of the pod is left.',
+    sentence: (evidence) =>
+      `It holds logs of ${podText(evidence.pod).replace(/^its/, 'a')}, which ${endText(evidence)}, and no container of the pod is left.`,
+    field: () => 'nodes.containerGC.logs.orphanedDirectories=true',
+    change: `${podBack}, or nodes.containerGC.logs.orphanedDirectories is off. ${podLabel}`,
+  },
+  BrokenLink: {
+    meaning: 'It points to a log that does not exist.',
+    field: () => 'nodes.containerGC.logs.brokenLinks=true',
+    change: `The log exists again, or nodes.containerGC.logs.brokenLinks is off. ${nodeLabel}`,
+  },
+  RotatedLog: {
+    meaning: 'There are more rotated logs than a limit allows; dustpan removes the oldest first.',
+    sentence: () => 'There are more rotated logs than the policy allows, and this one is among the oldest.',
+    field: rotatedField,
+    change: `A higher nodes.containerGC.logs.maxRotatedPerContainer or maxBytesPerPod. ${podLabel}`,
+  },
+  Running: {
+    meaning: 'It is a container that runs, or a sandbox that is ready.',
+    sentence: ({ kind }) => (kind === 'Sandbox' ? 'It is ready.' : 'It is running.'),
+    change: 'It stops, or it is a sandbox and no longer ready; then the rules for dead ones decide.',
+  },
+  NotKubelets: {
+    meaning: 'The kubelet did not create it: it has none of the labels or names that the kubelet gives.',
+    change: 'Never by dustpan: whoever created it removes it.',
+  },
+  StaticPod: {
+    meaning: 'It belongs to a static pod, and dustpan leaves static pods to the kubelet.',
+    sentence: ({ pod }) =>
+      `It belongs to ${podText(pod)}, a static pod, and dustpan leaves static pods to the kubelet.`,
+    change: 'Never by dustpan: the kubelet removes it.',
+  },
+  UnknownState: {
+    meaning: 'The runtime does not know its state, and its pod is not known to be gone.',
+    sentence: ({ pod }) =>
+      `The runtime does not know its state, and ${podText(pod)} is not known to be gone.`,
+    change: 'The runtime knows its state, or its pod is gone.',
+  },
+  TooYoung: {
+    meaning: "It has not been here for the policy's minimum age yet.",
+    sentence: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
+      `It was created at ${timeText(createdMs)}, and stays for at least ${formatDuration(eligibleAtMs - createdMs)}` +
+      `${mayStart && eligibleAtMs - createdMs > minimumAgeMs ? ', because it may be about to start' : ''}.`,
+    field: ({ createdMs, eligibleAtMs, minimumAgeMs, mayStart }) =>
+      mayStart && eligibleAtMs - createdMs > minimumAgeMs
+        ? undefined
+        : `nodes.containerGC.minimumAge=${formatDuration(minimumAgeMs)}`,
+    change:
+      'nodes.containerGC.minimumAge has passed since its creation; at least two minutes if it was created and not started.',
+  },
+  NewestAttempt: {
+    meaning:
+      'It is the newest dead attempt of its container: somebody may need its log, and without it the kubelet may run the container of an unfinished pod again.',
+    sentence: ({ container, pod }) =>
+      `It is the newest dead attempt of container ${container} of ${podText(pod)}: somebody may need its log, and without it the kubelet may run the container of an unfinished pod again.`,
+    field: perContainerField,
+    change:
+      'A later attempt starts or ends, or its pod is gone or over; once the pod has finished, also when the limits of the policy allow none.',
+  },
+  NewestSandbox: {
+    meaning: 'It is the newest sandbox of its pod.',
+    sentence: ({ pod }) => `It is the newest sandbox of ${podText(pod)}, which still exists.`,
+    change: 'The pod gets a newer sandbox, or is gone.',
+  },
+  UnderLimit: {
+    meaning: "It is within the policy's limits.",
+    sentence: (evidence) =>
+      'place' in evidence
+        ? `It is ${placeText(evidence)}, and the policy allows ${countText(evidence.limits.maxPerPodContainer)}.`
+        : 'It and the rotated logs beside it are within the limits.',
+    field: (evidence) =>
+      'place' in evidence
+        ? `${perContainerField(evidence)}, ${totalField(evidence)}`
+        : rotatedField(evidence),
+    change: 'Newer ones make it exceed a limit, its pod is gone, or somebody lowers a limit.',
+  },
+  InUse: {
+    meaning: 'Something that stays needs it.',
+    sentence: ({ kind, pod }) => inUse[kind](podText(pod)),
+    change:
+      'Whatever needs it is removed: its pod, the containers of a sandbox or a log directory, the log of a link.',
+  },
+  Quarantined: {
+    meaning:
+      'Its pod is absent from the API, was evicted, or was deleted longer than its grace period ago, but only one pass has seen that.',
+    sentence: (evidence) =>
+      evidence.end === undefined
+        ? `${capital(podText(evidence.pod))} seems to be gone, but that was observed only once so far.`
+        : `${capital(podText(evidence.pod))} ${endText(evidence)}, and nothing of it seems to run, but that was observed only once so far.`,
+    change: 'The next pass sees the same.',
+  },
+  ContainersUnknown: {
+    meaning: 'The containers or the sandboxes of the node are not known, and one may need it.',
+    change: 'The runtime lists containers and sandboxes.',
+  },
+  KeepMarked: {
+    meaning: 'Its pod or the node has the label gc.dustpan.dev/keep: "true".',
+    sentence: ({ pod }) =>
+      `${pod === undefined ? 'The node' : capital(podText(pod))} has the label gc.dustpan.dev/keep: "true".`,
+    field: keepLabelField,
+    change: labelRemoved,
+  },
+  RuleOff: {
+    meaning: 'The policy of the node has no rule for it.',
+    sentence: ({ kind }) => `The policy of the node has no rule for ${things[kind]}.`,
+    field: ({ kind, isWhole }) => (isWhole ? 'nodes.containerGC is not set' : ruleField[kind]),
+    change:
+      'The policy gets nodes.containerGC, and in it the field for such objects: sandboxes, or one of logs.',
+  },
+};
+
+const things: Readonly<Record<Kind, string>> = {
+  Container: 'containers',
+  Sandbox: 'sandboxes',
+  LogDirectory: 'log directories of pods that are gone',
+  LogLink: 'broken links',
+  LogFile: 'rotated logs',
+};
+
+const ruleField: Readonly<Record<Kind, string>> = {
+  Container: 'nodes.containerGC',
+  Sandbox: 'nodes.containerGC.sandboxes=false',
+  LogDirectory: 'nodes.containerGC.logs.orphanedDirectories is off',
+  LogLink: 'nodes.containerGC.logs.brokenLinks is off',
+  LogFile: 'nodes.containerGC.logs.maxRotatedPerContainer and maxBytesPerPod are not set',
+};
+
+const needed = (): string => 'Something that stays needs it.';
+const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
+  Container: needed,
+  Sandbox: () => 'A container that stays belongs to it.',
+  LogDirectory: (pod) => `It holds the logs of ${pod}, which exists or has a container that stays.`,
+  LogLink: () => 'It points to a log that exists, or its container may still write one.',
+  LogFile: needed,
+};
+
+/** What became of a pod whose remains are removed. */
+function endText({ end }: EndedPod): string {
+  switch (end) {
+    case 'Evicted':
+      return 'was evicted';
+    case 'Deleted':
+      return 'was deleted longer than its grace period ago';
+    case undefined:
+      return 'is gone';
+  }
+}
+
+const isOverOwnLimit = ({ place, limits: { maxPerPodContainer = Infinity } }: DeadAttempt): boolean =>
+  place > maxPerPodContainer;
+
+const placeText = (attempt: DeadAttempt): string =>
+  `${rankText(attempt)} of container ${attempt.container} of ${podText(attempt.pod)}`;
+
+function rankText({ place, attempts }: DeadAttempt): string {
+  if (attempts === 1) return 'the only dead attempt';
+  if (place === 1) return `the newest of the ${attempts} dead attempts`;
+  const age = place === attempts ? 'oldest' : `${ordinal(attempts - place + 1)} oldest`;
+  return `the ${age} of the ${attempts} dead attempts`;
+}
+
+function countText(limit = Infinity): string {
+  if (limit === Infinity) return 'any number';
+  if (limit === 0) return 'none';
+  return limit === 1 ? 'one' : String(limit);
+}
+
+/** -1 = no limit, as in the policy. */
+function perContainerField({ limits: { maxPerPodContainer = -1 } }: DeadAttempt): string {
+  return `nodes.containerGC.maxPerPodContainer=${maxPerPodContainer}`;
+}
+
+function totalField({ limits: { maxContainers = -1 } }: DeadAttempt): string {
+  return `nodes.containerGC.maxContainers=${maxContainers}`;
+}
+
+function rotatedField({ limits }: RotatedLogs): string | undefined {
+  const fields = (['maxRotatedPerContainer', 'maxBytesPerPod'] as const).flatMap((name) => {
+    const limit = limits?.[name];
+    return limit === undefined ? [] : [`nodes.containerGC.logs.${name}=${limit}`];
+  });
+  return fields.length === 0 ? undefined : fields.join(', ');
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
