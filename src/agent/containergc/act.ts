@@ -75,6 +75,7 @@ function record(
   const { decision } = outcome;
   const { reason, target } = decision;
   const fields = fieldsOf(decision);
+  const pod = podCountedGone(decision);
   onProgress();
   switch (outcome.kind) {
     case 'done':
@@ -85,8 +86,8 @@ function record(
     case 'kept':
       metrics.skipped.inc({ reason: outcome.reason });
       log.debug({ ...fields, kept: outcome.reason }, 'keeping after live check');
-      if (outcome.reason === 'InUse' && pods.answer(decision) === 'exists')
-        onPodFound(podCountedGone(decision)?.uid ?? '');
+      if (pod !== undefined && outcome.reason === 'InUse' && pods.answer(decision) === 'exists')
+        onPodFound(pod.uid);
       return;
     case 'gone':
       log.debug(fields, `${nouns[target.kind]} was gone meanwhile`);

@@ -14,37 +14,38 @@ import { overLimits, units } from './limits.ts';
 import { byNewest, createdMs, isCreatedAfter } from './order.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
-/** Decides about each container: those of gone pods, then those over a limit, oldest first, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go); then those that stay. */
+/**
+ * Decides about each container: removes those of gone pods, then those over a limit, oldest first, as the kubelet does (`evictContainers`,
+ * pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+ */
 export function planContainers(
   facts: ContainerGcFacts,
   pods: PodsNow,
   ruled: Ruled,
 ): readonly ContainerDecision<JudgedContainer>[] {
   const containers = (facts.containers ?? []).toSorted(byNewest).reverse();
-  const about = (container: RuntimeContainer, because: Because<ContainerReason>) =>
-    decide({ target: containerTarget(container), policy: ruled.policy }, because);
   if (facts.sandboxes === undefined)
-    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }));
+    return containers.map((one) => about(one, { reason: 'ContainersUnknown', evidence: undefined }, ruled));
 
   const kept: ContainerDecision<JudgedContainer>[] = [];
-  const gone: RuntimeContainer[] = [];
+  const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
     const because = keptOutright(container, { facts, pods }, ruled);
-    if (because !== undefined) kept.push(about(container, because));
-    else if (pods.standing(podRefOf(container).uid) === 'Gone') gone.push(container);
+    const pod = podRefOf(container);
+    if (because !== undefined) kept.push(about(container, because, ruled));
+    else if (pods.standing(pod.uid) === 'Gone')
+      gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, ruled));
     else dead.push(container);
   }
-  const reasons = deadBecause(dead, { containers, pods }, ruled);
-  return [
-    ...gone.map((container) => about(container, { reason: 'PodGone', evidence: endedPod(container, pods) })),
-    ...dead.map((container) => about(container, reasons(container))),
-    ...kept,
-  ];
+  return [...gone, ...planDead(dead, { containers, pods }, ruled), ...kept];
 }
 
-const endedPod = (container: RuntimeContainer, pods: PodsNow): ReturnType<PodsNow['ended']> =>
-  pods.ended(podRefOf(container));
+const about = (
+  container: RuntimeContainer,
+  because: Because<ContainerReason>,
+  { policy }: Ruled,
+): ContainerDecision<JudgedContainer> => decide({ target: containerTarget(container), policy }, because);
 
 /** What keeps a container without any limit being applied. */
 function keptOutright(
@@ -100,30 +101,27 @@ function neededIn({ containers, pods }: Place): (container: RuntimeContainer) =>
   return (container) => newest.has(container) && pods.standing(podRefOf(container).uid) !== 'Finished';
 }
 
-/** The limits count every dead container, as the kubelet's do; they never remove one that is needed. */
-function deadBecause(
+/** The limits count every dead container, as the kubelet's do; they never remove one that is needed. Oldest first. */
+function planDead(
   dead: readonly RuntimeContainer[],
   { containers, pods }: Place,
   ruled: Ruled,
-): (container: RuntimeContainer) => Because<ContainerReason> {
+): readonly ContainerDecision<JudgedContainer>[] {
   const over = overLimits(dead, ruled.rule);
   const isNeeded = neededIn({ containers, pods });
-  const places = new Map(
-    units(dead).flatMap((unit) => unit.map((one, i) => [one, { place: i + 1, attempts: unit.length }])),
-  );
-  return (container) => {
+  const becauseOf = (
+    container: RuntimeContainer,
+    place: number,
+    attempts: number,
+  ): Because<ContainerReason> => {
     const pod = podRefOf(container);
-    const { place, attempts } = places.get(container) ?? { place: 1, attempts: 1 };
-    const evidence = {
-      pod,
-      container: container.name,
-      place,
-      attempts,
-      total: dead.length,
-      limits: ruled.rule,
-    };
+    const { name } = container;
+    const evidence = { pod, container: name, place, attempts, total: dead.length, limits: ruled.rule };
     if (over.has(container) && !isNeeded(container)) return { reason: 'DeadContainer', evidence };
     if (pods.standing(pod.uid) === 'Quarantined') return quarantined(pods.ended(pod), ruled);
     return { reason: place === 1 ? 'NewestAttempt' : 'UnderLimit', evidence };
   };
+  return units(dead)
+    .flatMap((unit) => unit.map((one, i) => about(one, becauseOf(one, i + 1, unit.length), ruled)))
+    .toSorted((a, b) => byNewest(b.target.container, a.target.container));
 }

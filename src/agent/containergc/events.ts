@@ -1,6 +1,6 @@
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 
-/** What a failed pass has to tell. */
+/** What a failed pass reports. */
 interface FailedPass {
   /** One line. */
   readonly message: string;
@@ -9,7 +9,7 @@ interface FailedPass {
   readonly failed: number;
 }
 
-/** On the Node, at every failed pass, as the kubelet does (upstream.md 3.1): the error, and our figures. */
+/** An Event on the Node at each failed pass, as the kubelet records one (`StartGarbageCollection`, pkg/kubelet/kubelet.go): the error, and the counts of the pass. */
 export const containerGcFailed = (
   node: ObjectRef,
   { message, planned, removed, failed }: FailedPass,

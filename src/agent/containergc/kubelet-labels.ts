@@ -4,7 +4,7 @@ import type { RuntimeContainer } from '../../cri/runtime.ts';
 const nameLength = 255;
 const suffix = '.log';
 
-/** The name of the link in /var/log/containers to the log of this container, cut as the kubelet cuts it (upstream.md 3.3); undefined = it has none. */
+/** The name of the link in /var/log/containers to the log of this container, cut as the kubelet cuts it (`legacyLogSymlink`, pkg/kubelet/kuberuntime/legacy.go); undefined = it has none. */
 export function legacyLinkOf({ id, labels }: RuntimeContainer): string | undefined {
   const pod = labels['io.kubernetes.pod.name'];
   const namespace = labels['io.kubernetes.pod.namespace'];

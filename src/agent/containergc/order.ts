@@ -18,7 +18,7 @@ export function byNewest(a: Dated, b: Dated): number {
 /** Unix milliseconds, rounded up. */
 export const createdMs = ({ createdAtNs }: Dated): number => Number((createdAtNs + msInNs - 1n) / msInNs);
 
-/** Strictly, and to the nanosecond (upstream.md 3.2). */
+/** Whether it was created later, strictly and to the nanosecond, as the kubelet compares (pkg/kubelet/kuberuntime/kuberuntime_gc.go). */
 export const isCreatedAfter = ({ createdAtNs }: Dated, ms: number): boolean =>
   createdAtNs > BigInt(Math.floor(ms)) * msInNs;
 

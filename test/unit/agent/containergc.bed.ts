@@ -90,8 +90,8 @@ export interface Bed {
   readonly world: {
     pods: ReturnType<ContainerGcDeps['pods']>;
     governance: NodeGovernance;
-    /** By UID; a pod not told is gone. */
-    readonly answers: Map<string, PodAnswer>;
+    /** By UID; any other pod is gone. */
+    readonly answers: Map<string, PodAnswer | Error>;
     /** What the API server itself says, where that is not what the caches do. */
     live: Partial<NodeConfirmation> | Error;
   };
@@ -123,7 +123,8 @@ export function bed(by: Policy = nodePolicy()): Bed {
     pods: () => world.pods,
     podGone: ({ uid, namespace = '', name = '' }) => {
       asked.push(`${namespace}/${name} ${uid}`);
-      return Promise.resolve(world.answers.get(uid) ?? 'gone');
+      const answer = world.answers.get(uid) ?? 'gone';
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
     governance: () => world.governance,
     confirm: () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../src/agent/containergc/kubelet-labels.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { bed, nodePolicy } from './containergc.bed.ts';
+import { bed, governed, nodePolicy, type Bed } from './containergc.bed.ts';
 import { apiPod, attempts, dead, down } from './containergc.world.ts';
 
 test('one in unknown state of a gone pod is stopped first', async () => {
@@ -19,6 +19,110 @@ test('one in unknown state that cannot be stopped stays', async () => {
   await made.pass();
   await expect(made.pass()).rejects.toThrow('1 of 1 failed');
   expect(made.left()).toEqual(['u']);
+});
+
+test('one whose state is not known right before its removal stays', async () => {
+  const made = bed();
+  made.world.pods = [apiPod('pod')];
+  made.runtime.add(...attempts(2), sandbox('pod'));
+  made.runtime.statuses.set('c0', {
+    state: 'Unknown',
+    logPath: '/var/log/pods/default_pod_uid-pod/main/0.log',
+  });
+  await made.pass();
+  expect(made.left()).toEqual(['c0', 'c1', 'pod-sandbox']);
+  expect(made.logs.calls).toEqual([]);
+});
+
+interface Meanwhile {
+  readonly name: string;
+  readonly change: (made: Bed) => void;
+}
+
+/** What forbids a removal, for a container as for a sandbox. */
+const forbidding: readonly Meanwhile[] = [
+  {
+    name: 'the policy went to DryRun',
+    change: ({ world }) => (world.live = { governance: governed(nodePolicy({}, 'DryRun')) }),
+  },
+  { name: 'the pod is there', change: ({ world }) => world.answers.set('uid-gone', 'exists') },
+  {
+    name: 'a container of the pod runs',
+    change: ({ runtime }) => runtime.add(container('back', { pod: 'gone' })),
+  },
+];
+
+test.each(forbidding)(
+  'a container is not removed when, while it was being stopped, $name',
+  async ({ change }) => {
+    const made = bed();
+    made.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+    made.runtime.statuses.set('u', { logPath: '/var/log/pods/default_gone_uid-gone/main/0.log' });
+    await made.pass();
+    made.runtime.before = (call) => {
+      if (call !== 'stopContainer') return;
+      made.clock.advance(5_000);
+      change(made);
+    };
+    await made.pass();
+    expect(made.runtime.changes).toEqual(['stopContainer u']);
+    expect(made.logs.calls).toEqual([]);
+  },
+);
+
+test.each(forbidding)(
+  'a sandbox is not removed when, while it was being stopped, $name',
+  async ({ change }) => {
+    const made = bed();
+    made.runtime.add(down('gone', 60));
+    await made.pass();
+    made.runtime.before = (call) => {
+      if (call !== 'stopSandbox') return;
+      made.clock.advance(5_000);
+      change(made);
+    };
+    await made.pass();
+    expect(made.runtime.changes).toEqual(['stopSandbox gone-sandbox']);
+  },
+);
+
+test('a pod that cannot be read keeps all that is left of it, and one line of the log says so', async () => {
+  const made = bed(nodePolicy({ maxPerPodContainer: undefined }));
+  made.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
+  await made.pass();
+  made.world.answers.set('uid-gone', new Error('connect ECONNREFUSED'));
+  await made.pass();
+  expect(made.runtime.changes).toEqual([]);
+  expect(made.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+    { message: 'reading pod failed', fields: { pod: { uid: 'uid-gone' } } },
+  ]);
+  expect(made.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
+});
+
+test('however many removals fail in a row, the next is tried', async () => {
+  const made = bed();
+  made.world.pods = [apiPod('pod')];
+  made.runtime.add(...attempts(40), sandbox('pod'));
+  made.runtime.fail('removeContainer', { times: 38 });
+  await expect(made.pass()).rejects.toThrow('38 of 39 failed');
+  expect(made.left()).not.toContain('c38');
+  expect(made.reports).toMatchObject([{ result: 'Failed', removed: 1, errors: 38 }]);
+});
+
+test('a removal that the shutdown breaks off has not failed', async () => {
+  const made = bed();
+  made.world.pods = [apiPod('pod')];
+  made.runtime.add(...attempts(2), sandbox('pod'));
+  const abort = new AbortController();
+  made.runtime.fail('removeContainer');
+  made.runtime.before = (call) => {
+    if (call === 'removeContainer') abort.abort();
+  };
+  await expect(made.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(made.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
+  expect(await made.registry.metrics()).toContain(
+    'dustpan_container_gc_errors_total{reason="DeadContainer"} 0',
+  );
 });
 
 test('the last dead attempt stays when the kubelet removed the newer ones meanwhile', async () => {
