@@ -50,7 +50,7 @@ function candidatesOf({ parts }: World): readonly Candidate[] {
   ]);
 }
 
-/** Long enough to tell those apart that began alike. */
+/** Long enough to distinguish ids that begin alike. */
 const shortId = (id: string): string => id.slice(0, 16);
 
 function missingText(text: string, { parts }: World): string {
@@ -63,7 +63,7 @@ function missingText(text: string, { parts }: World): string {
   return `there is no container or sandbox ${text} on ${nodes}, or not any more${but}`;
 }
 
-/** What is inside a pod's log directory goes or stays with it, but for rotated logs; so does a link that leads into it. */
+/** Everything in a pod's log directory, except rotated logs, is removed or kept with it; so is a link that points into it. */
 function findLog({ text, node }: ContainerQuestion, world: World): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
   const parts = world.parts.filter(({ logs }) =>

@@ -14,7 +14,7 @@ export interface ContainerGcFacts {
   readonly logs: LogListing | undefined;
   /** This observation's included (`observeGone`). */
   readonly sightings: Sightings;
-  /** The wall clock jumped since the last pass: ages cannot be told. */
+  /** The wall clock jumped since the last pass: ages are not known. */
   readonly clockUnsure?: boolean;
   /** Jumps forward, oldest first: what is older than one looks older than it is. */
   readonly jumps?: readonly Jump[];

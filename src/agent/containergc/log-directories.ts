@@ -16,7 +16,7 @@ export interface LogDirectory {
   readonly bytes: number;
 }
 
-/** The directories of pods, by path; those that only their files tell of too. */
+/** The directories of pods, by path; also those of which only files are listed. */
 export function logDirectories({ roots, entries, directories }: LogListing): readonly LogDirectory[] {
   const inside = entries.filter(({ path }) => namesBelow(roots.pods, path).length > 1);
   const byDirectory = groupedBy(inside, ({ path }) =>

@@ -2,7 +2,7 @@ import type { PodRef } from '../../api/pod-ref.ts';
 
 /** Namespace and name are DNS names, so the separator is in neither of them. */
 const directoryForm = /^([a-z0-9][-a-z0-9]*)_([a-z0-9][-.a-z0-9]*)_([^_/]+)$/;
-/** A name that tells nothing but a UID must look like one: whatever else lies there is not the kubelet's. */
+/** A name that is only a UID must have its form: the kubelet gives no other names. */
 const bareUidForm = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/;
 const rotatedForm = /^\d+\.log\.(\d{8}-\d{6})(?:\.gz)?(?:\.tmp)?$/;
 const shortestId = 6;
@@ -19,7 +19,7 @@ export function podOfDirectory(path: string, podsRoot: string): PodRef | undefin
   return bareUidForm.test(name) ? { uid: name, namespace: undefined, name: undefined } : undefined;
 }
 
-/** The id, maybe cut, that ends the name of a link in /var/log/containers; undefined = too short to tell. */
+/** The id, maybe cut, that ends the name of a link in /var/log/containers; undefined = too short to identify one. */
 export function containerIdOfLink(path: string): string | undefined {
   const id = path.slice(path.lastIndexOf('-') + 1, -'.log'.length);
   return path.includes('-', path.lastIndexOf('/')) && id.length >= shortestId ? id : undefined;

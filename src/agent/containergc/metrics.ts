@@ -7,7 +7,7 @@ export type ContainerGcMetrics = ReturnType<typeof containerGcMetrics>;
 const keepReasons = [...containerKeepReasons, ...nodeKeepReasons];
 const modes = ['DryRun', 'Enforce'] as const;
 
-/** The metrics of containergc, counted from 0. The reason tells the kind: PodGone and DeadContainer are containers. */
+/** The metrics of containergc, counted from 0. The reason gives the kind: PodGone and DeadContainer are containers. */
 export function containerGcMetrics(registry: Registry) {
   const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of containerRemoveReasons) {

@@ -7,13 +7,13 @@ import { nextPass, type ContainerGcFacts, type Given, type KnownPod, type Sighti
 import { podOfDirectory } from './log-names.ts';
 
 /**
- * How a pod stands: Exists is in the API or still alive; Finished is in the API, Succeeded or Failed, and not alive; Marked carries the keep
- * label there; Static is the kubelet's own business; Gone is absent, or over and not alive, for two passes, Quarantined for one; Unknown
- * cannot be told.
+ * How a pod stands: Exists is in the API or still alive; Finished is in the API, Succeeded or Failed, and not alive; Marked has the keep
+ * label there; Static is left to the kubelet; Gone is absent, or over and not alive, for two passes, Quarantined for one; Unknown is not
+ * known.
  */
 type Standing = 'Exists' | 'Finished' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
 
-/** Why nothing goes of a pod that stands so, whatever the limits say; undefined = they decide. */
+/** Why nothing of such a pod is removed, whatever the limits; undefined = the limits decide. */
 export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined {
   if (stands === 'Static') return 'StaticPod';
   return stands === 'Marked' ? 'KeepMarked' : undefined;
@@ -64,7 +64,7 @@ export class PodLook {
     ]);
   }
 
-  /** A static pod may have no mirror and, while it starts, no sandbox yet: then only the form of its UID tells. */
+  /** A static pod may have no mirror and, while it starts, no sandbox yet: then only the form of its UID shows it. */
   isStatic(uid: string): boolean {
     return this.#static.has(uid) || (hashForm.test(uid) && !this.#fromApi.has(uid));
   }
@@ -84,7 +84,7 @@ export class PodLook {
     return this.#finished.has(uid) && !this.#alive.has(uid);
   }
 
-  /** undefined = it cannot be told. */
+  /** undefined = not known. */
   looksGone(uid: string): boolean | undefined {
     if (!this.#known) return undefined;
     const isOver = !this.#uids.has(uid) || this.#over.has(uid);
@@ -107,7 +107,7 @@ const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
 const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefined])[]): Set<string> =>
   new Set(pairs.flatMap(([uid]) => uid ?? []));
 
-/** Counts this observation; a pod that is back, or that cannot be told, starts anew. */
+/** Counts this observation; a pod that is back, or about which nothing is known, starts anew. */
 export function observeGone(
   previous: Sightings,
   facts: Omit<ContainerGcFacts, 'sightings'>,

@@ -17,7 +17,7 @@ interface RotatedContext {
   readonly goneDirectories: ReadonlySet<string>;
   /** Containers that go: their logs go with them. */
   readonly removed: readonly RuntimeContainer[];
-  /** Whether sandboxes and containers were seen: without them a static pod cannot be told. */
+  /** Whether sandboxes and containers were seen: without them a static pod cannot be recognized. */
   readonly runtimeKnown: boolean;
 }
 
