@@ -1,9 +1,10 @@
+import { withFinalizer } from '../api/finalizers.ts';
 import { KEEP_LABEL } from '../api/matching.ts';
 import { bounded, bounds } from '../runtime/bounds.ts';
-import type { Namespace, Node } from './gen/core.ts';
-import type { Job } from './gen/batch.ts';
 import type { ReplicaSet } from './gen/apps.ts';
-import type { OwnerReference } from './gen/meta.ts';
+import type { Job } from './gen/batch.ts';
+import { type ContainerStatus, type Namespace, type Node, type Pod, PodStatus } from './gen/core.ts';
+import { type ObjectMeta, type OwnerReference, type Time } from './gen/meta.ts';
 import { boundedOwner, type Interner } from './decode-intern.ts';
 import { MalformedError } from './frames.ts';
 import { PodRecord } from './pod-record.ts';
@@ -16,7 +17,6 @@ import type {
   PodFacts,
   ReplicaSetFacts,
 } from './objects.ts';
-import type { PodParts, Seconds } from './pod-parts.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -29,40 +29,40 @@ export interface Keep {
   readonly intern: Interner;
 }
 
-/** True when conditions would change no fact: each container of an ended pod says when it ended. */
-export const isToldByEnds = (pod: PodParts): boolean => !isTerminated(pod) || hasAllEnds(pod);
-
 /** What is kept of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are used again. */
-export function podFacts(pod: PodParts, keep: Keep, known?: PodFacts): PodFacts {
+export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
   const { intern } = keep;
-  identified(pod);
-  const labels = keptLabels(pod.labels, keep);
+  const meta = identified(pod.metadata);
+  const status = pod.status ?? noStatus;
+  const labels = keptLabels(meta.labels, keep);
   if (known && isSameLabels(known.labels, labels)) return known;
-  const { uid, name, resourceVersion, controller } = known ?? identity(pod, intern);
-  const ended = isTerminated(pod);
+  const { uid, name, resourceVersion, controller } = known ?? identity(meta, intern);
+  const ended = !unfinishedPhases.has(status.phase);
   return packed(
     {
       uid,
       name,
-      namespace: intern.string(pod.namespace),
+      namespace: intern.string(meta.namespace),
       resourceVersion,
-      generation: pod.generation,
-      createdAtMs: ms(pod.createdAt) ?? 0,
-      deletionAtMs: ms(pod.deletionAt),
-      deletionGracePeriodSeconds: pod.deletionGracePeriodSeconds,
+      generation: meta.generation,
+      createdAtMs: ms(meta.creationTimestamp) ?? 0,
+      deletionAtMs: ms(meta.deletionTimestamp),
+      deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
       labels,
       controller,
-      finalizers: intern.strings(pod.finalizers),
-      nodeName: emptyToUndefined(intern.string(pod.nodeName)),
-      started: ms(pod.startedAt) !== undefined,
-      phase: intern.string(bounded(pod.phase, bounds.label)),
-      reason: intern.string(bounded(pod.reason, bounds.name)),
-      message: ended ? shortened(pod.message) : '',
-      finishedAtMs: ended ? finishedAtMs(pod) : undefined,
+      finalizers: intern.strings(meta.finalizers.reduce<string[]>(withFinalizer, [])),
+      nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
+      started: ms(status.startTime) !== undefined,
+      phase: intern.string(bounded(status.phase, bounds.label)),
+      reason: intern.string(bounded(status.reason, bounds.name)),
+      message: ended ? shortened(status.message) : '',
+      finishedAtMs: ended ? finishedAtMs(meta, status) : undefined,
     },
     intern,
   );
 }
+
+const noStatus = PodStatus.fromPartial({});
 
 const packed = (facts: PodFacts, intern: Interner): PodFacts => new PodRecord(facts, intern.traits(facts));
 
@@ -108,7 +108,7 @@ export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): Repli
 }
 
 function identity(
-  { uid, name, resourceVersion, ownerReferences }: PodParts,
+  { uid, name, resourceVersion, ownerReferences }: ObjectMeta,
   intern: Interner,
 ): Pick<PodFacts, 'uid' | 'name' | 'resourceVersion' | 'controller'> {
   return { uid, name, resourceVersion, controller: controllerOf(ownerReferences, intern) };
@@ -141,33 +141,32 @@ function controllerOf(owners: readonly OwnerReference[], intern: Interner): Owne
  * ended, must not make the pod as old as its init container. A time before the creation shows a clock that was behind, and then no
  * later one is right either: it is the answer, and no plan believes it. The start of the pod shows that of any pod, however long it ran.
  */
-function finishedAtMs(pod: PodParts): number {
-  const { ends, otherEnds, changes } = pod;
-  const created = ms(pod.createdAt) ?? 0;
-  const started = ms(pod.startedAt);
+function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number {
+  const created = ms(creationTimestamp) ?? 0;
+  const started = ms(status.startTime);
   if (started !== undefined && started < created - tolerableStartSkewMs) return started;
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, conditions } = status;
+  const ends = containerStatuses.map(endOf);
+  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
+  const isTold = ends.length > 0 && !ends.includes(undefined);
+  const changes = isTold ? [] : conditions.map(({ lastTransitionTime }) => ms(lastTransitionTime));
   let last = created;
-  for (const times of hasAllEnds(pod) ? [ends, otherEnds] : [ends, otherEnds, changes]) {
-    for (const time of times) {
-      const at = ms(time);
-      if (at === undefined) continue;
-      if (at < created) return at;
-      last = Math.max(last, at);
-    }
+  for (const at of [...ends, ...otherEnds, ...changes]) {
+    if (at === undefined) continue;
+    if (at < created) return at;
+    last = Math.max(last, at);
   }
   return last;
 }
 
+const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
+
 /** A kubelet starts a pod within the second of its creation, by a clock that may be a little behind. */
 const tolerableStartSkewMs = 5_000;
 
-const hasAllEnds = ({ ends }: PodParts): boolean =>
-  ends.length > 0 && ends.every((end) => ms(end) !== undefined);
-
-const isTerminated = ({ phase }: PodParts): boolean => !unfinishedPhases.has(phase);
-
 /** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
-const ms = (time: Seconds): number | undefined => (time === undefined || time <= 0 ? undefined : time * 1000);
+const ms = (time: Time | undefined): number | undefined =>
+  time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 
 function isSameLabels(a: Labels, b: Labels): boolean {
   const keys = Object.keys(a);

@@ -25,7 +25,7 @@ export function nodeFromJson(json: unknown): Node {
   return {
     metadata: metaFromJson(node),
     spec: {
-      taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key', 'value', 'effect'])),
+      taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key'])),
     },
     status: { conditions: conditionsFromJson(node) },
   };
@@ -137,5 +137,5 @@ function texts<K extends string>(object: JsonObject, keys: readonly K[]): Record
 
 function asTime(value: unknown): Time | undefined {
   const ms = Date.parse(asText(value));
-  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: (ms % 1000) * 1_000_000 };
+  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
 }

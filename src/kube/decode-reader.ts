@@ -4,19 +4,19 @@ import { boundedUtf8 } from '../runtime/bounds.ts';
 /** A power of two. */
 const slots = 4096;
 const maxShared = 64;
-/** Four to eight bytes of a longer string are looked at. */
+/** Longer strings are hashed by four to eight of their bytes. */
 const sampleBits = 3;
 const asciiLimit = 0x80;
 const nothing: Uint8Array = new Uint8Array();
 
-/** Short ASCII strings seen lately: most of an object are the keys, kinds and types of the one before. */
+/** Recently decoded short ASCII strings: most strings of an object equal those of the object before. */
 export class RecentStrings {
   readonly #recent = new Array<string>(slots).fill('');
-  /** Hashes of what came last: only what comes again is remembered, as names and UIDs do not. */
+  /** Last hash of each slot: a string is kept when it repeats, which names and UIDs do not. */
   readonly #seen = new Int32Array(slots);
 
-  /** The string in the bytes from `start` to `end`, cut when it is absurdly long, without making a new one where it is known. */
-  at(bytes: Buffer, start: number, end: number): string {
+  /** The string in the bytes from `start` to `end`, bounded; a recent one is returned without allocating. */
+  read(bytes: Buffer, start: number, end: number): string {
     const length = end - start;
     if (length > maxShared) return boundedUtf8(bytes, start, end);
     const hash = sampleHash(bytes, start, end);
@@ -24,15 +24,28 @@ export class RecentStrings {
     const known = this.#recent[slot] ?? '';
     if (known.length === length && isSame(known, bytes, start)) return known;
     const text = bytes.toString('utf8', start, end);
-    // As long as its bytes: it is ASCII, so that it can be compared with bytes.
+    // As long as its bytes: ASCII, so its characters can be compared with bytes.
     if (this.#seen[slot] === hash && text.length === length) this.#recent[slot] = text;
     this.#seen[slot] = hash;
     return text;
   }
 }
 
-/** Reads strings through a table, none longer than `bounds.text`: the library makes an array and a string of each one, and most are dropped at once. */
-export class SharingReader extends BinaryReader {
+/** A message of `gen/`. */
+export interface Decoder<M> {
+  decode(reader: BinaryReader): M;
+}
+
+/** Decodes `bytes` as one message. Throws if the message ends before or after them. */
+export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer, strings: RecentStrings): M {
+  const reader = new BoundedReader(bytes, strings);
+  const decoded = message.decode(reader);
+  if (reader.pos !== bytes.length) throw new RangeError('the message does not end with its bytes');
+  return decoded;
+}
+
+/** Cuts strings at `bounds.text` while it reads them, and reuses recent ones: the library allocates an array and a string for each. */
+class BoundedReader extends BinaryReader {
   readonly #bytes: Buffer;
   readonly #strings: RecentStrings;
 
@@ -47,10 +60,10 @@ export class SharingReader extends BinaryReader {
     const start = this.pos;
     this.pos += length;
     if (this.pos > this.len) throw new RangeError('string ends after its message');
-    return this.#strings.at(this.#bytes, start, this.pos);
+    return this.#strings.read(this.#bytes, start, this.pos);
   }
 
-  /** As the library, but without a view of what is skipped: nobody looks at it, and of a pod that is nearly everything. */
+  /** As the library, but allocates no view of the skipped bytes, which are nearly all of a pod. */
   override skip(wireType: WireType): Uint8Array {
     if (wireType !== WireType.Varint && wireType !== WireType.LengthDelimited) return super.skip(wireType);
     const value = this.uint32();
@@ -60,8 +73,8 @@ export class SharingReader extends BinaryReader {
   }
 
   /**
-   * As the library, but without a BigInt for what is no longer than a time, up to five bytes; and never more than a number holds, which
-   * the decoders refuse: one pod that was deleted with an absurd grace period would be the end of every list.
+   * As the library, but clamps to what a number holds exactly. The generated decoders throw on more, so that one pod with an absurd grace
+   * period would make every list fail. Up to five bytes, as times have, need no BigInt.
    */
   override int64(): bigint | string {
     const number = shortVarint(this.#bytes, this.pos);
@@ -71,8 +84,8 @@ export class SharingReader extends BinaryReader {
   }
 }
 
-/** Of `value`, or what comes next to it, as an exact number. */
-export function nearestNumber(value: bigint): number {
+/** The exact number closest to `value`. */
+function nearestNumber(value: bigint): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Number(value)));
 }
 
@@ -87,7 +100,7 @@ function shortVarint(bytes: Buffer, pos: number): number | undefined {
   return undefined;
 }
 
-/** FNV-1a of the length and some of the bytes: what comes up is compared with all of them. */
+/** FNV-1a of the length and a sample of the bytes. */
 function sampleHash(bytes: Buffer, start: number, end: number): number {
   let hash = 0x811c9dc5 ^ (end - start);
   const step = 1 + ((end - start) >> sampleBits);

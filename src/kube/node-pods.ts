@@ -4,7 +4,7 @@ import { bounded, bounds, isCut } from '../runtime/bounds.ts';
 import { Interner } from './decode-intern.ts';
 import { asList, asObject, asText, boundedText, textsFromJson } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
-import { RecentStrings, SharingReader } from './decode-reader.ts';
+import { decodeWhole, RecentStrings } from './decode-reader.ts';
 import { parseJson } from './decode-status.ts';
 import { MalformedError } from './frames.ts';
 import {
@@ -50,7 +50,7 @@ export function nodePodCodec(): Codec<NodePodFacts> {
     return isSame ? before : nodePodFacts(message, tables);
   };
   return {
-    fromProtobuf: (bytes, known) => facts(Message.decode(new SharingReader(bytes, strings)), known),
+    fromProtobuf: (bytes, known) => facts(decodeWhole(Message, bytes, strings), known),
     fromJson: (json, known) => facts(messageFromJson(json), known),
   };
 }
@@ -198,9 +198,9 @@ function quantityOf(json: unknown): NodePodQuantity | undefined {
   return typeof json === 'string' ? { string: json } : undefined;
 }
 
-function timeOf(value: unknown): { seconds: number; nanos: number } | undefined {
+function timeOf(value: unknown): { seconds: number } | undefined {
   const ms = Date.parse(asText(value));
-  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: 0 };
+  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
 }
 
 /** Whether a pod that a container or a log belongs to still exists; `unknown`: the API server did not say, so it must count as existing. */

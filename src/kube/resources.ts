@@ -11,12 +11,11 @@ import {
   replicaSetFromJson,
 } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
-import { podDecoder } from './decode-pod.ts';
-import { RecentStrings, SharingReader } from './decode-reader.ts';
+import { decodeWhole, RecentStrings, type Decoder } from './decode-reader.ts';
 import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
-import { Namespace, Node } from './gen/core.ts';
+import { Namespace, Node, Pod } from './gen/core.ts';
 import { acceptJson, acceptProtobuf } from './media-types.ts';
 import type {
   Identified,
@@ -28,7 +27,6 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from './objects.ts';
-import { partsOf, type PodParts } from './pod-parts.ts';
 
 /** One collection of the API and how its objects are read. */
 export interface Resource<T> {
@@ -89,13 +87,7 @@ export function jsonResource(options: {
 
 /** Reads pods, keeping the labels in `labelKeys`. */
 export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
-  const pods: Kind<PodParts, PodFacts> = {
-    fromProtobuf: podDecoder(labelKeys),
-    fromJson: (json) => partsOf(podFromJson(json)),
-    identity: (pod) => pod,
-    toFacts: podFacts,
-  };
-  return codec(pods, labelKeys);
+  return generated(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }
 
 /** Reads nodes with all their labels. */
@@ -131,12 +123,13 @@ interface Kind<M, T> {
 
 /** A kind that is read by the decoder made for it, with all its labels. */
 function generated<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
-  message: { decode(reader: SharingReader): M },
+  message: Decoder<M>,
   kind: Pick<Kind<M, T>, 'fromJson' | 'toFacts'>,
+  labelKeys: () => LabelKeys = () => 'all',
 ): Codec<T> {
   const strings = new RecentStrings();
-  const fromProtobuf = (bytes: Buffer): M => message.decode(new SharingReader(bytes, strings));
-  return codec({ ...kind, fromProtobuf, identity: ({ metadata }) => metadata }, () => 'all');
+  const fromProtobuf = (bytes: Buffer): M => decodeWhole(message, bytes, strings);
+  return codec({ ...kind, fromProtobuf, identity: ({ metadata }) => metadata }, labelKeys);
 }
 
 function codec<M, T extends Identified>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {

@@ -3,17 +3,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { ListMeta, ObjectMeta } from "./meta.ts";
+import { ObjectMeta } from "./meta.ts";
 
 /** Trimmed from k8s.io/api v0.36: apps/v1 generated.proto (Apache-2.0); original field numbers. */
 
 export interface ReplicaSet {
   metadata: ObjectMeta | undefined;
-}
-
-export interface ReplicaSetList {
-  metadata: ListMeta | undefined;
-  items: ReplicaSet[];
 }
 
 function createBaseReplicaSet(): ReplicaSet {
@@ -69,75 +64,6 @@ export const ReplicaSet: MessageFns<ReplicaSet> = {
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
       ? ObjectMeta.fromPartial(object.metadata)
       : undefined;
-    return message;
-  },
-};
-
-function createBaseReplicaSetList(): ReplicaSetList {
-  return { metadata: undefined, items: [] };
-}
-
-export const ReplicaSetList: MessageFns<ReplicaSetList> = {
-  encode(message: ReplicaSetList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      ListMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.items) {
-      ReplicaSet.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ReplicaSetList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseReplicaSetList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = ListMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.items.push(ReplicaSet.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<ReplicaSetList>): ReplicaSetList {
-    return ReplicaSetList.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<ReplicaSetList>): ReplicaSetList {
-    const message = createBaseReplicaSetList();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? ListMeta.fromPartial(object.metadata)
-      : undefined;
-    message.items = object.items?.map((e) => ReplicaSet.fromPartial(e)) || [];
     return message;
   },
 };

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { ListMeta, ObjectMeta } from "./meta.ts";
+import { ObjectMeta } from "./meta.ts";
 
 /** Trimmed from k8s.io/api v0.36: batch/v1 generated.proto (Apache-2.0); original field numbers. */
 
@@ -19,11 +19,6 @@ export interface JobStatus {
 export interface JobCondition {
   type: string;
   status: string;
-}
-
-export interface JobList {
-  metadata: ListMeta | undefined;
-  items: Job[];
 }
 
 function createBaseJob(): Job {
@@ -215,75 +210,6 @@ export const JobCondition: MessageFns<JobCondition> = {
     const message = createBaseJobCondition();
     message.type = object.type ?? "";
     message.status = object.status ?? "";
-    return message;
-  },
-};
-
-function createBaseJobList(): JobList {
-  return { metadata: undefined, items: [] };
-}
-
-export const JobList: MessageFns<JobList> = {
-  encode(message: JobList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      ListMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.items) {
-      Job.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): JobList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseJobList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = ListMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.items.push(Job.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<JobList>): JobList {
-    return JobList.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<JobList>): JobList {
-    const message = createBaseJobList();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? ListMeta.fromPartial(object.metadata)
-      : undefined;
-    message.items = object.items?.map((e) => Job.fromPartial(e)) || [];
     return message;
   },
 };

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { ListMeta, ObjectMeta, Time } from "./meta.ts";
+import { ObjectMeta, Time } from "./meta.ts";
 
 /** Trimmed from k8s.io/api v0.36: core/v1 generated.proto (Apache-2.0); original field numbers. */
 
@@ -44,11 +44,6 @@ export interface ContainerStateTerminated {
   finishedAt: Time | undefined;
 }
 
-export interface PodList {
-  metadata: ListMeta | undefined;
-  items: Pod[];
-}
-
 export interface Node {
   metadata: ObjectMeta | undefined;
   spec: NodeSpec | undefined;
@@ -61,8 +56,6 @@ export interface NodeSpec {
 
 export interface Taint {
   key: string;
-  value: string;
-  effect: string;
 }
 
 export interface NodeStatus {
@@ -74,18 +67,8 @@ export interface NodeCondition {
   status: string;
 }
 
-export interface NodeList {
-  metadata: ListMeta | undefined;
-  items: Node[];
-}
-
 export interface Namespace {
   metadata: ObjectMeta | undefined;
-}
-
-export interface NamespaceList {
-  metadata: ListMeta | undefined;
-  items: Namespace[];
 }
 
 function createBasePod(): Pod {
@@ -605,75 +588,6 @@ export const ContainerStateTerminated: MessageFns<ContainerStateTerminated> = {
   },
 };
 
-function createBasePodList(): PodList {
-  return { metadata: undefined, items: [] };
-}
-
-export const PodList: MessageFns<PodList> = {
-  encode(message: PodList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      ListMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.items) {
-      Pod.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): PodList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePodList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = ListMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.items.push(Pod.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<PodList>): PodList {
-    return PodList.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<PodList>): PodList {
-    const message = createBasePodList();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? ListMeta.fromPartial(object.metadata)
-      : undefined;
-    message.items = object.items?.map((e) => Pod.fromPartial(e)) || [];
-    return message;
-  },
-};
-
 function createBaseNode(): Node {
   return { metadata: undefined, spec: undefined, status: undefined };
 }
@@ -813,19 +727,13 @@ export const NodeSpec: MessageFns<NodeSpec> = {
 };
 
 function createBaseTaint(): Taint {
-  return { key: "", value: "", effect: "" };
+  return { key: "" };
 }
 
 export const Taint: MessageFns<Taint> = {
   encode(message: Taint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key !== "") {
       writer.uint32(10).string(message.key);
-    }
-    if (message.value !== "") {
-      writer.uint32(18).string(message.value);
-    }
-    if (message.effect !== "") {
-      writer.uint32(26).string(message.effect);
     }
     return writer;
   },
@@ -851,22 +759,6 @@ export const Taint: MessageFns<Taint> = {
             message.key = reader.string();
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.effect = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -885,8 +777,6 @@ export const Taint: MessageFns<Taint> = {
   fromPartial(object: DeepPartial<Taint>): Taint {
     const message = createBaseTaint();
     message.key = object.key ?? "";
-    message.value = object.value ?? "";
-    message.effect = object.effect ?? "";
     return message;
   },
 };
@@ -1013,75 +903,6 @@ export const NodeCondition: MessageFns<NodeCondition> = {
   },
 };
 
-function createBaseNodeList(): NodeList {
-  return { metadata: undefined, items: [] };
-}
-
-export const NodeList: MessageFns<NodeList> = {
-  encode(message: NodeList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      ListMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.items) {
-      Node.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NodeList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNodeList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = ListMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.items.push(Node.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<NodeList>): NodeList {
-    return NodeList.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NodeList>): NodeList {
-    const message = createBaseNodeList();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? ListMeta.fromPartial(object.metadata)
-      : undefined;
-    message.items = object.items?.map((e) => Node.fromPartial(e)) || [];
-    return message;
-  },
-};
-
 function createBaseNamespace(): Namespace {
   return { metadata: undefined };
 }
@@ -1135,75 +956,6 @@ export const Namespace: MessageFns<Namespace> = {
     message.metadata = (object.metadata !== undefined && object.metadata !== null)
       ? ObjectMeta.fromPartial(object.metadata)
       : undefined;
-    return message;
-  },
-};
-
-function createBaseNamespaceList(): NamespaceList {
-  return { metadata: undefined, items: [] };
-}
-
-export const NamespaceList: MessageFns<NamespaceList> = {
-  encode(message: NamespaceList, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.metadata !== undefined) {
-      ListMeta.encode(message.metadata, writer.uint32(10).fork()).join();
-    }
-    for (const v of message.items) {
-      Namespace.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): NamespaceList {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseNamespaceList();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.metadata = ListMeta.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.items.push(Namespace.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<NamespaceList>): NamespaceList {
-    return NamespaceList.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<NamespaceList>): NamespaceList {
-    const message = createBaseNamespaceList();
-    message.metadata = (object.metadata !== undefined && object.metadata !== null)
-      ? ListMeta.fromPartial(object.metadata)
-      : undefined;
-    message.items = object.items?.map((e) => Namespace.fromPartial(e)) || [];
     return message;
   },
 };

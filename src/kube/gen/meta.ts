@@ -13,8 +13,6 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 export interface Unknown {
   typeMeta: TypeMeta | undefined;
   raw: Uint8Array;
-  contentEncoding: string;
-  contentType: string;
 }
 
 export interface TypeMeta {
@@ -28,7 +26,6 @@ export interface RawExtension {
 
 export interface Time {
   seconds: number;
-  nanos: number;
 }
 
 export interface OwnerReference {
@@ -61,22 +58,16 @@ export interface ObjectMeta_LabelsEntry {
 export interface ListMeta {
   resourceVersion: string;
   continue: string;
-  remainingItemCount?: number | undefined;
 }
 
 export interface StatusCause {
   reason: string;
   message: string;
-  field: string;
 }
 
 export interface StatusDetails {
-  name: string;
-  group: string;
-  kind: string;
   causes: StatusCause[];
   retryAfterSeconds: number;
-  uid: string;
 }
 
 export interface Status {
@@ -110,7 +101,7 @@ export interface BookmarkMeta_AnnotationsEntry {
 }
 
 function createBaseUnknown(): Unknown {
-  return { typeMeta: undefined, raw: new Uint8Array(0), contentEncoding: "", contentType: "" };
+  return { typeMeta: undefined, raw: new Uint8Array(0) };
 }
 
 export const Unknown: MessageFns<Unknown> = {
@@ -120,12 +111,6 @@ export const Unknown: MessageFns<Unknown> = {
     }
     if (message.raw.length !== 0) {
       writer.uint32(18).bytes(message.raw);
-    }
-    if (message.contentEncoding !== "") {
-      writer.uint32(26).string(message.contentEncoding);
-    }
-    if (message.contentType !== "") {
-      writer.uint32(34).string(message.contentType);
     }
     return writer;
   },
@@ -159,22 +144,6 @@ export const Unknown: MessageFns<Unknown> = {
             message.raw = reader.bytes();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.contentEncoding = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.contentType = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -196,8 +165,6 @@ export const Unknown: MessageFns<Unknown> = {
       ? TypeMeta.fromPartial(object.typeMeta)
       : undefined;
     message.raw = object.raw ?? new Uint8Array(0);
-    message.contentEncoding = object.contentEncoding ?? "";
-    message.contentType = object.contentType ?? "";
     return message;
   },
 };
@@ -325,16 +292,13 @@ export const RawExtension: MessageFns<RawExtension> = {
 };
 
 function createBaseTime(): Time {
-  return { seconds: 0, nanos: 0 };
+  return { seconds: 0 };
 }
 
 export const Time: MessageFns<Time> = {
   encode(message: Time, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.seconds !== 0) {
       writer.uint32(8).int64(message.seconds);
-    }
-    if (message.nanos !== 0) {
-      writer.uint32(16).int32(message.nanos);
     }
     return writer;
   },
@@ -360,14 +324,6 @@ export const Time: MessageFns<Time> = {
             message.seconds = longToNumber(reader.int64());
             continue;
           }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.nanos = reader.int32();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -386,7 +342,6 @@ export const Time: MessageFns<Time> = {
   fromPartial(object: DeepPartial<Time>): Time {
     const message = createBaseTime();
     message.seconds = object.seconds ?? 0;
-    message.nanos = object.nanos ?? 0;
     return message;
   },
 };
@@ -764,7 +719,7 @@ export const ObjectMeta_LabelsEntry: MessageFns<ObjectMeta_LabelsEntry> = {
 };
 
 function createBaseListMeta(): ListMeta {
-  return { resourceVersion: "", continue: "", remainingItemCount: undefined };
+  return { resourceVersion: "", continue: "" };
 }
 
 export const ListMeta: MessageFns<ListMeta> = {
@@ -774,9 +729,6 @@ export const ListMeta: MessageFns<ListMeta> = {
     }
     if (message.continue !== "") {
       writer.uint32(26).string(message.continue);
-    }
-    if (message.remainingItemCount !== undefined) {
-      writer.uint32(32).int64(message.remainingItemCount);
     }
     return writer;
   },
@@ -810,14 +762,6 @@ export const ListMeta: MessageFns<ListMeta> = {
             message.continue = reader.string();
             continue;
           }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.remainingItemCount = longToNumber(reader.int64());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -837,13 +781,12 @@ export const ListMeta: MessageFns<ListMeta> = {
     const message = createBaseListMeta();
     message.resourceVersion = object.resourceVersion ?? "";
     message.continue = object.continue ?? "";
-    message.remainingItemCount = object.remainingItemCount ?? undefined;
     return message;
   },
 };
 
 function createBaseStatusCause(): StatusCause {
-  return { reason: "", message: "", field: "" };
+  return { reason: "", message: "" };
 }
 
 export const StatusCause: MessageFns<StatusCause> = {
@@ -853,9 +796,6 @@ export const StatusCause: MessageFns<StatusCause> = {
     }
     if (message.message !== "") {
       writer.uint32(18).string(message.message);
-    }
-    if (message.field !== "") {
-      writer.uint32(26).string(message.field);
     }
     return writer;
   },
@@ -889,14 +829,6 @@ export const StatusCause: MessageFns<StatusCause> = {
             message.message = reader.string();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.field = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -916,34 +848,21 @@ export const StatusCause: MessageFns<StatusCause> = {
     const message = createBaseStatusCause();
     message.reason = object.reason ?? "";
     message.message = object.message ?? "";
-    message.field = object.field ?? "";
     return message;
   },
 };
 
 function createBaseStatusDetails(): StatusDetails {
-  return { name: "", group: "", kind: "", causes: [], retryAfterSeconds: 0, uid: "" };
+  return { causes: [], retryAfterSeconds: 0 };
 }
 
 export const StatusDetails: MessageFns<StatusDetails> = {
   encode(message: StatusDetails, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.group !== "") {
-      writer.uint32(18).string(message.group);
-    }
-    if (message.kind !== "") {
-      writer.uint32(26).string(message.kind);
-    }
     for (const v of message.causes) {
       StatusCause.encode(v!, writer.uint32(34).fork()).join();
     }
     if (message.retryAfterSeconds !== 0) {
       writer.uint32(40).int32(message.retryAfterSeconds);
-    }
-    if (message.uid !== "") {
-      writer.uint32(50).string(message.uid);
     }
     return writer;
   },
@@ -961,30 +880,6 @@ export const StatusDetails: MessageFns<StatusDetails> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.group = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.kind = reader.string();
-            continue;
-          }
           case 4: {
             if (tag !== 34) {
               break;
@@ -999,14 +894,6 @@ export const StatusDetails: MessageFns<StatusDetails> = {
             }
 
             message.retryAfterSeconds = reader.int32();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.uid = reader.string();
             continue;
           }
         }
@@ -1026,12 +913,8 @@ export const StatusDetails: MessageFns<StatusDetails> = {
   },
   fromPartial(object: DeepPartial<StatusDetails>): StatusDetails {
     const message = createBaseStatusDetails();
-    message.name = object.name ?? "";
-    message.group = object.group ?? "";
-    message.kind = object.kind ?? "";
     message.causes = object.causes?.map((e) => StatusCause.fromPartial(e)) || [];
     message.retryAfterSeconds = object.retryAfterSeconds ?? 0;
-    message.uid = object.uid ?? "";
     return message;
   },
 };

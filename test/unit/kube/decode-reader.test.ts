@@ -5,7 +5,7 @@ test('a string is never taken for the bytes of another', () => {
   const strings = new RecentStrings();
   const read = (text: string): string => {
     const bytes = Buffer.from(text);
-    return strings.at(bytes, 0, bytes.length);
+    return strings.read(bytes, 0, bytes.length);
   };
   // Characters of the first are the bytes of the second; now and then both have the same place in the table.
   for (let i = 0; i < 20_000; i += 1) {
