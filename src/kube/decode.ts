@@ -7,10 +7,8 @@ import type { ApiError } from './transport.ts';
 
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
   | { readonly type: 'ERROR'; readonly error: ApiError };
-
-const initialEventsEndAnnotation = 'k8s.io/initial-events-end';
 
 /** Reads the answer to a list as it arrives. */
 export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<T>): Promise<Page<T>> {
@@ -71,11 +69,10 @@ function jsonEvent<T>(json: unknown, codec: Codec<T>): WatchEvent<T> {
   }
 }
 
-function bookmark(meta: { readonly resourceVersion?: unknown; readonly annotations?: unknown } | undefined) {
+function bookmark(meta: { readonly resourceVersion?: unknown } | undefined) {
   const resourceVersion = asText(meta?.resourceVersion);
   if (resourceVersion === '') throw new MalformedError('bookmark without resourceVersion');
-  const initialEventsEnd = asObject(meta?.annotations)[initialEventsEndAnnotation] === 'true';
-  return { type: 'BOOKMARK', resourceVersion, initialEventsEnd } as const;
+  return { type: 'BOOKMARK', resourceVersion } as const;
 }
 
 function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {

@@ -39,13 +39,10 @@ export async function* listPages<T>(source: Source<T>, signal: AbortSignal): Asy
   }
 }
 
-/**
- * Everything after `resourceVersion`, in batches as it comes; ends when the server ends the watch, or should have.
- * From undefined: first every object there is (WatchList), up to a bookmark with `initialEventsEnd`.
- */
+/** Every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch, or should have ended it. */
 export async function* watchEvents<T>(
   source: Source<T>,
-  resourceVersion: string | undefined,
+  resourceVersion: string,
   signal: AbortSignal,
 ): AsyncGenerator<readonly WatchEvent<T>[]> {
   const { resource, transport, clock, random } = source;
@@ -53,7 +50,7 @@ export async function* watchEvents<T>(
   const guard = stallGuard(clock, seconds * 1000 + stallGraceMs, signal);
   const splitter = new FrameSplitter();
   try {
-    const query = { ...watchQuery(seconds), ...startQuery(resourceVersion) };
+    const query = { ...watchQuery(seconds), resourceVersion };
     for await (const chunk of transport.stream(request(resource, query), guard.signal)) {
       signal.throwIfAborted();
       yield splitter.push(chunk).map((frame) => decodeWatchEvent(frame, resource.codec));
@@ -93,10 +90,4 @@ function request(
 
 function watchQuery(seconds: number): Readonly<Record<string, string>> {
   return { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) };
-}
-
-function startQuery(resourceVersion: string | undefined): Readonly<Record<string, string>> {
-  return resourceVersion === undefined
-    ? { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' }
-    : { resourceVersion };
 }

@@ -4,9 +4,9 @@ import { onAbort, untilAborted } from './abort.ts';
 import { Backoff, reflectorBackoff } from './backoff.ts';
 import type { Codec } from './decode-list.ts';
 import type { WatchEvent } from './decode.ts';
+import { MalformedError } from './frames.ts';
 import { listPages, watchEvents, type Source } from './list-watch.ts';
 import type { Identified } from './objects.ts';
-import { remedyFor, type Remedy } from './reflector-errors.ts';
 import { ApiError, isThrottled } from './transport.ts';
 import { View } from './view.ts';
 
@@ -29,8 +29,6 @@ export interface ReflectorDeps<T extends Identified> extends Source<T> {
   /** Called after each batch of changes and after each complete list; must be quick. */
   readonly onChange?: () => void;
   readonly metrics?: ReflectorMetrics;
-  /** Begin with a watch that streams what exists (WatchList) instead of pages; a server that cannot is listed. */
-  readonly watchList?: boolean;
 }
 
 /** Told of what a reflector does, with the plural of its resource. */
@@ -58,7 +56,6 @@ export class Reflector<T extends Identified> implements Store<T> {
   #resumeAt: string | undefined;
   /** Since the last attempt to list no watch has brought anything, nor failed for another reason. */
   #listIsFresh = true;
-  #useWatchList: boolean;
   #turn = new AbortController();
   #waiting: (() => void)[] = [];
 
@@ -67,7 +64,6 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#resource = deps.resource.name;
     this.#log = deps.log.named('reflector');
     this.#backoff = new Backoff(reflectorBackoff, deps.random);
-    this.#useWatchList = deps.watchList ?? false;
   }
 
   get items(): ReadonlyMap<string, T> {
@@ -124,14 +120,15 @@ export class Reflector<T extends Identified> implements Store<T> {
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     try {
-      if (this.#resumeAt === undefined && !this.#useWatchList) await this.#list(signal);
-      await this.#watch(signal);
+      const resumeAt = this.#resumeAt ?? (await this.#list(signal));
+      await this.#watch(resumeAt, signal);
     } catch (err) {
       if (!signal.aborted) await this.#recover(err, signal);
     }
   }
 
-  async #list(signal: AbortSignal): Promise<void> {
+  /** Returns where the watch begins. */
+  async #list(signal: AbortSignal): Promise<string> {
     const view = new View<T>();
     let resourceVersion = '';
     for await (const page of listPages(this.#deps, signal)) {
@@ -140,6 +137,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     }
     signal.throwIfAborted();
     this.#show(view, resourceVersion);
+    return resourceVersion;
   }
 
   /** Of what has not changed since the last list there is no second copy while both views exist. */
@@ -161,37 +159,30 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#deps.onChange?.();
   }
 
-  async #watch(signal: AbortSignal): Promise<void> {
+  async #watch(resumeAt: string, signal: AbortSignal): Promise<void> {
     const { clock, metrics } = this.#deps;
     const startedMs = clock.monotonicMs();
-    const initial = new View<T>();
     let count = 0;
     metrics?.watchStarted(this.#resource);
-    for await (const events of watchEvents(this.#deps, this.#resumeAt, signal)) {
-      this.#receive(events, initial);
+    for await (const events of watchEvents(this.#deps, resumeAt, signal)) {
+      this.#receive(events);
       count += events.filter(({ type }) => type !== 'BOOKMARK').length;
     }
-    if (this.#resumeAt === undefined) throw new Error('the initial objects ended early');
     if (count > 0 || clock.monotonicMs() - startedMs >= tooShortMs) return;
     await clock.sleep(this.#backoff.next(clock.monotonicMs()), signal);
   }
 
-  #receive(events: readonly WatchEvent<T>[], initial: View<T>): void {
+  #receive(events: readonly WatchEvent<T>[]): void {
     let isChanged = false;
-    for (const event of events) isChanged = this.#apply(event, initial) || isChanged;
-    if (this.#resumeAt === undefined) return;
+    for (const event of events) isChanged = this.#apply(event) || isChanged;
     if (events.length > 0) this.#listIsFresh = false;
     this.#healthy();
     if (isChanged) this.#deps.onChange?.();
   }
 
   /** True when an object that is shown changed. */
-  #apply(event: WatchEvent<T>, initial: View<T>): boolean {
+  #apply(event: WatchEvent<T>): boolean {
     if (event.type === 'ERROR') return this.#refuse(event.error);
-    if (this.#resumeAt === undefined) {
-      this.#applyInitial(event, initial);
-      return false;
-    }
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
     if (event.type === 'BOOKMARK') return false;
     if (event.type === 'DELETED') this.#view.remove(event.object);
@@ -205,20 +196,11 @@ export class Reflector<T extends Identified> implements Store<T> {
     throw error;
   }
 
-  #applyInitial(event: Exclude<WatchEvent<T>, { type: 'ERROR' }>, initial: View<T>): void {
-    if (event.type === 'BOOKMARK') {
-      if (event.initialEventsEnd) this.#show(initial, event.resourceVersion);
-      return;
-    }
-    if (event.type === 'DELETED') initial.remove(event.object);
-    else initial.add(event.object);
-  }
-
   async #recover(err: unknown, signal: AbortSignal): Promise<void> {
-    const initial = this.#resumeAt === undefined;
-    const remedy = remedyFor(err, { optional: this.#deps.resource.optional, initial });
+    const remedy = remedyFor(err, this.#deps.resource.optional);
     if (remedy !== 'resume') this.#resumeAt = undefined;
-    if (this.#isSolvedByList(remedy)) {
+    // Unless the list just made is already refused: that would be a hot loop.
+    if (remedy === 'expired' && !this.#listIsFresh) {
       this.#listIsFresh = true;
       this.#log.debug({ resource: this.#resource, err }, 'listing again');
       return;
@@ -229,15 +211,6 @@ export class Reflector<T extends Identified> implements Store<T> {
     const { clock } = this.#deps;
     const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
     await clock.sleep(Math.max(askedMs, this.#backoff.next(clock.monotonicMs())), signal);
-  }
-
-  /** Not when the list just made is already refused: that would be a hot loop. */
-  #isSolvedByList(remedy: Remedy): boolean {
-    if (remedy === 'unsupported' && this.#useWatchList) {
-      this.#useWatchList = false;
-      return true;
-    }
-    return remedy === 'expired' && !this.#listIsFresh;
   }
 
   #healthy(): void {
@@ -268,4 +241,25 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#view = new View<T>();
     this.#deps.onChange?.();
   }
+}
+
+/**
+ * What to do after an error of a list or a watch.
+ * `resume`: the same request, later. `expired`: the server has forgotten the resourceVersion: list at once. `relist`: list, later.
+ * `missing`: the server does not know the kind.
+ */
+type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
+
+/** `isOptional`: the kind may be missing from the server. */
+function remedyFor(err: unknown, isOptional: boolean): Remedy {
+  if (err instanceof MalformedError) return 'relist';
+  if (!(err instanceof ApiError)) return 'resume';
+  if (err.status === 410 || err.reason === 'Expired' || err.reason === 'Gone') return 'expired';
+  if (err.status === 404 && isOptional) return 'missing';
+  return isUnacceptable(err) ? 'relist' : 'resume';
+}
+
+/** The server does not accept the resourceVersion, for example because its store was restored from a backup, or does not know a parameter. */
+function isUnacceptable(err: ApiError): boolean {
+  return err.status === 400 || err.status === 422 || err.causes.includes('ResourceVersionTooLarge');
 }

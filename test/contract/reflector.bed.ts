@@ -7,17 +7,13 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { silentLogger } from '../fakes/logger.ts';
 
 /** A running reflector with pages of two; it stops with its test. */
-export function reflect<T extends Identified>(
-  transport: KubeTransport,
-  resource: Resource<T>,
-  options: { readonly watchList?: boolean } = {},
-): Reflector<T> {
+export function reflect<T extends Identified>(transport: KubeTransport, resource: Resource<T>): Reflector<T> {
   const stop = new AbortController();
   onTestFinished(() => {
     stop.abort();
   });
   const deps = { transport, resource, clock: systemClock, log: silentLogger, random: Math.random };
-  const reflector = new Reflector({ ...deps, pageSize: 2, ...options });
+  const reflector = new Reflector({ ...deps, pageSize: 2 });
   void reflector.run(stop.signal);
   return reflector;
 }

@@ -38,42 +38,35 @@ export function reflectorSuite(start: StartServer): void {
     await server.stop();
   });
 
-  describe.each([{ watchList: false }, { watchList: true }])(
-    'pods, by WatchList: $watchList',
-    ({ watchList }) => {
-      test('are listed and followed', async () => {
-        const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
-        const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }), {
-          watchList,
-        });
-        await reflector.whenSynced(signal);
-        for (const { metadata } of before) {
-          expect(reflector.items.get(metadata.uid)).toMatchObject({
-            name: metadata.name,
-            namespace: objects.namespace,
-            nodeName: 'no-such-node',
-            phase: 'Pending',
-            labels: {},
-          });
-        }
-
-        const [first] = before;
-        const added = await objects.createPod();
-        await vi.waitFor(() => {
-          expect(reflector.items.has(added.metadata.uid)).toBe(true);
-        }, waiting);
-        await objects.labelPod(added.metadata.name);
-        await vi.waitFor(() => {
-          expect(Object.keys(reflector.items.get(added.metadata.uid)?.labels ?? {})).toEqual(['touched']);
-        }, waiting);
-        await objects.removePod(first.metadata.name);
-        await vi.waitFor(() => {
-          expect(reflector.items.has(first.metadata.uid)).toBe(false);
-        }, waiting);
-        expect(reflector).toMatchObject({ state: 'synced', lastError: undefined });
+  test('pods are listed and followed', async () => {
+    const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
+    const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
+    await reflector.whenSynced(signal);
+    for (const { metadata } of before) {
+      expect(reflector.items.get(metadata.uid)).toMatchObject({
+        name: metadata.name,
+        namespace: objects.namespace,
+        nodeName: 'no-such-node',
+        phase: 'Pending',
+        labels: {},
       });
-    },
-  );
+    }
+
+    const [first] = before;
+    const added = await objects.createPod();
+    await vi.waitFor(() => {
+      expect(reflector.items.has(added.metadata.uid)).toBe(true);
+    }, waiting);
+    await objects.labelPod(added.metadata.name);
+    await vi.waitFor(() => {
+      expect(Object.keys(reflector.items.get(added.metadata.uid)?.labels ?? {})).toEqual(['touched']);
+    }, waiting);
+    await objects.removePod(first.metadata.name);
+    await vi.waitFor(() => {
+      expect(reflector.items.has(first.metadata.uid)).toBe(false);
+    }, waiting);
+    expect(reflector).toMatchObject({ state: 'synced', lastError: undefined });
+  });
 
   test('a pod is the same in protobuf and in JSON', async () => {
     const { metadata } = await objects.createPod({ finalizers: ['example.com/hold'] });

@@ -52,8 +52,8 @@ export class Wire {
     return frame(type, envelope(this.#kind, this.#encode(object)));
   }
 
-  bookmark(resourceVersion: string, annotations: Record<string, string> = {}): Buffer {
-    const metadata = { resourceVersion, annotations };
+  bookmark(resourceVersion: string): Buffer {
+    const metadata = { resourceVersion };
     if (this.#isJson) return line({ type: 'BOOKMARK', object: { kind: this.#kind, metadata } });
     return frame('BOOKMARK', envelope(this.#kind, Bookmark.encode({ metadata }).finish()));
   }

@@ -92,12 +92,6 @@ export interface Bookmark {
 
 export interface BookmarkMeta {
   resourceVersion: string;
-  annotations: { [key: string]: string };
-}
-
-export interface BookmarkMeta_AnnotationsEntry {
-  key: string;
-  value: string;
 }
 
 function createBaseUnknown(): Unknown {
@@ -1165,7 +1159,7 @@ export const Bookmark: MessageFns<Bookmark> = {
 };
 
 function createBaseBookmarkMeta(): BookmarkMeta {
-  return { resourceVersion: "", annotations: {} };
+  return { resourceVersion: "" };
 }
 
 export const BookmarkMeta: MessageFns<BookmarkMeta> = {
@@ -1173,9 +1167,6 @@ export const BookmarkMeta: MessageFns<BookmarkMeta> = {
     if (message.resourceVersion !== "") {
       writer.uint32(50).string(message.resourceVersion);
     }
-    globalThis.Object.entries(message.annotations).forEach(([key, value]: [string, string]) => {
-      BookmarkMeta_AnnotationsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
-    });
     return writer;
   },
 
@@ -1200,17 +1191,6 @@ export const BookmarkMeta: MessageFns<BookmarkMeta> = {
             message.resourceVersion = reader.string();
             continue;
           }
-          case 12: {
-            if (tag !== 98) {
-              break;
-            }
-
-            const entry12 = BookmarkMeta_AnnotationsEntry.decode(reader, reader.uint32());
-            if (entry12.value !== undefined) {
-              message.annotations[entry12.key] = entry12.value;
-            }
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1229,82 +1209,6 @@ export const BookmarkMeta: MessageFns<BookmarkMeta> = {
   fromPartial(object: DeepPartial<BookmarkMeta>): BookmarkMeta {
     const message = createBaseBookmarkMeta();
     message.resourceVersion = object.resourceVersion ?? "";
-    message.annotations = (globalThis.Object.entries(object.annotations ?? {}) as [string, string][]).reduce(
-      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
-        if (value !== undefined) {
-          acc[key] = globalThis.String(value);
-        }
-        return acc;
-      },
-      {},
-    );
-    return message;
-  },
-};
-
-function createBaseBookmarkMeta_AnnotationsEntry(): BookmarkMeta_AnnotationsEntry {
-  return { key: "", value: "" };
-}
-
-export const BookmarkMeta_AnnotationsEntry: MessageFns<BookmarkMeta_AnnotationsEntry> = {
-  encode(message: BookmarkMeta_AnnotationsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.value !== "") {
-      writer.uint32(18).string(message.value);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): BookmarkMeta_AnnotationsEntry {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseBookmarkMeta_AnnotationsEntry();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.value = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create(base?: DeepPartial<BookmarkMeta_AnnotationsEntry>): BookmarkMeta_AnnotationsEntry {
-    return BookmarkMeta_AnnotationsEntry.fromPartial(base ?? {});
-  },
-  fromPartial(object: DeepPartial<BookmarkMeta_AnnotationsEntry>): BookmarkMeta_AnnotationsEntry {
-    const message = createBaseBookmarkMeta_AnnotationsEntry();
-    message.key = object.key ?? "";
-    message.value = object.value ?? "";
     return message;
   },
 };

@@ -75,10 +75,6 @@ describe('watch events', () => {
     expect(decodeOne(wire.bookmark('7'))).toEqual({
       type: 'BOOKMARK',
       resourceVersion: '7',
-      initialEventsEnd: false,
-    });
-    expect(decodeOne(wire.bookmark('7', { 'k8s.io/initial-events-end': 'true' }))).toMatchObject({
-      initialEventsEnd: true,
     });
     expect(decodeOne(wire.error({ code: 410, reason: 'Expired', message: 'too old' }))).toMatchObject({
       type: 'ERROR',

@@ -235,41 +235,6 @@ describe('faults', () => {
   });
 });
 
-describe('WatchList', () => {
-  test('shows what exists once the server says that it is complete', async () => {
-    const api = apiWith('a', 'b', 'c');
-    const { reflector, changes, clock } = start(api, { watchList: true });
-    await until(() => reflector.synced);
-    expect(api.lists).toHaveLength(0);
-    expect(changes).toEqual([['a', 'b', 'c']]);
-    api.objects.apply(pod('d'));
-    await until(() => reflector.items.size === 4);
-    api.server.bookmark();
-    clock.advance(1000);
-    api.endWatches();
-    await until(() => api.watches.length === 2);
-    expect(api.watches[1]?.query?.['resourceVersion']).toBe(api.objects.revision);
-  });
-
-  test('a server that cannot is listed', async () => {
-    const api = apiWith('a');
-    api.fail('watch', new ApiError('sendInitialEvents is forbidden', { status: 422, reason: 'Invalid' }));
-    const { reflector } = start(api, { watchList: true });
-    await until(() => reflector.synced);
-    expect(api.lists).toHaveLength(1);
-  });
-
-  test('a stream that ends early is no list', async () => {
-    const api = apiWith('a', 'b');
-    const { clock, reflector } = start(api, {
-      watchList: true,
-      transport: { send: () => Promise.reject(refused), stream: () => nothing() },
-    });
-    expect(await pause(clock)).toBe(800);
-    expect(stateOf(reflector)).toMatchObject({ synced: false, lastError: 'the initial objects ended early' });
-  });
-});
-
 async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
   await new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
@@ -277,8 +242,4 @@ async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
     });
   });
   yield Buffer.alloc(0);
-}
-
-async function* nothing(): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(Buffer.alloc(0));
 }

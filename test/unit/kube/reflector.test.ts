@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { podsResource } from '../../../src/kube/resources.ts';
+import type { KubeRequest } from '../../../src/kube/transport.ts';
 import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
 
@@ -162,26 +163,27 @@ describe('relist', () => {
   });
 
   test('what arrives of the old stream after it is not shown', async () => {
-    const line = (type: string, object: object): Buffer =>
-      Buffer.from(`${JSON.stringify({ type, object })}\n`);
-    const end = { resourceVersion: '2', annotations: { 'k8s.io/initial-events-end': 'true' } };
+    const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
-    let streams = 0;
-    async function* stream(): AsyncGenerator<Buffer> {
-      streams += 1;
-      yield line('ADDED', pod('a', { resourceVersion: '1' }));
-      await (streams === 1 ? late : new Promise(() => undefined));
-      yield line('BOOKMARK', { kind: 'Pod', metadata: end });
+    let watches = 0;
+    async function* stream({ query }: KubeRequest): AsyncGenerator<Buffer> {
+      if (query?.['watch'] === undefined) {
+        yield json({ kind: 'PodList', metadata: { resourceVersion: '1' }, items: [pod('a')] });
+        return;
+      }
+      watches += 1;
+      await (watches === 1 ? late : new Promise(() => undefined));
+      yield json({ type: 'ADDED', object: pod('b', { resourceVersion: '2' }) });
     }
     const transport = { send: () => Promise.reject(refused), stream };
-    const { reflector, changes } = start(apiWith(), { watchList: true, transport });
-    await until(() => streams === 1);
+    const { reflector, changes } = start(apiWith(), { transport });
+    await until(() => watches === 1);
     reflector.relist('test');
     deliver();
-    await until(() => streams === 2);
-    expect(reflector.synced).toBe(false);
-    expect(changes).toEqual([]);
+    await until(() => watches === 2);
+    expect(names(reflector)).toEqual(['a']);
+    expect(changes).toEqual([['a'], ['a']]);
   });
 });
 
