@@ -3,10 +3,9 @@ import { bounds } from '../runtime/bounds.ts';
 /** On a finished pod: its Job has not counted it yet. */
 export const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
 
-/** `kept` with one more finalizer of a pod: the first few are kept, and the Job's wherever it is. */
-export function withFinalizer(kept: string[], one: string): string[] {
-  if (kept.length === 0) return [one];
-  if (kept.length < bounds.finalizers) kept.push(one);
-  else if (one === jobTrackingFinalizer && !kept.includes(one)) kept[kept.length - 1] = one;
-  return kept;
+/** The first few finalizers of a pod, and the Job's wherever it is. */
+export function keptFinalizers(all: readonly string[]): readonly string[] {
+  const first = all.slice(0, bounds.finalizers);
+  const isJobsCut = !first.includes(jobTrackingFinalizer) && all.includes(jobTrackingFinalizer);
+  return isJobsCut ? [...first.slice(0, -1), jobTrackingFinalizer] : first;
 }

@@ -12,6 +12,7 @@ import type { ContainerInventory, ImageInventory, NodePassReport } from '../api/
 import type { ContainerRuntime } from '../cri/runtime.ts';
 import { nodeReports } from '../kube/node-report.ts';
 import type { ObjectRef, Recorder } from '../kube/recorder.ts';
+import { podLookup } from '../kube/pod-lookup.ts';
 import {
   imageDisk,
   statFsReader,
@@ -27,7 +28,6 @@ import type { AgentCaches } from './agent-caches.ts';
 import type { AgentConfig } from './agent-command.ts';
 import { nodeConfirmation } from './agent-confirmation.ts';
 import type { Passes } from './agent-loops.ts';
-import { podAnswers } from './agent-pods.ts';
 import type { RuntimeWatch } from './agent-runtime.ts';
 import type { StateDirectory } from './agent-state.ts';
 import { localStorage, type LocalStorageUnitDeps } from './agent-storage.ts';
@@ -117,7 +117,7 @@ function containerGc(
     ...{ runtime, logs, recorder, clock, onProgress, onPass },
     pods: caches.pods,
     governance: caches.governance,
-    podGone: podAnswers(cluster.transport, config.nodeName),
+    podGone: podLookup(cluster.transport, config.nodeName),
     confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     node: () => nodeRef(caches),
     metrics: containerGcMetrics(registry),

@@ -1,72 +1,64 @@
-import { withFinalizer } from '../api/finalizers.ts';
+import { keptFinalizers } from '../api/finalizers.ts';
 import { KEEP_LABEL } from '../api/matching.ts';
 import { bounded, bounds } from '../runtime/bounds.ts';
 import type { ReplicaSet } from './gen/apps.ts';
 import type { Job } from './gen/batch.ts';
 import { type ContainerStatus, type Namespace, type Node, type Pod, PodStatus } from './gen/core.ts';
-import { type ObjectMeta, type OwnerReference, type Time } from './gen/meta.ts';
-import { boundedOwner, type Interner } from './decode-intern.ts';
+import { type ObjectMeta, type Time } from './gen/meta.ts';
+import { controllerOf } from './owner-references.ts';
 import { MalformedError } from './frames.ts';
-import { PodRecord } from './pod-record.ts';
-import type {
-  JobFacts,
-  LabelKeys,
-  NamespaceFacts,
-  NodeFacts,
-  OwnerRef,
-  PodFacts,
-  ReplicaSetFacts,
-} from './objects.ts';
+import { PodRecord, type PodTraits } from './pod-record.ts';
+import type { JobFacts, LabelKeys, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from './objects.ts';
+import type { SharedValues } from './shared-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
 const maxMessageLength = 256;
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
 
-/** What shapes the facts of one resource: the labels to keep, and the table of shared values. */
+/** The labels to keep of one resource, and the values that its objects share. */
 export interface Keep {
   readonly labelKeys: () => LabelKeys;
-  readonly intern: Interner;
+  readonly texts: SharedValues<string>;
+  readonly podTraits: SharedValues<PodTraits>;
 }
 
-/** What is kept of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are used again. */
+/** The facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
 export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
-  const { intern } = keep;
+  const { texts } = keep;
   const meta = identified(pod.metadata);
   const status = pod.status ?? noStatus;
   const labels = keptLabels(meta.labels, keep);
   if (known && isSameLabels(known.labels, labels)) return known;
-  const { uid, name, resourceVersion, controller } = known ?? identity(meta, intern);
+  const { uid, name, resourceVersion } = known ?? meta;
   const ended = !unfinishedPhases.has(status.phase);
-  return packed(
+  return new PodRecord(
     {
       uid,
       name,
-      namespace: intern.string(meta.namespace),
+      namespace: texts.share(meta.namespace),
       resourceVersion,
       generation: meta.generation,
       createdAtMs: ms(meta.creationTimestamp) ?? 0,
       deletionAtMs: ms(meta.deletionTimestamp),
       deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
       labels,
-      controller,
-      finalizers: intern.strings(meta.finalizers.reduce<string[]>(withFinalizer, [])),
-      nodeName: emptyToUndefined(intern.string(pod.spec?.nodeName ?? '')),
+      controller: known ? known.controller : controllerOf(meta.ownerReferences),
+      finalizers: keptFinalizers(meta.finalizers),
+      nodeName: nodeNameOf(pod, keep),
       started: ms(status.startTime) !== undefined,
-      phase: intern.string(bounded(status.phase, bounds.label)),
-      reason: intern.string(bounded(status.reason, bounds.name)),
+      phase: bounded(status.phase, bounds.label),
+      reason: bounded(status.reason, bounds.name),
       message: ended ? shortened(status.message) : '',
       finishedAtMs: ended ? finishedAtMs(meta, status) : undefined,
     },
-    intern,
+    keep.podTraits,
   );
 }
 
 const noStatus = PodStatus.fromPartial({});
 
-const packed = (facts: PodFacts, intern: Interner): PodFacts => new PodRecord(facts, intern.traits(facts));
-
-/** What is kept of a node. */
+/** The facts of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);
   const taints = node.spec?.taints.slice(0, bounds.taints) ?? [];
@@ -76,42 +68,35 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
     resourceVersion: meta.resourceVersion,
     labels: keptLabels(meta.labels, keep),
     ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
-    taintKeys: keep.intern.strings(taints.map((t) => t.key)),
+    taintKeys: taints.map(({ key }) => keep.texts.share(key)),
   };
 }
 
-/** What is kept of a namespace. */
+/** The facts of a namespace. */
 export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
   const { uid, name, resourceVersion, labels } = identified(namespace.metadata);
   return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
 }
 
-/** What is kept of a Job. */
-export function jobFacts(job: Job, { intern }: Keep): JobFacts {
+/** The facts of a Job. */
+export function jobFacts(job: Job, { texts }: Keep): JobFacts {
   const { uid, name, namespace, resourceVersion } = identified(job.metadata);
   const finished = (job.status?.conditions ?? []).some(
     (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
   );
-  return { uid, name, namespace: intern.string(namespace), resourceVersion, finished };
+  return { uid, name, namespace: texts.share(namespace), resourceVersion, finished };
 }
 
-/** What is kept of a ReplicaSet. */
-export function replicaSetFacts(replicaSet: ReplicaSet, { intern }: Keep): ReplicaSetFacts {
+/** The facts of a ReplicaSet. */
+export function replicaSetFacts(replicaSet: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
   const meta = identified(replicaSet.metadata);
   return {
     uid: meta.uid,
     name: meta.name,
-    namespace: intern.string(meta.namespace),
+    namespace: texts.share(meta.namespace),
     resourceVersion: meta.resourceVersion,
-    controller: controllerOf(meta.ownerReferences, intern),
+    controller: controllerOf(meta.ownerReferences),
   };
-}
-
-function identity(
-  { uid, name, resourceVersion, ownerReferences }: ObjectMeta,
-  intern: Interner,
-): Pick<PodFacts, 'uid' | 'name' | 'resourceVersion' | 'controller'> {
-  return { uid, name, resourceVersion, controller: controllerOf(ownerReferences, intern) };
 }
 
 function identified<I extends { readonly uid: string; readonly name: string }>(object: I | undefined): I {
@@ -121,25 +106,21 @@ function identified<I extends { readonly uid: string; readonly name: string }>(o
   return object;
 }
 
-function keptLabels(labels: Labels, { labelKeys, intern }: Keep): Labels {
+function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
   const keys = labelKeys();
   const kept = Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key));
   const size = kept.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
-  return intern.labels(size <= bounds.labels ? kept : optedOut);
+  if (size > bounds.labels) return optedOut;
+  return Object.fromEntries(kept.map(([key, value]) => [key, texts.share(value)]));
 }
 
-/** Of an object with absurdly many labels: without some of them it might match a selector that excludes it. */
-const optedOut = [[KEEP_LABEL, 'true']] as const;
-
-function controllerOf(owners: readonly OwnerReference[], intern: Interner): OwnerRef | undefined {
-  const owner = owners.find((o) => o.controller === true);
-  return owner && intern.owner(boundedOwner(owner));
-}
+/** An object with more labels than that is opted out: without some of them it might match a selector that excludes it. */
+const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
 
 /**
- * The last container to finish, when all of them say when; else the latest of what is known: a container that the kubelet lost, or never
- * ended, must not make the pod as old as its init container. A time before the creation shows a clock that was behind, and then no
- * later one is right either: it is the answer, and no plan believes it. The start of the pod shows that of any pod, however long it ran.
+ * The end of the last container if all of them have one. Else the latest known time: a container that the kubelet lost, or that never ended, must
+ * not make the pod as old as its init container. A time before the creation shows that the node's clock was behind, so that no later time is right
+ * either: it is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
  */
 function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number {
   const created = ms(creationTimestamp) ?? 0;
@@ -148,8 +129,8 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, conditions } = status;
   const ends = containerStatuses.map(endOf);
   const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
-  const isTold = ends.length > 0 && !ends.includes(undefined);
-  const changes = isTold ? [] : conditions.map(({ lastTransitionTime }) => ms(lastTransitionTime));
+  const allEnded = ends.length > 0 && !ends.includes(undefined);
+  const changes = allEnded ? [] : conditions.map(({ lastTransitionTime }) => ms(lastTransitionTime));
   let last = created;
   for (const at of [...ends, ...otherEnds, ...changes]) {
     if (at === undefined) continue;
@@ -161,10 +142,10 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
 
 const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
 
-/** A kubelet starts a pod within the second of its creation, by a clock that may be a little behind. */
+/** A kubelet may start a pod within a second of its creation, and its clock may be a little behind. */
 const tolerableStartSkewMs = 5_000;
 
-/** Zero is how "never" is written: the kubelet says 1970 of a container it lost sight of. */
+/** undefined for zero, which means "never": the kubelet writes 1970 for a container that it lost. */
 const ms = (time: Time | undefined): number | undefined =>
   time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 
@@ -173,11 +154,12 @@ function isSameLabels(a: Labels, b: Labels): boolean {
   return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
 }
 
-function emptyToUndefined(text: string): string | undefined {
-  return text === '' ? undefined : text;
+function nodeNameOf({ spec }: Pod, { texts }: Keep): string | undefined {
+  const name = spec?.nodeName ?? '';
+  return name === '' ? undefined : texts.share(name);
 }
 
-/** Through a Buffer: a slice would keep the whole message in memory. */
+/** Copies through a Buffer: a slice would keep the whole message in memory. */
 function shortened(message: string): string {
   return message.length <= maxMessageLength
     ? message

@@ -1,4 +1,3 @@
-import { withFinalizer } from '../api/finalizers.ts';
 import { bounded, bounds } from '../runtime/bounds.ts';
 import type { ReplicaSet } from './gen/apps.ts';
 import type { Job } from './gen/batch.ts';
@@ -71,12 +70,12 @@ function isObject(value: unknown): value is JsonObject {
 
 function podStatusFromJson(status: JsonObject): PodStatus {
   const conditions = objectsOf(status['conditions']).map((c) => ({
-    lastTransitionTime: asTime(c['lastTransitionTime']),
+    lastTransitionTime: timeFromJson(c['lastTransitionTime']),
   }));
   return {
     ...texts(status, ['phase', 'reason', 'message']),
     conditions,
-    startTime: asTime(status['startTime']),
+    startTime: timeFromJson(status['startTime']),
     containerStatuses: containersFromJson(status['containerStatuses']),
     initContainerStatuses: containersFromJson(status['initContainerStatuses']),
     ephemeralContainerStatuses: containersFromJson(status['ephemeralContainerStatuses']),
@@ -86,7 +85,7 @@ function podStatusFromJson(status: JsonObject): PodStatus {
 function containersFromJson(json: unknown): ContainerStatus[] {
   return objectsOf(json).map((status) => {
     const terminated = asObject(asObject(status['state'])['terminated']);
-    return { state: { terminated: { finishedAt: asTime(terminated['finishedAt']) } } };
+    return { state: { terminated: { finishedAt: timeFromJson(terminated['finishedAt']) } } };
   });
 }
 
@@ -101,15 +100,14 @@ function metaFromJson(object: JsonObject): ObjectMeta {
   return {
     ...texts(meta, ['name', 'namespace', 'uid', 'resourceVersion']),
     generation: typeof generation === 'number' ? generation : 0,
-    creationTimestamp: asTime(meta['creationTimestamp']),
-    deletionTimestamp: asTime(meta['deletionTimestamp']),
+    creationTimestamp: timeFromJson(meta['creationTimestamp']),
+    deletionTimestamp: timeFromJson(meta['deletionTimestamp']),
     deletionGracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
     labels: textsFromJson(meta['labels']),
-    ownerReferences: objectsOf(meta['ownerReferences']).map(ownerFromJson),
+    ownerReferences: ownersFromJson(meta),
     finalizers: asList(meta['finalizers'])
       .filter((f) => typeof f === 'string')
-      .map(boundedText)
-      .reduce<string[]>(withFinalizer, []),
+      .map(boundedText),
   };
 }
 
@@ -119,11 +117,12 @@ export function textsFromJson(json: unknown): Record<string, string> {
   return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
 }
 
-function ownerFromJson(owner: JsonObject): OwnerReference {
-  return {
+/** The owner references in the metadata of an object. */
+export function ownersFromJson(metadata: JsonObject): OwnerReference[] {
+  return objectsOf(metadata['ownerReferences']).map((owner) => ({
     ...texts(owner, ['apiVersion', 'kind', 'name', 'uid']),
     controller: owner['controller'] === true,
-  };
+  }));
 }
 
 function objectsOf(json: unknown): readonly JsonObject[] {
@@ -135,7 +134,8 @@ function texts<K extends string>(object: JsonObject, keys: readonly K[]): Record
   return Object.fromEntries(keys.map((key) => [key, boundedText(object[key])])) as Record<K, string>;
 }
 
-function asTime(value: unknown): Time | undefined {
+/** A time as metav1.Time writes it; undefined = none, or no time. */
+export function timeFromJson(value: unknown): Time | undefined {
   const ms = Date.parse(asText(value));
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
 }

@@ -62,6 +62,26 @@ export async function* watchEvents<T>(
   }
 }
 
+/**
+ * A whole list, live, decoded object by object. Without a limit the API server answers from memory, by its index of nodes, and consistently
+ * (Kubernetes 1.31 on).
+ */
+export async function readAll<T>(
+  transport: Pick<KubeTransport, 'stream'>,
+  resource: Resource<T>,
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  try {
+    const wanted = { ...request(resource, {}), retries: 1 };
+    const { items, continueToken } = await decodeList(transport.stream(wanted, signal), resource.codec);
+    if (continueToken !== '') throw new Error('the answer is not the whole list');
+    return items;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`reading ${resource.name}`, { cause });
+  }
+}
+
 async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
   const { resource, transport, clock, pageSize = defaultPageSize } = source;
   const limit = pageSize === 'all' ? {} : { limit: String(pageSize) };

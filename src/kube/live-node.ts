@@ -1,10 +1,10 @@
 import type { Clock } from '../runtime/clock.ts';
 import { stallGuard } from './abort.ts';
-import { decodeList } from './decode.ts';
+import { readAll } from './list-watch.ts';
 import { readPolicies, type LivePolicies } from './live-policies.ts';
 import { nodePodsResource, type NodePodFacts } from './node-pods.ts';
 import type { NodeFacts } from './objects.ts';
-import { nodesResource, type Resource } from './resources.ts';
+import { nodesResource } from './resources.ts';
 import type { KubeTransport } from './transport.ts';
 
 /** A node as the API server has it now, with the policies and the pods bound to it. */
@@ -43,21 +43,4 @@ export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<L
       guard.stop();
     }
   };
-}
-
-/** A whole list, read object by object. In one page: without a limit the API server answers from memory, by its index of nodes, and consistently (Kubernetes 1.31 on). */
-export async function readAll<T>(
-  transport: Pick<KubeTransport, 'stream'>,
-  { name, path, query, accept, codec }: Resource<T>,
-  signal: AbortSignal,
-): Promise<readonly T[]> {
-  try {
-    const request = { method: 'GET', path, query, accept, retries: 1 } as const;
-    const { items, continueToken } = await decodeList(transport.stream(request, signal), codec);
-    if (continueToken !== '') throw new Error('the answer is not the whole list');
-    return items;
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new Error(`reading ${name}`, { cause });
-  }
 }

@@ -1,7 +1,8 @@
-import { asObject, asText, textsFromJson } from './decode-json.ts';
+import { asObject, asText, ownersFromJson, textsFromJson } from './decode-json.ts';
 import { parseJson } from './decode-status.ts';
-import { controllerOf, mirroredUid } from './mirror-pod.ts';
+import { mirroredUid } from './mirror-pod.ts';
 import type { OwnerRef } from './objects.ts';
+import { controllerOf } from './owner-references.ts';
 import { ApiError, type KubeTransport } from './transport.ts';
 
 /** What is asked of a pod right before it is evicted, as the API server has it now. */
@@ -47,7 +48,7 @@ function livePodOf(pod: JsonObject): LivePod {
   const meta = asObject(pod['metadata']);
   const spec = asObject(pod['spec']);
   const { priority } = spec;
-  const controller = controllerOf(meta);
+  const controller = controllerOf(ownersFromJson(meta));
   const nodeName = textOrNone(spec['nodeName']);
   const uid = asText(meta['uid']);
   if (uid === '') throw new Error('the answer is no pod');

@@ -1,5 +1,3 @@
-import { boundedOwner } from './decode-intern.ts';
-import { asList, asObject, asText } from './decode-json.ts';
 import type { OwnerRef } from './objects.ts';
 
 /** The parts of a pod that show whether it mirrors a static pod. */
@@ -23,22 +21,3 @@ export function mirroredUid({ annotations, controller, nodeName }: MirrorEvidenc
   // An empty annotation is one: it is there.
   return typeof uid === 'string' && isOwnedByNode ? uid : undefined;
 }
-
-/** Whether the pod of this node that has this metadata runs, or mirrors the pod that runs, under the UID. */
-export function hasUid(metadata: JsonObject, uid: string, nodeName: string): boolean {
-  const annotations = asObject(metadata['annotations']);
-  const controller = controllerOf(metadata);
-  return metadata['uid'] === uid || mirroredUid({ annotations, controller, nodeName }) === uid;
-}
-
-/** The owner that the metadata of an object names as its controller. */
-export function controllerOf(metadata: JsonObject): OwnerRef | undefined {
-  const owner = asList(metadata['ownerReferences'])
-    .map(asObject)
-    .find((one) => one['controller'] === true);
-  if (owner === undefined) return undefined;
-  const [apiVersion, kind] = [asText(owner['apiVersion']), asText(owner['kind'])];
-  return boundedOwner({ apiVersion, kind, name: asText(owner['name']), uid: asText(owner['uid']) });
-}
-
-type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,11 +1,24 @@
-import type { StoragePod } from '../api/local-storage.ts';
+import type {
+  DeclaredContainer,
+  DeclaredEmptyDir,
+  PodStorageSpec,
+  StorageLimit,
+  StoragePod,
+} from '../api/local-storage.ts';
 import { isKeepMarked } from '../api/matching.ts';
+import { isFinished } from '../api/pod-phase.ts';
 import { bounded, bounds, isCut } from '../runtime/bounds.ts';
-import { Interner } from './decode-intern.ts';
-import { asList, asObject, asText, boundedText, textsFromJson } from './decode-json.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  boundedText,
+  ownersFromJson,
+  textsFromJson,
+  timeFromJson,
+} from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
-import { decodeWhole, RecentStrings } from './decode-reader.ts';
-import { parseJson } from './decode-status.ts';
+import { decodeWhole } from './decode-reader.ts';
 import { MalformedError } from './frames.ts';
 import {
   NodePod as Message,
@@ -14,16 +27,18 @@ import {
   type NodePodQuantity,
   NodePodSpec,
   type NodePodStatus,
+  type NodePodVolume,
   type NodePodVolumeSource,
 } from './gen/node_pod.ts';
-import { acceptMetadata, acceptProtobuf } from './media-types.ts';
-import { controllerOf, hasUid, mirroredUid } from './mirror-pod.ts';
-import { noStorageSpec, StorageSpecs } from './node-pod-storage.ts';
+import { acceptProtobuf } from './media-types.ts';
+import { mirroredUid } from './mirror-pod.ts';
 import type { Identified } from './objects.ts';
+import { controllerOf } from './owner-references.ts';
 import type { Resource } from './resources.ts';
-import { ApiError, type KubeTransport } from './transport.ts';
+import { SharedValues } from './shared-values.ts';
+import { parseQuantity } from '../runtime/quantity.ts';
 
-/** What the agent keeps of a pod of its node. */
+/** The facts of a pod that the agent of its node keeps. */
 export interface NodePodFacts extends Identified, StoragePod {
   readonly namespace: string;
 }
@@ -40,25 +55,29 @@ export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
   };
 }
 
-/** Reads a pod down to the images it refers to, the local storage it may use and what tells it from another. */
+/** Reads a pod: its identity, the images it refers to and the local storage it may use. */
 export function nodePodCodec(): Codec<NodePodFacts> {
-  const tables: Tables = { intern: new Interner(), specs: new StorageSpecs() };
-  const strings = new RecentStrings();
+  const shared: Shared = {
+    texts: new SharedValues(),
+    images: new SharedValues(),
+    storage: new SharedValues(),
+  };
   const facts = (message: Message, known?: ReadonlyMap<string, NodePodFacts>): NodePodFacts => {
     const before = known?.get(message.metadata?.uid ?? '');
     const isSame = before !== undefined && before.resourceVersion === message.metadata?.resourceVersion;
-    return isSame ? before : nodePodFacts(message, tables);
+    return isSame ? before : nodePodFacts(message, shared);
   };
   return {
-    fromProtobuf: (bytes, known) => facts(decodeWhole(Message, bytes, strings), known),
+    fromProtobuf: (bytes, known) => facts(decodeWhole(Message, bytes), known),
     fromJson: (json, known) => facts(messageFromJson(json), known),
   };
 }
 
-/** What pods have in common is kept once. */
-interface Tables {
-  readonly intern: Interner;
-  readonly specs: StorageSpecs;
+/** Values that many pods of a node have in common: replicas, and namespaces with one limit for all. */
+interface Shared {
+  readonly texts: SharedValues<string>;
+  readonly images: SharedValues<readonly string[]>;
+  readonly storage: SharedValues<PodStorageSpec>;
 }
 
 const noSpec = NodePodSpec.fromPartial({});
@@ -66,24 +85,25 @@ const noStatus: NodePodStatus = { phase: '', reason: '' };
 
 function nodePodFacts(
   { metadata: meta, spec = noSpec, status = noStatus }: Message,
-  { intern, specs }: Tables,
+  shared: Shared,
 ): NodePodFacts {
   if (meta === undefined || meta.uid === '' || meta.name === '')
     throw new MalformedError('pod without metadata.uid and metadata.name');
   const isRead = isReadable(spec);
+  const images = imagesOf(spec, status);
   return {
     uid: meta.uid,
     name: meta.name,
-    namespace: intern.string(meta.namespace),
+    namespace: shared.texts.share(meta.namespace),
     resourceVersion: meta.resourceVersion,
-    phase: intern.string(bounded(status.phase, bounds.label)),
+    phase: shared.texts.share(bounded(status.phase, bounds.label)),
     evicted: isEvicted(status),
     deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
     configHash: configHashOf(meta, spec),
     priority: spec.priority,
     keepMarked: isKeepMarked(meta) || !isRead,
-    images: imagesOf(spec, status, intern),
-    storage: isRead ? specs.read(spec) : noStorageSpec,
+    images: images && shared.images.share(images),
+    storage: isRead ? shared.storage.share(storageOf(spec)) : noStorageSpec,
   };
 }
 
@@ -93,25 +113,23 @@ function configHashOf(
   { annotations, ownerReferences }: NodePodMeta,
   { nodeName }: NodePodSpec,
 ): string | undefined {
-  const controller = ownerReferences.find((owner) => owner.controller === true);
-  return mirroredUid({ annotations, controller, nodeName });
+  return mirroredUid({ annotations, controller: controllerOf(ownerReferences), nodeName });
 }
 
-/** Of a pod with absurdly many containers or volumes nothing is decided: what it uses and how much it may use is not kept. */
+/** A pod with more containers or volumes than that is opted out: a part of its spec would give wrong limits. */
 const isReadable = ({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): boolean =>
   containers.length + initContainers.length + ephemeralContainers.length <= bounds.podParts &&
   volumes.length <= bounds.podParts;
 
 /**
- * Each once, in the order of the spec; one that is too long to be kept names no image. A finished pod refers to none. undefined = the pod
- * refers to more than is kept: any image may be one of them.
+ * Each image once, in the order of the spec. A text that was cut names no image, and a finished pod refers to none. undefined = the pod refers to
+ * more images than are kept: any image may be one of them.
  */
 function imagesOf(
   { containers, initContainers, ephemeralContainers, volumes }: NodePodSpec,
-  { phase }: NodePodStatus,
-  intern: Interner,
+  status: NodePodStatus,
 ): readonly string[] | undefined {
-  if (phase === 'Succeeded' || phase === 'Failed') return intern.strings([]);
+  if (isFinished(status)) return [];
   const images = [
     ...[...containers, ...initContainers].map(({ image }) => image),
     ...ephemeralContainers.map((one) => one.ephemeralContainerCommon?.image ?? ''),
@@ -119,7 +137,46 @@ function imagesOf(
   ];
   const named = [...new Set(images)].filter((image) => image !== '' && !isCut(image));
   const size = named.reduce((sum, image) => sum + Buffer.byteLength(image), 0);
-  return size <= bounds.images ? intern.strings(named) : undefined;
+  return size <= bounds.images ? named : undefined;
+}
+
+const noStorageSpec: PodStorageSpec = Object.freeze({
+  emptyDirs: [],
+  containers: [],
+  initContainers: [],
+  overheadBytes: undefined,
+});
+
+function storageOf({ volumes, containers, initContainers, overhead }: NodePodSpec): PodStorageSpec {
+  return {
+    emptyDirs: volumes.flatMap(emptyDirOf),
+    containers: containers.map(containerOf),
+    initContainers: initContainers.map((one) => ({
+      ...containerOf(one),
+      restartable: one.restartPolicy === 'Always',
+    })),
+    overheadBytes: limitOf(overhead[resource])?.bytes,
+  };
+}
+
+const resource = 'ephemeral-storage';
+
+function emptyDirOf({ name, volumeSource }: NodePodVolume): readonly DeclaredEmptyDir[] {
+  const { emptyDir } = volumeSource ?? {};
+  if (emptyDir === undefined) return [];
+  return [{ name, isMemory: emptyDir.medium !== '', limit: limitOf(emptyDir.sizeLimit) }];
+}
+
+const containerOf = ({ name, resources }: NodePodContainer): DeclaredContainer => ({
+  name,
+  limit: limitOf(resources?.limits[resource]),
+});
+
+/** A text that is no quantity limits nothing; the API server lets none through. */
+function limitOf(quantity: NodePodQuantity | undefined): StorageLimit | undefined {
+  const text = quantity?.string ?? '';
+  const bytes = text === '' ? undefined : parseQuantity(text);
+  return bytes === undefined ? undefined : { bytes, text };
 }
 
 /** The JSON form as the message its protobuf form decodes to. */
@@ -127,17 +184,16 @@ function messageFromJson(json: unknown): Message {
   const pod = asObject(json);
   const meta = asObject(pod['metadata']);
   const status = asObject(pod['status']);
-  const controller = controllerOf(meta);
   return {
     metadata: {
       name: boundedText(meta['name']),
       namespace: boundedText(meta['namespace']),
       uid: boundedText(meta['uid']),
       resourceVersion: boundedText(meta['resourceVersion']),
-      deletionTimestamp: timeOf(meta['deletionTimestamp']),
+      deletionTimestamp: timeFromJson(meta['deletionTimestamp']),
       labels: textsFromJson(meta['labels']),
       annotations: textsFromJson(meta['annotations']),
-      ownerReferences: controller === undefined ? [] : [{ ...controller, controller: true }],
+      ownerReferences: ownersFromJson(meta),
     },
     spec: specFromJson(asObject(pod['spec'])),
     status: { phase: boundedText(status['phase']), reason: boundedText(status['reason']) },
@@ -196,38 +252,4 @@ const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
 function quantityOf(json: unknown): NodePodQuantity | undefined {
   if (typeof json === 'number') return { string: String(json) };
   return typeof json === 'string' ? { string: json } : undefined;
-}
-
-function timeOf(value: unknown): { seconds: number } | undefined {
-  const ms = Date.parse(asText(value));
-  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };
-}
-
-/** Whether a pod that a container or a log belongs to still exists; `unknown`: the API server did not say, so it must count as existing. */
-export type PodLookup = (
-  pod: { readonly namespace: string; readonly name: string; readonly uid: string },
-  signal: AbortSignal,
-) => Promise<'gone' | 'exists' | 'unknown'>;
-
-/** Asked right before an act, which must not wait long. */
-const lookupTimeoutMs = 10_000;
-
-/** Looks a pod of the node up live, past every cache; `uid` may also be that of a static pod, which its mirror pod names. */
-export function podLookup(transport: Pick<KubeTransport, 'send'>, nodeName: string): PodLookup {
-  return async ({ namespace, name, uid }, signal) => {
-    try {
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-      const { body } = await transport.send(
-        { method: 'GET', path, accept: acceptMetadata, timeoutMs: lookupTimeoutMs, retries: 1 },
-        signal,
-      );
-      const metadata = asObject(asObject(parseJson(body))['metadata']);
-      if (asText(metadata['uid']) === '') return 'unknown';
-      return hasUid(metadata, uid, nodeName) ? 'exists' : 'gone';
-    } catch (err) {
-      signal.throwIfAborted();
-      // Only the API server's own word that there is no such pod; a proxy's 404 is none.
-      return err instanceof ApiError && err.reason === 'NotFound' ? 'gone' : 'unknown';
-    }
-  };
 }

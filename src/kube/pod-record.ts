@@ -1,83 +1,61 @@
 import type { OwnerRef, PodFacts } from './objects.ts';
+import type { SharedValues } from './shared-values.ts';
 
-/** What a pod has in common with many others, so that one value does for all of them. */
-export type PodTraits = Pick<
+/** The facts that a pod has in common with many others. */
+export interface PodTraits extends Omit<
   PodFacts,
-  | 'started'
-  | 'generation'
-  | 'phase'
-  | 'reason'
-  | 'message'
-  | 'labels'
-  | 'finalizers'
-  | 'deletionAtMs'
-  | 'deletionGracePeriodSeconds'
-> & {
-  /** Of the controller. */
+  | 'uid'
+  | 'name'
+  | 'namespace'
+  | 'nodeName'
+  | 'resourceVersion'
+  | 'createdAtMs'
+  | 'finishedAtMs'
+  | 'controller'
+> {
   readonly ownerApiVersion: string | undefined;
   readonly ownerKind: string | undefined;
-};
+}
 
-/** 2020-01-01. Seconds from here to 2088 fit in 31 bits, which V8 keeps in the object itself; all else would be a box of 16 bytes. */
-const epochSeconds = 1_577_836_800;
-/** As many digits as any number has that is exact. */
-const maxExactDigits = 15;
-const digit = { zero: 0x30, nine: 0x39 };
-
-/** The facts of a pod in a third of the memory: of 100 000 pods every 10 bytes are a megabyte. */
+/** The facts of a pod in 60 % of the memory of a plain object. */
 export class PodRecord implements PodFacts {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
   readonly nodeName: string | undefined;
-  readonly version: number | string;
-  readonly created: number;
-  readonly finished: number | undefined;
+  readonly resourceVersion: string;
+  readonly createdAtMs: number;
+  readonly finishedAtMs: number | undefined;
   readonly ownerUid: string | undefined;
-  /** How much of the pod's own name it is: controllers name a pod after themselves. */
-  readonly ownerName: number | string | undefined;
+  readonly ownerName: string | undefined;
   readonly traits: PodTraits;
 
-  constructor(facts: PodFacts, traits: PodTraits) {
-    const { controller } = facts;
+  constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
     this.uid = facts.uid;
     this.name = facts.name;
     this.namespace = facts.namespace;
     this.nodeName = facts.nodeName;
-    this.version = numberOf(facts.resourceVersion) ?? facts.resourceVersion;
-    this.created = facts.createdAtMs / 1000 - epochSeconds;
-    this.finished = facts.finishedAtMs === undefined ? undefined : facts.finishedAtMs / 1000 - epochSeconds;
-    this.ownerUid = controller?.uid;
-    this.ownerName = controller && prefixOf(facts.name, controller.name);
-    this.traits = traits;
-  }
-
-  get resourceVersion(): string {
-    return String(this.version);
-  }
-
-  get generation(): number {
-    return this.traits.generation;
-  }
-
-  get createdAtMs(): number {
-    return (this.created + epochSeconds) * 1000;
-  }
-
-  get finishedAtMs(): number | undefined {
-    return this.finished === undefined ? undefined : (this.finished + epochSeconds) * 1000;
+    this.resourceVersion = facts.resourceVersion;
+    this.createdAtMs = facts.createdAtMs;
+    this.finishedAtMs = facts.finishedAtMs;
+    this.ownerUid = facts.controller?.uid;
+    this.ownerName = facts.controller?.name;
+    this.traits = traits.share(traitsOf(facts));
   }
 
   /** A new value each time. */
   get controller(): OwnerRef | undefined {
-    const { ownerUid: uid, ownerName, traits } = this;
-    if (uid === undefined || ownerName === undefined) return undefined;
-    const name = typeof ownerName === 'string' ? ownerName : this.name.slice(0, ownerName);
+    const { ownerUid: uid, ownerName: name, traits } = this;
+    if (uid === undefined || name === undefined) return undefined;
     return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
   }
 
   get started(): boolean {
     return this.traits.started;
+  }
+
+  get generation(): number {
+    return this.traits.generation;
   }
 
   get phase(): string {
@@ -109,16 +87,18 @@ export class PodRecord implements PodFacts {
   }
 }
 
-/** The number of which `text` is the only way to write it; undefined when there is none that is exact. */
-function numberOf(text: string): number | undefined {
-  if (text.length === 0 || text.length > maxExactDigits) return undefined;
-  if (text.charCodeAt(0) === digit.zero && text.length > 1) return undefined;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code < digit.zero || code > digit.nine) return undefined;
-  }
-  return Number(text);
+function traitsOf(facts: PodFacts): PodTraits {
+  return {
+    started: facts.started,
+    generation: facts.generation,
+    phase: facts.phase,
+    reason: facts.reason,
+    message: facts.message,
+    labels: facts.labels,
+    finalizers: facts.finalizers,
+    deletionAtMs: facts.deletionAtMs,
+    deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
+    ownerApiVersion: facts.controller?.apiVersion,
+    ownerKind: facts.controller?.kind,
+  };
 }
-
-const prefixOf = (name: string, owner: string): number | string =>
-  name.startsWith(owner) ? owner.length : owner;

@@ -1,6 +1,5 @@
 import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from './decode-facts.ts';
 import type { Keep } from './decode-facts.ts';
-import { Interner } from './decode-intern.ts';
 import {
   asObject,
   asText,
@@ -11,7 +10,7 @@ import {
   replicaSetFromJson,
 } from './decode-json.ts';
 import type { Codec } from './decode-list.ts';
-import { decodeWhole, RecentStrings, type Decoder } from './decode-reader.ts';
+import { decodeWhole, type Decoder } from './decode-reader.ts';
 import { MalformedError } from './frames.ts';
 import { ReplicaSet } from './gen/apps.ts';
 import { Job } from './gen/batch.ts';
@@ -27,6 +26,8 @@ import type {
   RawFacts,
   ReplicaSetFacts,
 } from './objects.ts';
+import type { PodTraits } from './pod-record.ts';
+import { SharedValues } from './shared-values.ts';
 
 /** One collection of the API and how its objects are read. */
 export interface Resource<T> {
@@ -87,57 +88,49 @@ export function jsonResource(options: {
 
 /** Reads pods, keeping the labels in `labelKeys`. */
 export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
-  return generated(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
+  return codec(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }
 
 /** Reads nodes with all their labels. */
 export function nodeCodec(): Codec<NodeFacts> {
-  return generated(Node, { fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) });
+  return codec(Node, { fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) });
 }
 
 /** Reads namespaces with all their labels. */
 export function namespaceCodec(): Codec<NamespaceFacts> {
-  return generated(Namespace, { fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) });
+  return codec(Namespace, { fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) });
 }
 
 /** Reads Jobs. */
 export function jobCodec(): Codec<JobFacts> {
-  return generated(Job, { fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) });
+  return codec(Job, { fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) });
 }
 
 /** Reads ReplicaSets. */
 export function replicaSetCodec(): Codec<ReplicaSetFacts> {
-  return generated(ReplicaSet, { fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) });
+  return codec(ReplicaSet, { fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) });
 }
 
 type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
 
-/** One kind: how its two forms become one, and what is kept of it. */
+/** How one kind is read: its JSON as the message that its protobuf decodes to, and the facts of that message. */
 interface Kind<M, T> {
-  fromProtobuf(bytes: Buffer): M;
   fromJson(json: unknown): M;
-  identity(message: M): Identity | undefined;
-  /** `known`: the facts of the same state, when there are any. */
+  /** `known`: the facts of the same state, if there are any. */
   toFacts(message: M, keep: Keep, known: T | undefined): T;
 }
 
-/** A kind that is read by the decoder made for it, with all its labels. */
-function generated<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
-  message: Decoder<M>,
-  kind: Pick<Kind<M, T>, 'fromJson' | 'toFacts'>,
+/** Keeps the labels in `labelKeys`, all by default. */
+function codec<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
+  decoder: Decoder<M>,
+  kind: Kind<M, T>,
   labelKeys: () => LabelKeys = () => 'all',
 ): Codec<T> {
-  const strings = new RecentStrings();
-  const fromProtobuf = (bytes: Buffer): M => decodeWhole(message, bytes, strings);
-  return codec({ ...kind, fromProtobuf, identity: ({ metadata }) => metadata }, labelKeys);
-}
-
-function codec<M, T extends Identified>(kind: Kind<M, T>, labelKeys: () => LabelKeys): Codec<T> {
-  const keep = { labelKeys, intern: new Interner() };
+  const keep = { labelKeys, texts: new SharedValues<string>(), podTraits: new SharedValues<PodTraits>() };
   const facts = (message: M, known?: ReadonlyMap<string, T>): T =>
-    kind.toFacts(message, keep, sameState(known, kind.identity(message)));
+    kind.toFacts(message, keep, sameState(known, message.metadata));
   return {
-    fromProtobuf: (bytes, known) => facts(kind.fromProtobuf(bytes), known),
+    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), known),
     fromJson: (json, known) => facts(kind.fromJson(json), known),
   };
 }

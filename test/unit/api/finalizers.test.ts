@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { jobTrackingFinalizer, withFinalizer } from '../../../src/api/finalizers.ts';
+import { jobTrackingFinalizer, keptFinalizers } from '../../../src/api/finalizers.ts';
 
-const kept = (finalizers: readonly string[]): readonly string[] =>
-  finalizers.reduce<string[]>(withFinalizer, []);
 const others = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `a/${i}`);
 
 test.each([
@@ -20,5 +18,5 @@ test.each([
     expected: [jobTrackingFinalizer, ...others(7)],
   },
 ])('$name', ({ finalizers, expected }) => {
-  expect(kept(finalizers)).toEqual(expected);
+  expect(keptFinalizers(finalizers)).toEqual(expected);
 });

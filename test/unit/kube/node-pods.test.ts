@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decodeList } from '../../../src/kube/decode.ts';
 import { NodePod } from '../../../src/kube/gen/node_pod.ts';
-import { nodePodCodec, nodePodsResource, podLookup } from '../../../src/kube/node-pods.ts';
-import { ApiError } from '../../../src/kube/transport.ts';
-import { FakeTransport } from '../../fakes/transport.ts';
-
-const never = new AbortController().signal;
+import { nodePodCodec, nodePodsResource } from '../../../src/kube/node-pods.ts';
 
 const metadata = {
   name: 'web',
@@ -238,52 +234,5 @@ describe('a pod of the node', () => {
       yield await Promise.resolve(Buffer.from(JSON.stringify(list)));
     })();
     expect((await decodeList(body, resource.codec)).items).toEqual([facts]);
-  });
-});
-
-describe('whether a pod is still there', () => {
-  const pod = { namespace: 'shop', name: 'web', uid: 'u1' };
-  const mirrorOf = (uid: string): object => ({
-    uid: 'u2',
-    annotations: {
-      ...{ 'kubernetes.io/config.mirror': uid, 'kubernetes.io/config.hash': uid },
-      'kubernetes.io/config.source': 'file',
-    },
-    ownerReferences: metadata.ownerReferences,
-  });
-  const refused =
-    (status: number, reason: string): (() => never) =>
-    () => {
-      throw new ApiError('no', { status, reason });
-    };
-
-  test.each([
-    { name: 'the same one', send: () => ({ metadata: { uid: 'u1' } }), expected: 'exists' },
-    { name: 'a namesake', send: () => ({ metadata: { uid: 'u2' } }), expected: 'gone' },
-    {
-      name: 'the mirror of a static pod',
-      send: () => ({ metadata: mirrorOf('u1') }),
-      expected: 'exists',
-    },
-    {
-      name: 'a namesake with the annotations of a static pod',
-      send: () => ({ metadata: { ...mirrorOf('u1'), ownerReferences: [] } }),
-      expected: 'gone',
-    },
-    { name: 'no pod', send: refused(404, 'NotFound'), expected: 'gone' },
-    { name: 'a 404 of a proxy', send: refused(404, ''), expected: 'unknown' },
-    { name: 'no right to know', send: refused(403, 'Forbidden'), expected: 'unknown' },
-    { name: 'a server in trouble', send: refused(500, ''), expected: 'unknown' },
-    { name: 'an answer that is none', send: () => ({}), expected: 'unknown' },
-    { name: 'an answer that is no JSON', send: () => Buffer.from('<html>'), expected: 'unknown' },
-  ])('$name: $expected', async ({ send, expected }) => {
-    const transport = new FakeTransport({ send });
-    expect(await podLookup(transport, 'node-1')(pod, never)).toBe(expected);
-    expect(transport.requests[0]?.path).toBe('/api/v1/namespaces/shop/pods/web');
-  });
-
-  test('a stop is not an answer', async () => {
-    const stopped = AbortSignal.abort(new Error('stopping'));
-    await expect(podLookup(new FakeTransport({}), 'node-1')(pod, stopped)).rejects.toThrow('stopping');
   });
 });

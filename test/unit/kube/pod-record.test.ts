@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Interner } from '../../../src/kube/decode-intern.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
-import { PodRecord } from '../../../src/kube/pod-record.ts';
+import { PodRecord, type PodTraits } from '../../../src/kube/pod-record.ts';
+import { SharedValues } from '../../../src/kube/shared-values.ts';
 import { told } from './decode.fixtures.ts';
 import { property } from '../../property.ts';
 
@@ -45,17 +45,33 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
 test('what goes in comes out, whatever else shares its traits', property, () => {
   fc.assert(
     fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
-      const intern = new Interner();
-      const kept = all.map((facts) => new PodRecord(facts, intern.traits(facts)));
+      const traits = new SharedValues<PodTraits>();
+      const kept = all.map((facts) => new PodRecord(facts, traits));
       expect(kept.map(told)).toEqual(all);
     }),
   );
 });
 
 test('pods that differ in their own things alone share the rest', () => {
-  const intern = new Interner();
+  const traits = new SharedValues<PodTraits>();
   const [base] = fc.sample(pods, 1);
   if (base === undefined) throw new Error('no sample');
-  const kept = ['a', 'b', 'c'].map((uid) => intern.traits({ ...base, uid, name: uid }));
-  expect(kept[2]).toBe(kept[1]);
+  const [one, other] = ['a', 'b'].map((uid) => new PodRecord({ ...base, uid, name: uid }, traits));
+  expect(one?.traits).toBe(other?.traits);
+});
+
+test('values of others are not mixed up, whatever texts they are made of', () => {
+  const values = new SharedValues<readonly string[]>();
+  const lists = [['a', 'b'], ['a","b'], ['a\u0000b'], ['a,b'], ['ab'], []];
+  for (const list of [...lists, ...lists]) expect(values.share([...list])).toEqual(list);
+});
+
+test('churn does not make a table grow, and long values are not held', () => {
+  const values = new SharedValues<readonly string[]>();
+  const first = values.share(['first']);
+  for (let i = 0; i < 10_000; i += 1) values.share([`value-${i}`]);
+  expect(values.share(['first'])).not.toBe(first);
+  const long = ['x'.repeat(2_000)];
+  expect(values.share(long)).toBe(long);
+  expect(values.share([...long])).not.toBe(long);
 });
