@@ -114,8 +114,7 @@ export default defineConfig(
   { files: ['src/{controllers,agent}/*/**'], rules: imports(typesOnly, topLayer, siblingUnit) },
   {
     files: ['src/{controllers,agent}/*/**'],
-    // executor.ts: the units that do not act through gc/execute.ts yet.
-    ignores: ['**/{controller,manager,act,checks,executor}.ts'],
+    ignores: ['**/{controller,manager,act,checks}.ts'],
     rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment, ...decisionsArePure),
   },
   // Types that libraries infer from what is declared here.

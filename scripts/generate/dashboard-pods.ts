@@ -131,7 +131,7 @@ export const podsPanels: readonly Panel[] = [
   {
     ...{
       title: 'Pace',
-      description: 'Deletes that may be in flight at a time, as the API server takes them.',
+      description: 'Requests to mark a pod as Failed or to delete it that are in flight.',
     },
     ...one(`max(dustpan_pod_gc_delete_window{${controller}})`, 'in flight'),
   },

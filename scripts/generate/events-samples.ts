@@ -3,7 +3,6 @@ import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../s
 import type { OwnedPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
-import type { PodDeletion } from '../../src/controllers/podgc/facts.ts';
 import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
 
@@ -25,12 +24,10 @@ export const trippedBreaker = { policy, missingNodes: 30, percent: 60 };
 
 const job: OwnerRef = { apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: '77aa' };
 
-export const deletions: readonly PodDeletion[] = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'g7'].map((suffix) => ({
-  verdict: 'Delete',
-  pod: podOf(`nightly-${suffix}`, { controller: job }),
-  reason: 'Terminated',
+export const deletions = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6', 'g7'].map((suffix) => ({
+  target: { pod: podOf(`nightly-${suffix}`, { controller: job }) },
+  reason: 'Terminated' as const,
   policy,
-  markFailed: false,
 }));
 
 export const sweep = { policy, pods: 20_000 };

@@ -77,10 +77,8 @@ function presetOf(values: readonly Labelled[], label: string): readonly string[]
 }
 
 function showEmptyPodPlan(registry: Registry): void {
-  const none = { eachKept: () => undefined, kept: () => [], finished: () => undefined };
-  const plan = { deletions: [], policies: [], ...none };
-  const census = { byReason: new Map(), waiting: new Map(), held: new Map(), heldPods: [] };
-  showPodPlan(podGcMetrics(registry), plan, census);
+  const plan = { deletions: [], policies: [], kept: [] };
+  showPodPlan(podGcMetrics(registry), plan, { byPolicy: new Map(), heldPods: [] });
 }
 
 function showEmptyImagePlan(registry: Registry): void {

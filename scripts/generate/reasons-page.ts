@@ -1,6 +1,5 @@
 import { upstreamReason as imageWords } from '../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../src/api/local-storage.ts';
-import { podMeanings } from '../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -16,6 +15,7 @@ import { evictionReasons } from '../../src/gc/reasons/evictions.ts';
 import { containerReasons } from '../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../src/gc/reasons/images.ts';
 import { storageReasons } from '../../src/gc/reasons/storage.ts';
+import { podReasons } from '../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
@@ -36,8 +36,8 @@ export function reasonsPage(): string {
 const podSections = (): readonly string[] => [
   ...heading(2, 'Pods (podgc)'),
   'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first that hits decides.',
-  ...reasonTable('Delete', podDeleteReasons, podMeanings),
-  ...reasonTable('Keep', podKeepReasons, podMeanings),
+  ...reasonTable('Delete', podDeleteReasons, podReasons),
+  ...reasonTable('Keep', podKeepReasons, podReasons),
 ];
 
 const imageSections = (): readonly string[] => [

@@ -1,4 +1,3 @@
-import { repeated } from '../runtime/repeated.ts';
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
 import { everything, selectorKeys, selectsAll } from './selector.ts';
@@ -53,14 +52,11 @@ export function podMatcher(
   const candidatesIn = namespaceMatcher(claims, namespaces);
   const byPod = new SelectorIndex(claims.map(({ podSelector }) => podSelector));
   const judges = new Map<string, Judge>();
-  const judgeIn = repeated((namespace: string): Judge => {
-    const known = judges.get(namespace);
-    if (known !== undefined) return known;
-    const judge = judgeAmong(claims, candidatesIn(namespace), byPod);
+  return ({ namespace, labels }) => {
+    const judge = judges.get(namespace) ?? judgeAmong(claims, candidatesIn(namespace), byPod);
     judges.set(namespace, judge);
-    return judge;
-  });
-  return ({ namespace, labels }) => judgeIn(namespace)(labels);
+    return judge(labels);
+  };
 }
 
 /** What governs a pod of one namespace, by its labels. */
@@ -73,7 +69,7 @@ interface Candidates {
   readonly isKnown: boolean;
 }
 
-/** Mostly the first takes every pod: then there is nothing to look for, 100 000 times. */
+/** Mostly the first policy selects every pod: then no index is searched. */
 function judgeAmong(
   claims: readonly Claim[],
   { positions, isKnown }: Candidates,
@@ -85,7 +81,7 @@ function judgeAmong(
   };
   const first = claims[positions.firstIn(positions)];
   if (first === undefined || selectsAll(first.podSelector)) return () => governorOf(first);
-  return repeated((labels: Labels) => governorOf(claims[positions.firstIn(byPod.select(labels))]));
+  return (labels) => governorOf(claims[positions.firstIn(byPod.select(labels))]);
 }
 
 /** Resolves a namespace; one whose labels are not known may be selected by every claim that does not exclude it by name. */

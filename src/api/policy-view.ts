@@ -1,4 +1,3 @@
-import type { Confirmation } from '../runtime/act-gate.ts';
 import type { InvalidPolicy, Policy } from './policy.ts';
 
 /** Highest priority first; another array whenever a spec changed, the same one otherwise. */
@@ -10,4 +9,11 @@ export interface PolicyView {
   readonly ranked: RankedPolicies;
   /** Reads them live and compares. */
   confirm(ranked: RankedPolicies, signal: AbortSignal): Promise<Confirmation>;
+}
+
+/** What the API server says of the policies now, and how far our clock is from its own. */
+export interface Confirmation {
+  /** The policies the plan was made from are those the server has. */
+  readonly same: boolean;
+  readonly clockSkewMs: number;
 }

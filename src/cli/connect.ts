@@ -17,7 +17,7 @@ export interface Connected {
   readonly connection: ClusterConnection;
   /** Lists, watches, status, Events: under --kube-api-qps. */
   readonly transport: HttpTransport;
-  /** Deletes and what belongs to them: paced by the server's answers, so without that limit. */
+  /** Deletes and the requests that belong to them: a fixed number in flight and the server's 429 limit them, so that limit does not. */
   readonly acts: HttpTransport;
   /** Renewals of the lease: their own connections, so that nothing can starve them. */
   readonly lease: HttpTransport;

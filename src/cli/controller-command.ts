@@ -87,7 +87,7 @@ export const controllerOptions = () =>
           .addOption(duration('--pod-gc-period <DURATION>', 'Pause between two passes over the pods.', '20s'))
           .option(
             '--max-delete-qps <NUMBER>',
-            'Maximum pod deletions per second. 0 = as many as the API server handles well: the rate adapts to its responses.',
+            'Maximum pod deletions per second. 0 = no limit: 32 at a time, with a pause when the API server responds with 429.',
             decimal,
             0,
           ),

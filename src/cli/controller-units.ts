@@ -8,7 +8,7 @@ import { readStatus } from '../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../api/policy-set.ts';
 import type { PolicyView } from '../api/policy-view.ts';
-import type { Confirmation } from '../runtime/act-gate.ts';
+import type { Confirmation } from '../api/policy-view.ts';
 import { readPolicies } from '../kube/live-policies.ts';
 import { clusterActions } from '../kube/cluster.ts';
 import { podEvictions } from '../kube/eviction.ts';

@@ -178,7 +178,8 @@ export function listed<E, R extends keyof E & Reason>(
     const { detail, field } = explain(catalog, one);
     const rest = { policy, order: isCarriedOut ? order : undefined, eligibleAt, bytes };
     const known = { unit: one.unit, verdict, reason: one.reason, object, detail, field: field ?? null };
-    list.push(decision(known, rest));
+    const mark = verdict === 'Delete' && target.kind === 'Pod' && { markFailed: target.markFailed === true };
+    list.push({ ...decision(known, rest), ...mark });
   }
   return list;
 }

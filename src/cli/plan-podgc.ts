@@ -1,53 +1,19 @@
-import { isInvalid, type Policy } from '../api/policy.ts';
-import type { PodGcFacts, PodGcPlan } from '../controllers/podgc/facts.ts';
+import { decisionsOf, type PodGcFacts, type PodGcPlan } from '../controllers/podgc/facts.ts';
 import { noneSeen } from '../controllers/podgc/finish.ts';
 import { noneMissing } from '../controllers/podgc/nodes.ts';
 import { observe } from '../controllers/podgc/observe.ts';
 import { planPodGc } from '../controllers/podgc/plan.ts';
-import type { PodFacts } from '../kube/objects.ts';
+import { podReasons } from '../gc/reasons/pods.ts';
+import { summarize } from '../gc/summary.ts';
 import type { ByUid, World } from '../snapshot/world.ts';
-import {
-  Counts,
-  decision,
-  isListed,
-  type Decision,
-  type PlanOptions,
-  type PodObject,
-  type Totals,
-  type UnitPlan,
-} from './plan-document.ts';
-import { deletedPodTold, keptPodTold, type PodContext } from './plan-podgc-detail.ts';
+import { listed, type PlanOptions, type Totals, type UnitPlan } from './plan-document.ts';
 
 /** What the controller's pod GC would do, by its own plan. Pods that are not known have no decision. */
 export function planPods(world: World, options: PlanOptions): UnitPlan {
-  const policies = world.policies ?? [];
-  const plan = planPodGc(factsOf(world, options), { policies, now: options.now });
-  const counts = new Counts();
-  const context: PodContext = { world, plan, options };
-  const invalid = policies.find((policy) => isInvalid(policy));
-  const decisions: Decision[] = [];
-  plan.deletions.forEach((deletion, i) => {
-    const { pod, reason, policy, markFailed } = deletion;
-    counts.goes(reason);
-    const known = { unit: 'podgc', verdict: 'Delete', reason, object: objectOf(pod) } as const;
-    if (!isListed(options, known)) return;
-    const told = deletedPodTold(deletion, i + 1, context);
-    decisions.push({ ...decision({ ...known, ...told }, { policy, order: i + 1 }), markFailed });
-  });
-  plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
-    counts.stays(reason, eligibleAtMs !== undefined);
-    const known = { unit: 'podgc', verdict: 'Keep', reason, object: objectOf(pod) } as const;
-    if (!isListed(options, known)) return;
-    const told = keptPodTold({ pod, reason, policy }, context);
-    const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
-    const governor = reason === 'InvalidPolicy' ? invalid : policy;
-    decisions.push(decision({ ...known, ...told }, { policy: governor, eligibleAt }));
-  });
-  return { decisions, totals: plan.policies.length === 0 ? undefined : totalsOf(plan, counts, world) };
+  const plan = planPodGc(factsOf(world, options), { policies: world.policies ?? [], now: options.now });
+  const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
+  return { decisions, totals: plan.policies.length === 0 ? undefined : totalsOf(plan, world) };
 }
-
-/** Long enough for every quarantine, and still a time. */
-const longAgoMs = 1e14;
 
 /** What the controller would see in its first pass. */
 function factsOf(world: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
@@ -64,7 +30,7 @@ function factsOf(world: World, { assumeElapsed, now }: PlanOptions): PodGcFacts 
   );
   if (world.nodes === undefined) return { ...facts, nodes: undefined, missingForMs: new Map() };
   if (!assumeElapsed) return facts;
-  return { ...facts, missingForMs: new Map([...facts.missingForMs.keys()].map((name) => [name, longAgoMs])) };
+  return { ...facts, missingForMs: new Map([...facts.missingForMs.keys()].map((name) => [name, Infinity])) };
 }
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({
@@ -72,16 +38,9 @@ const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; read
   synced: items !== undefined,
 });
 
-const objectOf = ({ namespace, name, uid, nodeName }: PodFacts): PodObject => ({
-  kind: 'Pod',
-  namespace,
-  name,
-  uid,
-  node: nodeName ?? null,
-});
-
-function totalsOf(plan: PodGcPlan, { planned, kept, waiting, reasons }: Counts, { pods }: World): Totals {
-  const tripped = plan.policies.flatMap(({ policy, trippedPercent }: PolicyPercent) =>
+function totalsOf(plan: PodGcPlan, { pods }: World): Totals {
+  const { planned, kept, waiting, reasons } = summarize(decisionsOf(plan));
+  const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
     trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
   );
   return {
@@ -89,9 +48,4 @@ function totalsOf(plan: PodGcPlan, { planned, kept, waiting, reasons }: Counts, 
     ...(pods === undefined && { state: 'Unknown' }),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };
-}
-
-interface PolicyPercent {
-  readonly policy: Policy;
-  readonly trippedPercent: number | undefined;
 }

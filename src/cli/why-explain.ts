@@ -1,8 +1,9 @@
-import { podMeanings, type ReasonMeaning } from '../api/reason-meanings.ts';
+import type { ReasonEntry } from '../gc/reasons/entry.ts';
 import { evictionReasons } from '../gc/reasons/evictions.ts';
 import { containerReasons } from '../gc/reasons/containers.ts';
 import { imageReasons } from '../gc/reasons/images.ts';
 import { storageReasons, storageWarnings } from '../gc/reasons/storage.ts';
+import { podReasons } from '../gc/reasons/pods.ts';
 import type { World } from '../snapshot/world.ts';
 import type { Decision, PlanDocument, Unit } from './plan-document.ts';
 import type { AskedObject, Found } from './why-found.ts';
@@ -51,10 +52,10 @@ function explanationOf(decision: Decision, world: World): Explanation {
 }
 
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
-type Meaning = Pick<ReasonMeaning, 'meaning' | 'change' | 'caution'>;
+type Meaning = Pick<ReasonEntry<never>, 'meaning' | 'change' | 'caution'>;
 
 const meanings: Readonly<Record<Unit, Meanings>> = {
-  podgc: podMeanings,
+  podgc: podReasons,
   imagegc: imageReasons,
   localstorage: { ...evictionReasons, ...storageReasons },
   containergc: containerReasons,

@@ -16,6 +16,8 @@ export interface PodTarget {
   readonly uid: string;
   /** undefined = not bound to a node, or bound to the node that the plan is about. */
   readonly node: string | undefined;
+  /** Of podgc: it sets phase Failed before it deletes the pod, because the phase is neither Succeeded nor Failed. */
+  readonly markFailed?: boolean;
 }
 
 export interface ImageTarget {

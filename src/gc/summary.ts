@@ -15,34 +15,59 @@ export interface Summary {
   readonly reasons: Readonly<Partial<Record<Reason, number>>>;
 }
 
+type Summed = Pick<Decision, 'verdict' | 'reason' | 'bytes' | 'eligibleAt'>;
+
 /** Sums up decisions. */
-export function summarize(
-  decisions: Iterable<Pick<Decision, 'verdict' | 'reason' | 'bytes' | 'eligibleAt'>>,
-): Summary {
-  const reasons: Partial<Record<Reason, number>> = {};
-  const sums = { planned: 0, kept: 0, waiting: 0, warned: 0, bytes: 0 };
-  for (const { verdict, reason, bytes = 0, eligibleAt } of decisions) {
+export function summarize(decisions: Iterable<Summed>): Summary {
+  const sums = new Sums();
+  for (const decision of decisions) sums.add(decision);
+  return sums;
+}
+
+/** Sums up the decisions of each policy: of the very policies of the plan, not of equal ones. */
+export function summarizeByPolicy(
+  decisions: Iterable<Summed & Pick<Decision, 'policy'>>,
+): ReadonlyMap<AnyPolicy, Summary> {
+  const byPolicy = new Map<AnyPolicy, Sums>();
+  for (const decision of decisions) {
+    const sums = byPolicy.get(decision.policy) ?? new Sums();
+    sums.add(decision);
+    byPolicy.set(decision.policy, sums);
+  }
+  return byPolicy;
+}
+
+class Sums implements Summary {
+  readonly reasons: Partial<Record<Reason, number>> = {};
+  planned = 0;
+  kept = 0;
+  waiting = 0;
+  warned = 0;
+  bytes = 0;
+
+  add({ verdict, reason, bytes = 0, eligibleAt }: Summed): void {
     if (verdict === 'Warn') {
-      sums.warned += 1;
-      continue;
+      this.warned += 1;
+      return;
     }
-    reasons[reason] = (reasons[reason] ?? 0) + 1;
+    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
     if (verdict === 'Keep') {
-      sums.kept += 1;
-      sums.waiting += Number(eligibleAt !== undefined);
+      this.kept += 1;
+      this.waiting += Number(eligibleAt !== undefined);
     } else {
-      sums.planned += 1;
-      sums.bytes += bytes;
+      this.planned += 1;
+      this.bytes += bytes;
     }
   }
-  return { ...sums, reasons };
 }
 
 type AnyPolicy = Policy | InvalidPolicy | undefined;
 
 /** Counts by policy: by the very policies of the plan, not by what is equal. */
-export function countByPolicy(decisions: Iterable<Pick<Decision, 'policy'>>): ReadonlyMap<AnyPolicy, number> {
-  const counts = new Map<AnyPolicy, number>();
+export function countByPolicy<P extends AnyPolicy>(
+  decisions: Iterable<{ readonly policy: P }>,
+): ReadonlyMap<P, number> {
+  const counts = new Map<P, number>();
   for (const { policy } of decisions) counts.set(policy, (counts.get(policy) ?? 0) + 1);
   return counts;
 }

@@ -26,8 +26,8 @@ const rules = {
   orphaned: { quarantine: `${quarantineMs}ms` },
   safety: { maxOrphanedNodesPercent: 20 },
 };
-/** The requests that a pass begins with in flight: what it may still do once something has changed. */
-const inFlight = 16;
+/** The requests of a pass in flight: the most that it may still do once something has changed. */
+const inFlight = 32;
 const batch = 300;
 
 let cluster: Cluster;

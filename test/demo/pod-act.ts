@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
+import { decisionsOf, type PodGcPlan } from '../../src/controllers/podgc/facts.ts';
 import { fill } from './fill.ts';
 import { podMeaning } from './meaning.ts';
 import { mess, podName, policy } from './mess.ts';
@@ -64,14 +64,14 @@ async function showEnforce(stage: Stage, controller: Program): Promise<readonly 
     const plan = await see(stage);
     const left = podNames(plan);
     const lines = [`  ${left.length} of ${before.length} pods left`, ...planLines(plan)];
-    const waiting = [...plan.kept()].some(({ reason }) => reason === 'Quarantined');
+    const waiting = [...plan.kept].some(({ reason }) => reason === 'Quarantined');
     if (plan.deletions.length === 0 && !waiting) {
       screen.settle(lines);
       return before;
     }
     controller.check();
     if (Date.now() > until)
-      throw new Error(`still due: ${plan.deletions.map(({ pod }) => pod.name).join(', ')}`);
+      throw new Error(`still due: ${plan.deletions.map(({ target }) => target.name).join(', ')}`);
     screen.frame(lines);
     await sleep(200);
   }
@@ -84,7 +84,7 @@ async function reckon(stage: Stage, before: readonly string[], controller: Progr
   const left = podNames(plan);
   const gone = before.filter((name) => !left.includes(name));
   const went = await reasonsOf(controller, gone);
-  const stays = new Map<string, string>([...plan.kept()].map(({ pod, reason }) => [pod.name, reason]));
+  const stays = new Map<string, string>([...plan.kept].map(({ target, reason }) => [target.name, reason]));
   screen.say();
   screen.say(bold('which pods went, which stayed, and why'));
   const rows = mess.flatMap((leftover) => {
@@ -146,8 +146,8 @@ const see = ({ transport, signal }: Stage): Promise<PodGcPlan> => look(transport
 const planLines = (plan: PodGcPlan): string[] =>
   sideBySide(
     plan.deletions.map(({ reason }) => reason),
-    [...plan.kept()].map(({ reason }) => reason),
+    [...plan.kept].map(({ reason }) => reason),
   );
 
 const podNames = (plan: PodGcPlan): string[] =>
-  [...plan.deletions.map(({ pod }) => pod.name), ...[...plan.kept()].map(({ pod }) => pod.name)].sort();
+  [...decisionsOf(plan)].map(({ target }) => target.name).sort();

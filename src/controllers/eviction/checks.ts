@@ -6,7 +6,7 @@ import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { PodEvictions } from '../../kube/eviction.ts';
 import type { LivePod } from '../../kube/live-pod.ts';
-import type { Confirmation } from '../../runtime/act-gate.ts';
+import type { Confirmation } from '../../api/policy-view.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';

@@ -1,17 +1,18 @@
-import { isKeepMarked, podLabelKeys } from '../../api/matching.ts';
+import { podLabelKeys } from '../../api/matching.ts';
 import type { PolicyPassReport } from '../../api/pass-report.ts';
 import type { PolicyView, RankedPolicies } from '../../api/policy-view.ts';
+import { podKeepReasons } from '../../api/reasons.ts';
+import { countByPolicy } from '../../gc/summary.ts';
 import type { ClusterActions } from '../../kube/cluster.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import type { Recorder } from '../../kube/recorder.ts';
 import type { Store } from '../../kube/reflector.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { paced } from '../../runtime/paced.ts';
-import { initialPace, type Pace } from '../../runtime/pacing.ts';
 import { inSlices } from '../../runtime/slices.ts';
+import { deletePods, fieldsOf, throwIfFailed } from './act.ts';
+import { maxPlanAgeMs } from './checks.ts';
 import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
-import { DeletionExecutor, fieldsOf } from './executor.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
 import { showPlan, type PodGcMetrics } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
@@ -19,13 +20,13 @@ import { observe, type Caches } from './observe.ts';
 import { noneMissing, type MissingNodes } from './nodes.ts';
 import { planPodGc } from './plan.ts';
 import {
-  countByPolicy,
-  nothingSaid,
+  countOf,
   notices,
+  nothingNoticed,
   passReports,
   takeCensus,
   type Census,
-  type Said,
+  type Noticed,
 } from './report.ts';
 
 /** The pods known, and whether the labels that today's policies read were kept of them. */
@@ -46,22 +47,21 @@ export interface PodGcDeps extends Caches {
   readonly log: Logger;
   /** Between two passes. */
   readonly periodMs: number;
-  /** 0 = adaptive pacing alone. */
+  /** 0 = no limit. */
   readonly maxDeletesPerSecond: number;
-  /** A pass ended because what it was planned from is out of date: the next one should not wait. */
+  /** Called when a pass ends because its plan is out of date: the next one should not wait. */
   readonly onStale: () => void;
-  /** Called as deletions go on: a long pass is not a dead one. */
+  /** Called as deletions go on: a long pass does not hang. */
   readonly onProgress: () => void;
   readonly onPass: (reports: ReadonlyMap<string, PolicyPassReport>) => void;
 }
 
-/** Deletes the pods that the policies call garbage, and says of each pass what it did. */
+/** Deletes the pods that the policies call garbage, and reports after each pass what it did. */
 export class PodGcController {
   readonly #deps: PodGcDeps;
   #missing: MissingNodes = noneMissing;
   #seenFinished: SeenFinished = noneSeen;
-  #pace: Pace = initialPace;
-  #said: Said = nothingSaid;
+  #noticed: Noticed = nothingNoticed;
 
   constructor(deps: PodGcDeps) {
     this.#deps = deps;
@@ -87,13 +87,16 @@ export class PodGcController {
     const census = takeCensus(plan);
     metrics.planSeconds.observe((clock.monotonicMs() - monotonicMs) / 1000);
     showPlan(metrics, plan, census);
-    const { events, said } = notices(this.#said, plan, census);
-    this.#said = said;
+    const { events, noticed } = notices(this.#noticed, plan, census);
+    this.#noticed = noticed;
     for (const event of events) {
       recorder.record(event);
       log.warn({ reason: event.reason, kind: event.regarding.kind, name: event.regarding.name }, event.note);
     }
-    log.debug({ kept: Object.fromEntries(census.byReason), due: plan.deletions.length }, 'planned pass');
+    const kept = Object.fromEntries(
+      podKeepReasons.map((reason) => [reason, countOf(census.byPolicy.values(), reason)]),
+    );
+    log.debug({ kept, due: plan.deletions.length }, 'planned pass');
     await this.#act({ plan, census, owners: facts.replicaSetOwners, ranked }, signal);
   }
 
@@ -111,40 +114,27 @@ export class PodGcController {
   }
 
   async #act({ plan, census, owners, ranked }: Decided, signal: AbortSignal): Promise<void> {
-    const { clock, metrics, log, onPass, onProgress, maxDeletesPerSecond } = this.#deps;
-    const mayGoOn = this.#fence(ranked, signal);
-    const executor = this.#executor(ranked, mayGoOn);
-    try {
-      this.#pace = await paced(
-        enforced(plan.deletions, log),
-        {
-          act: (deletion) => executor.perform(deletion),
-          clock,
-          pace: this.#pace,
-          maxPerSecond: maxDeletesPerSecond,
-          mayStart: () => mayGoOn() && executor.halted === undefined,
-          onPace: ({ window }) => {
-            metrics.window.set(window);
-            onProgress();
-          },
-        },
-        signal,
-      );
-    } finally {
-      const { deleted, failed, clockUnsure, halted } = executor;
-      if (halted !== undefined) log.info({ why: halted, deleted: deleted.length }, 'pass ended early');
-      await this.#tell(deleted, owners);
-      onPass(passReports(plan, census, { deleted, failed, clockUnsure, at: clock.now() }));
-    }
-    executor.throwIfFailed();
+    const { clock, log, onPass } = this.#deps;
+    const onNodeFound = (node: string): void => {
+      this.#forgetMissing(node);
+    };
+    const deletions = enforced(plan.deletions, log);
+    const executed = await deletePods(deletions, ranked, { ...this.#deps, onNodeFound }, signal);
+    const { outcomes } = executed;
+    await this.#recordDeleted(
+      outcomes.filter(({ kind }) => kind === 'done').map(({ decision }) => decision),
+      owners,
+    );
+    onPass(passReports(plan, census, { outcomes, at: clock.now() }));
+    throwIfFailed(executed);
   }
 
-  async #tell(deleted: readonly PodDeletion[], owners: Decided['owners']): Promise<void> {
+  async #recordDeleted(deleted: readonly PodDeletion[], owners: Decided['owners']): Promise<void> {
+    const { recorder } = this.#deps;
     const collected = new CollectedByOwner(owners);
     await inSlices(deleted, (deletion) => {
       collected.add(deletion);
     });
-    const { recorder } = this.#deps;
     if (collected.isBacklog)
       for (const [policy, pods] of countByPolicy(deleted)) recorder.record(backlogCollected(policy, pods));
     await inSlices(collected.groups(), (group) => {
@@ -152,40 +142,7 @@ export class PodGcController {
     });
   }
 
-  /**
-   * Asked before each act: the policies are those of the plan, the lease is held, the caches that could say otherwise work, and the plan is
-   * not old. A plan that is comes to an end, and the next pass plans afresh.
-   */
-  #fence(ranked: RankedPolicies, signal: AbortSignal): () => boolean {
-    const { policies, namespaces, fenced, clock, onStale } = this.#deps;
-    const startedAt = clock.monotonicMs();
-    return () => {
-      if (signal.aborted || !fenced()) return false;
-      const isCurrent = policies.ranked === ranked && policies.synced && namespaces.synced;
-      if (isCurrent && clock.monotonicMs() - startedAt < maxPlanAgeMs) return true;
-      onStale();
-      return false;
-    };
-  }
-
-  #executor(ranked: RankedPolicies, mayGoOn: () => boolean): DeletionExecutor {
-    const { policies, namespaces, nodes } = this.#deps;
-    const namespaceUids = new Map([...namespaces.items.values()].map(({ name, uid }) => [name, uid]));
-    const nodeUids = new Map([...nodes.items.values()].map(({ name, uid }) => [name, uid]));
-    return new DeletionExecutor({
-      ...this.#deps,
-      mayGoOn,
-      confirm: (signal) => policies.confirm(ranked, signal),
-      isMarkedNow: ({ pod: { namespace, nodeName = '' } }) =>
-        isKeepMarked(namespaces.items.get(namespaceUids.get(namespace) ?? '')) ||
-        isKeepMarked(nodes.items.get(nodeUids.get(nodeName) ?? '')),
-      onNodeFound: (node) => {
-        this.#forgetMissing(node);
-      },
-    });
-  }
-
-  /** The node answers although the cache misses it: its quarantine starts anew. */
+  /** The node exists although the cache does not have it: its quarantine starts anew. */
   #forgetMissing(node: string): void {
     const since = new Map([...this.#missing.since].filter(([name]) => name !== node));
     this.#missing = { ...this.#missing, since };
@@ -199,13 +156,11 @@ interface Decided {
   readonly ranked: RankedPolicies;
 }
 
-/** Who has not looked for longer cannot say that a node was missing all the time. */
+/** After a longer gap nobody knows that a node was missing all the time. */
 const maxMissedPasses = 5;
-/** A pass over a large backlog is cut into plans of this age at most: labels, thresholds and nodes change meanwhile. */
-const maxPlanAgeMs = 60_000;
 
-/** What mode Enforce deletes; what mode DryRun would is only told. */
-function enforced(deletions: readonly PodDeletion[], log: Logger): PodDeletion[] {
+/** The deletions of mode Enforce; those of mode DryRun are only logged. */
+function enforced(deletions: readonly PodDeletion[], log: Logger): readonly PodDeletion[] {
   return deletions.filter((deletion) => {
     if (deletion.policy.mode === 'Enforce') return true;
     log.debug(fieldsOf(deletion), 'would delete pod');

@@ -1,17 +1,21 @@
 import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import type { Policy } from '../../api/policy.ts';
-import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { isCut } from '../../runtime/bounds.ts';
+import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';
 
 /** How many pod names a note spells out; the rest is a count. */
 const namesShown = 5;
 
-/** Pods of one owner that went for one reason. */
+type DeletedPod = Pick<PodDeletion, 'reason' | 'policy'> & {
+  readonly target: Pick<PodDeletion['target'], 'pod'>;
+};
+
+/** Pods of one owner that were deleted for one reason. */
 interface Collected {
   readonly regarding: ObjectRef;
-  readonly first: PodDeletion;
+  readonly first: DeletedPod;
   /** Of all of them. */
   readonly names: string[];
 }
@@ -19,7 +23,7 @@ interface Collected {
 /** The recorder takes 200 new Events at once, and other passes may have used up some of them. */
 const fewGroups = 100;
 
-/** What a pass deleted, by owner and reason. Filled one by one, as there may be tens of thousands. */
+/** The pods that a pass deleted, by owner and reason. */
 export class CollectedByOwner {
   readonly #replicaSetOwners: ReadonlyMap<string, OwnerRef>;
   readonly #groups = new Map<string, Collected>();
@@ -28,8 +32,9 @@ export class CollectedByOwner {
     this.#replicaSetOwners = replicaSetOwners;
   }
 
-  add(deletion: PodDeletion): void {
-    const { pod, reason } = deletion;
+  add(deletion: DeletedPod): void {
+    const { reason } = deletion;
+    const { pod } = deletion.target;
     const regarding = regardingOf(pod, this.#replicaSetOwners);
     // Owners of two namespaces may claim one UID.
     const key = `${regarding.namespace ?? ''}/${regarding.uid} ${reason}`;
@@ -38,7 +43,7 @@ export class CollectedByOwner {
     else known.names.push(pod.name);
   }
 
-  /** So many groups that not all may be told of. */
+  /** Whether there are so many groups that the recorder may drop some of their Events. */
   get isBacklog(): boolean {
     return this.#groups.size > fewGroups;
   }
@@ -48,7 +53,7 @@ export class CollectedByOwner {
   }
 }
 
-/** One Event for each owner and reason of a pass, however many pods went: on the owner, which outlives them; on the pod itself when it has none. */
+/** One Event for each owner and reason of a pass, however many pods were deleted: on the owner, which outlives them; on the pod itself when it has none. */
 export function podsCollected(collected: Collected): EventSpec {
   return {
     regarding: collected.regarding,
@@ -59,7 +64,7 @@ export function podsCollected(collected: Collected): EventSpec {
   };
 }
 
-/** A pass that deleted the pods of many owners, whose Events are limited: this one comes first, and says where each pod is named. One series a policy. */
+/** A pass that deleted the pods of many owners, whose Events are limited: this one comes first, and says where to find each pod. One series a policy. */
 export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
   regarding: policyRef(policy),
   type: 'Normal',
@@ -70,7 +75,7 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
   const owner = ownerOf(pod, replicaSetOwners);
-  // What is named so cannot exist.
+  // Nothing can have a name that had to be cut.
   if (owner !== undefined && isCut(owner.name)) return podRef(pod);
   // A Node owns its static pods' mirrors; being cluster-scoped, its Events live elsewhere.
   if (owner?.kind === 'Node' && owner.apiVersion === 'v1') return { ...owner, namespace: undefined };
@@ -106,7 +111,7 @@ interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
   readonly percent: number;
 }
 
-/** The breaker for orphans is open: nothing is deleted by that rule until fewer nodes are missing. */
+/** The circuit breaker for orphans is open: no orphan is deleted until fewer nodes are missing. */
 export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
   const limit = String(policy.pods?.safety.maxOrphanedNodesPercent);
   return {
@@ -118,7 +123,7 @@ export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
   };
 }
 
-/** A pod that would be due, were it not waiting for its finalizers; said once. */
+/** A pod that would be due, if it did not wait for its finalizers; recorded once. */
 export const finalizerHeld = (pod: PodFacts): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',

@@ -1,5 +1,5 @@
 import type { PodFacts } from '../../kube/objects.ts';
-import { isTerminated, type EachPod, type PodGcFacts } from './facts.ts';
+import { isTerminated, type PodGcFacts } from './facts.ts';
 
 /** Since when the controller has seen each pod finished whose own finish time cannot be true: monotonic milliseconds by UID. */
 export type SeenFinished = ReadonlyMap<string, number>;
@@ -12,16 +12,16 @@ const tolerableSkewMs = 60_000;
 /** Adds this pass to what was seen before. A finished pod stays finished, so that a gap between two passes changes nothing. */
 export function observeFinished(
   before: SeenFinished,
-  pods: EachPod,
+  pods: readonly PodFacts[],
   { monotonicMs, now }: { readonly monotonicMs: number; readonly now: Date },
 ): SeenFinished {
   const seen = new Map<string, number>();
   const nowMs = now.getTime();
-  pods.forEach((pod) => {
-    if (!isTerminated(pod)) return;
+  for (const pod of pods) {
+    if (!isTerminated(pod)) continue;
     const sinceMs = before.get(pod.uid) ?? monotonicMs;
     if (!isCredible(pod, nowMs - (monotonicMs - sinceMs))) seen.set(pod.uid, sinceMs);
-  });
+  }
   return seen;
 }
 

@@ -1,115 +1,95 @@
 import { isKeepMarked, podMatcher } from '../../api/matching.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
-import type { PodKeepReason } from '../../api/reasons.ts';
+import { isInvalid, type InvalidPolicy, type PodsPolicy, type Policy } from '../../api/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
-import { repeated } from '../../runtime/repeated.ts';
-import { isTerminated, isTerminating, type Given, type Group, type PodGcFacts } from './facts.ts';
+import {
+  isTerminated,
+  isTerminating,
+  type Because,
+  type Given,
+  type Group,
+  type PodGcFacts,
+  type Shielded,
+} from './facts.ts';
+
+/** What governs a pod: a policy, none, or `unknown` while the labels of the pod's namespace are. */
+type Governor = Policy | InvalidPolicy | 'unknown' | undefined;
 
 interface Grouped {
+  /** One for each valid policy with rules for pods. */
   readonly groups: readonly Group[];
-  readonly outside: readonly Outside[];
+  /** The pods that no such policy governs. */
+  readonly ungoverned: ReadonlyMap<Governor, readonly PodFacts[]>;
 }
 
-/** Pods that no rule may touch, all for one reason. */
-interface Outside {
-  readonly reason: PodKeepReason;
-  /** undefined: no policy governs them, or an invalid one does. */
-  readonly policy: Policy | undefined;
-  readonly pods: readonly PodFacts[];
-}
-
-/** Sorts every pod to the policy that governs it; what no rule may touch is decided here. */
+/** Sorts every pod to the policy that governs it, and finds the pods that no rule may touch. */
 export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   const governorOf = podMatcher(policies, facts.namespaces);
   const shieldOf = shields(facts);
-  const speaking = policies.filter((policy) => isPolicy(policy)).filter(({ pods }) => pods !== undefined);
-  const groups = new Map(speaking.map((policy) => [policy, emptyGroup(policy)]));
-  const groupOf = repeated((governor: Governor) => (isPolicy(governor) ? groups.get(governor) : undefined));
-  const outside = new OutsidePods();
-  facts.pods.forEach((pod) => {
+  const groups = new Map<Governor, GrowingGroup>(
+    policies.flatMap((policy) =>
+      isInvalid(policy) || policy.pods === undefined ? [] : [[policy, newGroup(policy, policy.pods)]],
+    ),
+  );
+  const ungoverned = new Map<Governor, PodFacts[]>();
+  for (const pod of facts.pods) {
     const governor = governorOf(pod);
-    const mine = groupOf(governor);
-    if (mine === undefined) {
-      outside.add(pod, ungoverned(governor), undefined);
-      return;
-    }
-    const reason = shieldOf(pod);
-    if (reason === undefined) add(pod, mine);
-    else outside.add(pod, reason, mine.policy);
-  });
-  return { groups: [...groups.values()], outside: outside.all };
-}
-
-/** Perhaps most of the pods of the cluster; of few reasons, but of any number of policies. */
-class OutsidePods {
-  readonly all: Outside[] = [];
-  readonly #byPolicy = new Map<Policy | undefined, Map<PodKeepReason, PodFacts[]>>();
-  readonly #reasonsOf = repeated((policy: Policy | undefined) => {
-    const known = this.#byPolicy.get(policy);
-    if (known !== undefined) return known;
-    const made = new Map<PodKeepReason, PodFacts[]>();
-    this.#byPolicy.set(policy, made);
-    return made;
-  });
-
-  add(pod: PodFacts, reason: PodKeepReason, policy: Policy | undefined): void {
-    const reasons = this.#reasonsOf(policy);
-    const known = reasons.get(reason);
-    if (known !== undefined) {
-      known.push(pod);
-      return;
-    }
-    const pods = [pod];
-    reasons.set(reason, pods);
-    this.all.push({ reason, policy, pods });
+    const group = groups.get(governor);
+    if (group !== undefined) add(pod, group, shieldOf(pod));
+    else listIn(ungoverned, governor).push(pod);
   }
+  return { groups: [...groups.values()], ungoverned };
 }
 
-interface GrowingGroup {
-  readonly policy: Policy;
+/** Why a pod that no valid policy governs stays. */
+export function ungovernedBecause(governor: Governor, { namespace }: PodFacts): Because {
+  if (governor === 'unknown') return { reason: 'NamespaceUnknown', evidence: { namespace } };
+  return governor !== undefined && isInvalid(governor)
+    ? { reason: 'InvalidPolicy', evidence: { invalid: governor } }
+    : { reason: 'NoPolicy', evidence: undefined };
+}
+
+interface GrowingGroup extends Group {
   readonly pods: PodFacts[];
   readonly terminated: PodFacts[];
   readonly terminating: PodFacts[];
+  readonly shielded: Shielded[];
 }
 
-const emptyGroup = (policy: Policy): GrowingGroup => ({
-  policy,
-  pods: [],
-  terminated: [],
-  terminating: [],
+const newGroup = (policy: Policy, rules: PodsPolicy): GrowingGroup => ({
+  ...{ policy, rules, pods: [], terminated: [], terminating: [], shielded: [] },
 });
 
-function add(pod: PodFacts, { pods, terminated, terminating }: GrowingGroup): void {
-  pods.push(pod);
-  if (isTerminated(pod)) terminated.push(pod);
-  if (isTerminating(pod)) terminating.push(pod);
+function add(pod: PodFacts, group: GrowingGroup, because: Because | undefined): void {
+  if (because !== undefined) {
+    group.shielded.push({ pod, because });
+    return;
+  }
+  group.pods.push(pod);
+  if (isTerminated(pod)) group.terminated.push(pod);
+  if (isTerminating(pod)) group.terminating.push(pod);
 }
 
-type Governor = ReturnType<ReturnType<typeof podMatcher>>;
-
-function ungoverned(governor: Governor): PodKeepReason {
-  if (governor === undefined) return 'NoPolicy';
-  return governor === 'unknown' ? 'NamespaceUnknown' : 'InvalidPolicy';
+/** The list of a key, made when it is asked for first. */
+export function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
+  const list = lists.get(key) ?? [];
+  if (list.length === 0) lists.set(key, list);
+  return list;
 }
-
-const isPolicy = (governor: Governor): governor is Policy =>
-  governor !== undefined && governor !== 'unknown' && !isInvalid(governor);
-const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
 
 /** Why no rule may touch a governed pod: the keep label on it, its namespace or its node; or its namespace, and so that label, is not known yet. */
-function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => PodKeepReason | undefined {
-  const markedNodes = namesOf(nodes ?? new Map<string, NodeFacts>(), isKeepMarked);
-  const ofNamespace = repeated((name: string): PodKeepReason | undefined => {
-    const labels = namespaces.get(name);
-    if (labels === undefined) return 'NamespaceUnknown';
-    return isKeepMarked({ labels }) ? 'KeepMarked' : undefined;
-  });
+function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Because | undefined {
+  const marked = (on: string): Because => ({ reason: 'KeepMarked', evidence: { on } });
+  const markedNodes = new Set(
+    [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (isKeepMarked(node) ? name : [])),
+  );
+  const markedNamespaces = new Set(
+    [...namespaces].flatMap(([name, labels]) => (isKeepMarked({ labels }) ? name : [])),
+  );
   return (pod) => {
     const { namespace, nodeName = '' } = pod;
-    const isMarked = isKeepMarked(pod) || markedNodes.has(nodeName);
-    return ofNamespace(namespace) ?? (isMarked ? 'KeepMarked' : undefined);
+    if (!namespaces.has(namespace)) return { reason: 'NamespaceUnknown', evidence: { namespace } };
+    if (isKeepMarked(pod)) return marked('the pod');
+    if (markedNamespaces.has(namespace)) return marked(`namespace ${namespace}`);
+    return markedNodes.has(nodeName) ? marked(`node ${nodeName}`) : undefined;
   };
 }
-
-const namesOf = <T>(objects: ReadonlyMap<string, T>, isOne: (object: T) => boolean): ReadonlySet<string> =>
-  new Set([...objects].flatMap(([name, object]) => (isOne(object) ? [name] : [])));

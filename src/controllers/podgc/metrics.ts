@@ -5,9 +5,8 @@ import {
   type PodDeleteReason,
   type PodKeepReason,
 } from '../../api/reasons.ts';
-import type { Policy } from '../../api/policy.ts';
 import type { PodGcPlan } from './facts.ts';
-import type { Census } from './report.ts';
+import { countOf, type Census } from './report.ts';
 
 export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
 
@@ -75,7 +74,7 @@ function actMetrics(registers: Registers) {
     }),
     window: new Gauge({
       name: 'dustpan_pod_gc_delete_window',
-      help: '[ALPHA] Deletes that may be in flight at a time; adapts to the API server.',
+      help: '[ALPHA] Requests to mark a pod as Failed or to delete it that are in flight.',
       registers,
     }),
   };
@@ -116,24 +115,14 @@ function planMetrics(registers: Registers) {
 }
 
 /** Shows one plan: what is due and what is kept, by reason. */
-export function showPlan(metrics: PodGcMetrics, plan: PodGcPlan, census: Census): void {
-  const due = countDue(plan);
-  for (const reason of podDeleteReasons)
-    for (const mode of ['DryRun', 'Enforce'] as const) metrics.due.set({ reason, mode }, due[reason][mode]);
-  for (const [reason, count] of census.byReason) metrics.kept.set({ reason }, count);
+export function showPlan(metrics: PodGcMetrics, { policies }: PodGcPlan, { byPolicy }: Census): void {
+  for (const mode of ['DryRun', 'Enforce'] as const) {
+    const ofMode = policies.filter(({ policy }) => policy.mode === mode);
+    const summaries = ofMode.flatMap(({ policy }) => byPolicy.get(policy) ?? []);
+    for (const reason of podDeleteReasons) metrics.due.set({ reason, mode }, countOf(summaries, reason));
+  }
+  for (const reason of podKeepReasons) metrics.kept.set({ reason }, countOf(byPolicy.values(), reason));
   metrics.tripped.reset();
-  for (const { policy, trippedPercent } of plan.policies)
+  for (const { policy, trippedPercent } of policies)
     metrics.tripped.set({ policy: policy.name }, trippedPercent === undefined ? 0 : 1);
-}
-
-/** Counted here first: the metric takes a microsecond for each change, and there may be 100 000. */
-function countDue({
-  deletions,
-}: PodGcPlan): Readonly<Record<PodDeleteReason, Record<Policy['mode'], number>>> {
-  const none = podDeleteReasons.map((reason) => [reason, { DryRun: 0, Enforce: 0 }] as const);
-  const counts = Object.fromEntries(none) as Record<PodDeleteReason, Record<Policy['mode'], number>>;
-  deletions.forEach(({ reason, policy: { mode } }) => {
-    counts[reason][mode]++;
-  });
-  return counts;
 }

@@ -1,39 +1,42 @@
+import type { PodsPolicy } from '../../api/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
-import { isFinalizerHeld, type Group, type PodGcFacts } from './facts.ts';
-import { inTurn } from './order.ts';
+import { toDelete, type Deletion } from './decide.ts';
+import { isFinalizerHeld, type Because, type Given, type Group, type PodGcFacts } from './facts.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
-/** Terminating pods on a node that is not ready and marked out of service; the node is read live again before the act (upstream.md 1.4). */
-export function outOfService(group: Group, nodes: ReadonlyMap<string, NodeFacts> | undefined): PodFacts[] {
-  if (group.policy.pods?.outOfService !== true || nodes === undefined) return [];
-  return inTurn(
-    group.terminating.filter((pod) => {
-      if (pod.nodeName === undefined) return false;
-      const node = nodes.get(pod.nodeName);
-      return node !== undefined && isOutOfService(node);
-    }),
-  );
+/** Terminating pods on a node that is not ready and marked out of service, as upstream (pkg/controller/podgc/gc_controller.go, gcTerminating). */
+export function outOfService(
+  { policy, rules, terminating }: Group,
+  nodes: ReadonlyMap<string, NodeFacts> = new Map<string, NodeFacts>(),
+): readonly Deletion[] {
+  const isOn = (pod: PodFacts): boolean => {
+    const node = nodes.get(nodeOf(pod));
+    return node !== undefined && isOutOfService(node);
+  };
+  const pods = rules.outOfService ? terminating.filter(isOn) : [];
+  return toDelete(pods, {
+    ...{ reason: 'OutOfService', policy },
+    evidenceOf: (pod) => ({ node: nodeOf(pod) }),
+  });
 }
 
 export const isOutOfService = (node: NodeFacts): boolean =>
   !node.ready && node.taintKeys.includes(outOfServiceTaint);
 
-/** Terminating pods that no node was ever chosen for (upstream.md 1.6). */
-export const unscheduled = (group: Group): PodFacts[] =>
-  group.policy.pods?.unscheduledTerminating === true
-    ? inTurn(group.terminating.filter((pod) => pod.nodeName === undefined))
-    : [];
+/** Terminating pods that were never bound to a node, as upstream (gcUnscheduledTerminating). */
+export function unscheduled({ policy, rules, terminating }: Group): readonly Deletion[] {
+  const pods = rules.unscheduledTerminating ? terminating.filter((pod) => pod.nodeName === undefined) : [];
+  return toDelete(pods, { reason: 'Unscheduled', policy, evidenceOf: () => undefined });
+}
 
 export interface OrphanVerdicts {
-  readonly due: readonly PodFacts[];
+  readonly due: readonly Deletion[];
   readonly missingNodes: number;
   /** Set when more of the nodes are missing than the policy allows: then nothing is due. */
   readonly trippedPercent: number | undefined;
-  /** undefined: the pod is no orphan. */
-  keepReason(
-    pod: PodFacts,
-  ): { readonly reason: 'Quarantined' | 'Tripped'; readonly waitMs: number | undefined } | undefined;
+  /** Why an orphan that is not due stays; undefined: the pod is no orphan. */
+  keepReason(pod: PodFacts): Because | undefined;
 }
 
 const noOrphans: OrphanVerdicts = {
@@ -43,24 +46,43 @@ const noOrphans: OrphanVerdicts = {
   keepReason: () => undefined,
 };
 
-/** Pods on nodes that do not exist, past the quarantine (upstream.md 1.5); the circuit breaker, opened by `missing` nodes, is ours. */
-export function judgeOrphans(group: Group, facts: PodGcFacts, missing: number): OrphanVerdicts {
-  const quarantineMs = group.policy.pods?.orphaned?.quarantineMs;
-  const { nodes } = facts;
-  if (quarantineMs === undefined || nodes === undefined || isNoneMissing(facts)) return noOrphans;
+/** Pods on nodes that do not exist, past the quarantine, as upstream (gcOrphaned); the circuit breaker, opened by `missing` nodes, is ours. */
+export function judgeOrphans(
+  group: Group,
+  facts: PodGcFacts & { readonly missing: number },
+  { now }: Pick<Given, 'now'>,
+): OrphanVerdicts {
+  const { orphaned, safety } = group.rules;
+  const { nodes, missing } = facts;
+  if (orphaned === undefined || nodes === undefined || isNoneMissing(facts)) return noOrphans;
 
-  const isOrphan = (pod: PodFacts): boolean => isOnMissing(pod, nodes);
-  const orphans = group.pods.filter(isOrphan);
-  const trippedPercent = overPercent(missing, nodes.size, group);
-  const waitMs = (pod: PodFacts): number => quarantineMs - (facts.missingForMs.get(nodeOf(pod)) ?? 0);
+  const { quarantineMs } = orphaned;
+  const trippedPercent = overPercent(missing, nodes.size, safety);
+  const missingForMs = (pod: PodFacts): number => facts.missingForMs.get(nodeOf(pod)) ?? 0;
+  const isDue = (pod: PodFacts): boolean => isOnMissing(pod, nodes) && missingForMs(pod) >= quarantineMs;
   return {
-    due: trippedPercent === undefined ? inTurn(orphans.filter((pod) => waitMs(pod) <= 0)) : [],
+    due: toDelete(trippedPercent === undefined ? group.pods.filter(isDue) : [], {
+      ...{ reason: 'Orphaned', policy: group.policy },
+      evidenceOf: (pod) => ({
+        ...{ node: nodeOf(pod), quarantineMs },
+        isAssumed: missingForMs(pod) === Infinity,
+      }),
+    }),
     missingNodes: missing,
     trippedPercent,
     keepReason: (pod) => {
-      if (!isOrphan(pod)) return undefined;
-      if (trippedPercent !== undefined) return { reason: 'Tripped', waitMs: undefined };
-      return { reason: 'Quarantined', waitMs: waitMs(pod) };
+      if (!isOnMissing(pod, nodes)) return undefined;
+      const node = nodeOf(pod);
+      if (trippedPercent === undefined)
+        return {
+          ...{ reason: 'Quarantined', evidence: { node, quarantineMs } },
+          eligibleAtMs: now.getTime() + quarantineMs - missingForMs(pod),
+        };
+      const { maxOrphanedNodesPercent } = safety;
+      return {
+        reason: 'Tripped',
+        evidence: { node, missingPercent: trippedPercent, maxOrphanedNodesPercent },
+      };
     },
   };
 }
@@ -90,19 +112,22 @@ export function missingNodes(
     if (!isOnMissing(pod, nodes) || isFinalizerHeld(pod)) return;
     if (pod.started || seenNodes.has(nodeOf(pod))) missing.add(nodeOf(pod));
   };
-  for (const { policy, pods } of groups) if (policy.pods?.orphaned !== undefined) pods.forEach(count);
+  for (const { rules, pods } of groups) if (rules.orphaned !== undefined) pods.forEach(count);
   return missing.size;
 }
 
 /** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
-function overPercent(missing: number, existing: number, { policy }: Group): number | undefined {
+function overPercent(
+  missing: number,
+  existing: number,
+  { maxOrphanedNodesPercent }: PodsPolicy['safety'],
+): number | undefined {
   // Without any Node all of them are missing, whatever pods refer to.
   const percent = existing === 0 ? 100 : (100 * missing) / (missing + existing);
-  const limit = policy.pods?.safety.maxOrphanedNodesPercent;
-  return limit === undefined || percent > limit ? percent : undefined;
+  return percent > maxOrphanedNodesPercent ? percent : undefined;
 }
 
-/** Since when node names that pods refer to have been missing, and when that was last looked at; in a clock that only grows. */
+/** Since when node names that pods refer to have been missing, and when the last pass looked; by the monotonic clock. */
 export interface MissingNodes {
   readonly since: ReadonlyMap<string, number>;
   readonly lookedAtMs: number;

@@ -1,7 +1,7 @@
 import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../../kube/objects.ts';
 import type { Store } from '../../kube/reflector.ts';
-import type { EachPod, PodGcFacts } from './facts.ts';
+import type { PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
 import { observeMissing, type Look, type MissingNodes } from './nodes.ts';
 
@@ -34,8 +34,7 @@ export function observe(
   policies: readonly (Policy | InvalidPolicy)[],
   memory: Memory,
 ): Observed {
-  // Walked where they are: a copy of 100 000 is old as soon as it is made, and waits for the next full collection.
-  const pods: EachPod = caches.pods.items;
+  const pods = [...caches.pods.items.values()];
   const nodes = new Map([...caches.nodes.items.values()].map((node) => [node.name, node]));
   const missing = observeMissing(memory.missing, { pods, nodes }, memory);
   const seenFinished = observeFinished(memory.seenFinished, pods, memory);

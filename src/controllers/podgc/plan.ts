@@ -2,176 +2,141 @@ import type { Policy } from '../../api/policy.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import {
+  finalizerHeld,
   isFinalizerHeld,
   isTerminated,
-  keptBecause,
+  isTerminating,
+  type Because,
   type Given,
   type Group,
-  type PodDeletion,
+  type PodDecision,
   type PodGcFacts,
   type PodGcPlan,
-  type KeptVerdict,
-  type KeptVisitor,
-  type PodKept,
   type PolicyVerdicts,
-  type RuleHits,
 } from './facts.ts';
-import { groupByPolicy } from './groups.ts';
+import { toKeep, type Deletion } from './decide.ts';
+import { groupByPolicy, ungovernedBecause } from './groups.ts';
 import { missingNodes, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
 import { byTurn } from './order.ts';
 import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 
 /**
- * Decides which pods go, in which order and why; and of all others, why they stay. A pod has one decision, by the first rule that hits.
+ * Decides which pods are deleted, in which order and why; and of all others, why they stay. A pod has one decision, by the first rule that hits.
  * Rules, in order: terminated (threshold, perNamespaceThreshold, ttl), outOfService, orphaned, unscheduledTerminating.
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
-  const { groups, outside } = groupByPolicy(facts, given);
+  const { groups, ungoverned } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
-  const judged = groups.map((one) => judge(one, { ...facts, missing }, given));
-  const byPolicy = new Map(judged.map((one) => [one.group.policy, one]));
-  const { deletions, over, due } = sequence(judged);
-  return {
-    deletions,
-    policies: judged.map((one) => verdictsOf(one, due)),
-    eachKept,
-    kept: () => {
-      const all: PodKept[] = [];
-      eachKept((pod, { reason, eligibleAtMs }, policy) => {
-        const eligibleAt = eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs);
-        all.push({ verdict: 'Keep', pod, reason, policy, eligibleAt });
-      });
-      return all;
-    },
-    finished: (policy) => byPolicy.get(policy)?.terminated.finished,
-  };
+  const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
+  const { deletions, over } = sequence(judged);
+  const isDue = new Set(deletions.map(({ pod }) => pod));
 
-  function eachKept(visit: KeptVisitor): void {
-    for (const { reason, policy, pods } of outside)
-      for (const pod of pods) visit(pod, keptBecause[reason], policy);
-    const going = new Set(deletions.map(({ pod }) => pod));
-    for (const one of judged) walkKept(one, { going, over, nowMs: given.now.getTime() }, visit);
+  function* kept(): Generator<PodDecision> {
+    for (const [governor, pods] of ungoverned) {
+      const policy = typeof governor === 'object' ? governor : undefined;
+      for (const pod of pods) yield toKeep(pod, ungovernedBecause(governor, pod), policy);
+    }
+    for (const one of judged) {
+      const { policy, shielded, pods } = one.group;
+      for (const { pod, because } of shielded) yield toKeep(pod, because, policy);
+      for (const pod of pods)
+        if (!isDue.has(pod)) yield toKeep(pod, keptBecause(pod, one, { over, facts }), policy);
+    }
   }
+  return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged.map(verdictsOf) };
 }
 
 interface Judged {
   readonly group: Group;
   readonly terminated: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
-  readonly hits: readonly RuleHits[];
+  /** In no order; each pod once. */
+  readonly due: readonly Deletion[];
 }
-
-/** In the order in which the rules apply; a pod goes by the first that hits. */
-const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
 function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
   const terminated = judgeTerminated(group, facts, given);
-  const orphans = judgeOrphans(group, facts, facts.missing);
-  const hits = firstHitWins([
-    ...terminated.due,
-    { reason: 'OutOfService', pods: outOfService(group, facts.nodes) },
-    { reason: 'Orphaned', pods: orphans.due },
-    { reason: 'Unscheduled', pods: unscheduled(group) },
-  ]);
-  return { group, terminated, orphans, hits };
+  const orphans = judgeOrphans(group, facts, given);
+  const byNode = [...outOfService(group, facts.nodes), ...orphans.due, ...unscheduled(group)];
+  return { group, terminated, orphans, due: firstRuleWins(terminated.due, byNode) };
 }
 
-/** What waits for its finalizers alone is never deleted again, by whatever rule. */
-function firstHitWins(hits: readonly RuleHits[]): RuleHits[] {
-  const filled = hits.filter(({ pods }) => pods.length > 0);
-  if (filled.length <= 1)
-    return filled.map(({ reason, pods }) => ({ reason, pods: pods.filter((pod) => !isFinalizerHeld(pod)) }));
-  const taken = new Set<PodFacts>();
-  return filled.map(({ reason, pods }) => {
-    const mine = pods.filter((pod) => !taken.has(pod) && !isFinalizerHeld(pod));
-    for (const pod of mine) taken.add(pod);
-    return { reason, pods: mine };
+/** A pod that waits for its finalizers alone is never deleted again, by whatever rule. */
+function firstRuleWins(terminated: readonly Deletion[], byNode: readonly Deletion[]): readonly Deletion[] {
+  if (byNode.length === 0) return terminated;
+  const taken = new Set(terminated.map(({ pod }) => pod));
+  const rest = byNode.filter(({ pod }) => {
+    if (taken.has(pod) || isFinalizerHeld(pod)) return false;
+    taken.add(pod);
+    return true;
   });
+  return [...terminated, ...rest];
 }
+
+/** In the order in which the rules apply. */
+const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
 interface Sequence {
-  readonly deletions: readonly PodDeletion[];
+  readonly deletions: readonly Deletion[];
   /** Pods that a policy's own limit of deletions a pass leaves for the next one. */
   readonly over: ReadonlySet<PodFacts>;
-  /** How many go, by policy. */
-  readonly due: ReadonlyMap<Policy, number>;
 }
 
 /** One sequence for the whole cluster, rule by rule; within a rule in one order, whatever the policy. */
 function sequence(judged: readonly Judged[]): Sequence {
-  const deletions: PodDeletion[] = [];
+  const due = judged.flatMap((one) => one.due);
+  const deletions: Deletion[] = [];
   const over = new Set<PodFacts>();
-  const due = new Map<Policy, number>();
-  for (const reason of ruleOrder) {
-    for (const deletion of inOrder(judged, reason)) {
-      const count = due.get(deletion.policy) ?? 0;
-      if (isAtLimit(deletion.policy, count)) over.add(deletion.pod);
-      else {
-        due.set(deletion.policy, count + 1);
-        deletions.push(deletion);
-      }
+  const counts = new Map<Policy, number>();
+  for (const deletion of ruleOrder.flatMap((reason) => inOrder(due, reason))) {
+    const { policy } = deletion;
+    const count = counts.get(policy) ?? 0;
+    if (isAtLimit(policy, count)) over.add(deletion.pod);
+    else {
+      counts.set(policy, count + 1);
+      deletions.push(deletion);
     }
   }
-  return { deletions, over, due };
+  return { deletions, over };
 }
 
-function isAtLimit(policy: Policy, count: number): boolean {
-  const limit = policy.pods?.safety.maxDeletesPerPass;
+const inOrder = (due: readonly Deletion[], reason: PodDeleteReason): readonly Deletion[] =>
+  due.filter((deletion) => deletion.reason === reason).sort((a, b) => byTurn(a.pod, b.pod));
+
+function isAtLimit({ pods }: Policy, count: number): boolean {
+  const limit = pods?.safety.maxDeletesPerPass;
   return limit !== undefined && limit > 0 && count >= limit;
 }
 
-function inOrder(judged: readonly Judged[], reason: PodDeleteReason): readonly PodDeletion[] {
-  const lists = judged.flatMap(({ group: { policy }, hits }) =>
-    hits
-      .filter((hit) => hit.reason === reason)
-      .map(({ pods }) => pods.map((pod) => deletionOf(pod, reason, policy))),
-  );
-  // Each list is in order by itself; only several policies need a merge.
-  return lists.length > 1 ? lists.flat().sort((a, b) => byTurn(a.pod, b.pod)) : (lists[0] ?? []);
-}
-
-const deletionOf = (pod: PodFacts, reason: PodDeleteReason, policy: Policy): PodDeletion => ({
-  verdict: 'Delete',
-  pod,
-  reason,
-  policy,
-  markFailed: pod.phase !== 'Succeeded' && pod.phase !== 'Failed',
+const verdictsOf = ({ group, orphans }: Judged): PolicyVerdicts => ({
+  policy: group.policy,
+  governed: group.pods.length,
+  terminated: group.terminated.length,
+  missingNodes: orphans.missingNodes,
+  trippedPercent: orphans.trippedPercent,
 });
 
-function verdictsOf({ group, orphans }: Judged, due: ReadonlyMap<Policy, number>): PolicyVerdicts {
-  return {
-    policy: group.policy,
-    governed: group.pods.length,
-    terminated: group.terminated.length,
-    due: due.get(group.policy) ?? 0,
-    missingNodes: orphans.missingNodes,
-    trippedPercent: orphans.trippedPercent,
-  };
-}
-
-interface Going {
-  readonly going: ReadonlySet<PodFacts>;
+interface Known {
   readonly over: ReadonlySet<PodFacts>;
-  readonly nowMs: number;
+  readonly facts: PodGcFacts;
 }
 
-function walkKept(
-  { group, terminated, orphans }: Judged,
-  { going, over, nowMs }: Going,
-  visit: KeptVisitor,
-): void {
-  group.pods.forEach((pod) => {
-    if (!going.has(pod)) visit(pod, verdictOf(pod), group.policy);
-  });
-
-  function verdictOf(pod: PodFacts): KeptVerdict {
-    if (over.size > 0 && over.has(pod)) return keptBecause.PacingLimit;
-    if (isFinalizerHeld(pod)) return keptBecause.FinalizerHeld;
-    const orphan = orphans.keepReason(pod);
-    if (orphan !== undefined) {
-      const eligibleAtMs = orphan.waitMs === undefined ? undefined : nowMs + orphan.waitMs;
-      return { reason: orphan.reason, eligibleAtMs };
-    }
-    return isTerminated(pod) ? terminated.keepReason(pod) : keptBecause.NotTerminated;
-  }
+/** Why a pod that a rule may touch stays all the same. */
+function keptBecause(
+  pod: PodFacts,
+  { group: { rules }, terminated, orphans }: Judged,
+  { over, facts }: Known,
+): Because {
+  const { maxDeletesPerPass } = rules.safety;
+  if (over.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
+  if (isFinalizerHeld(pod)) return finalizerHeld(pod);
+  const orphan = orphans.keepReason(pod);
+  if (orphan !== undefined) return orphan;
+  if (isTerminated(pod)) return terminated.keepReason(pod);
+  const isNodeKnown = facts.nodes !== undefined && rules.orphaned !== undefined;
+  const existingNode = isNodeKnown ? pod.nodeName : undefined;
+  return {
+    reason: 'NotTerminated',
+    evidence: { phase: pod.phase, isTerminating: isTerminating(pod), existingNode },
+  };
 }

@@ -4,7 +4,7 @@ import type { DisruptionTarget } from '../../kube/cluster.ts';
 import type { NodeFacts } from '../../kube/objects.ts';
 import { isOutOfService } from './nodes.ts';
 
-/** What a live read of a node gave: the node, its absence, or no answer. */
+/** What a live read of a node returned: the node, its absence, or an error. */
 export type LiveNode = { readonly node: NodeFacts | undefined } | 'unreadable';
 
 /** Whether a deletion depends on a node, which is then read live right before. */
@@ -21,7 +21,7 @@ export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepRea
   return isOutOfService(live.node) ? undefined : 'NodeRecovered';
 }
 
-/** The condition upstream writes on an orphan, and on nothing else (upstream.md 1.7). */
+/** The condition upstream writes on an orphan, and on nothing else (pkg/controller/podgc/gc_controller.go, markFailedAndDeletePodWithCondition). */
 export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionTarget | undefined =>
   reason === 'Orphaned'
     ? { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists', at }
@@ -30,12 +30,12 @@ export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionT
 /** When the API server throttles without saying for how long. */
 const defaultPauseMs = 1_000;
 
-/** How long to wait when the answer was 429: the act did not happen. undefined: it was something else. */
+/** How long to wait after a response 429: nothing happened. undefined: the error is another one. */
 export const throttledForMs = (err: unknown): number | undefined =>
   statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
 
 // Structural, because a unit takes types alone from an adapter.
-/** HTTP status of an answer that was a no. */
+/** HTTP status of a response that refuses a request. */
 export const statusOf = (err: unknown): number | undefined =>
   err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
 const retryAfterOf = (err: unknown): number | undefined =>

@@ -1,134 +1,96 @@
 import type { PolicyPassReport } from '../../api/pass-report.ts';
-import type { Policy } from '../../api/policy.ts';
-import { podKeepReasons, type PodKeepReason } from '../../api/reasons.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { Reason } from '../../api/reasons.ts';
+import type { Outcome } from '../../gc/decision.ts';
+import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary.ts';
 import type { PodFacts } from '../../kube/objects.ts';
 import type { EventSpec } from '../../kube/recorder.ts';
 import { finalizerHeld, tripped } from './events.ts';
-import type { PodDeletion, PodGcPlan } from './facts.ts';
+import { decisionsOf, type PodDeletion, type PodGcPlan } from './facts.ts';
 
-/** The kept pods of one plan, counted in one walk. */
+/** What one plan comes to. */
 export interface Census {
-  readonly byReason: ReadonlyMap<PodKeepReason, number>;
-  /** By policy UID: pods that wait for time, and pods that wait for finalizers. */
-  readonly waiting: ReadonlyMap<string, number>;
-  readonly held: ReadonlyMap<string, number>;
+  readonly byPolicy: ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
+  /** Pods that wait for their finalizers. */
   readonly heldPods: readonly PodFacts[];
 }
 
-/** Counts what a plan keeps, by reason and by policy. */
+/** Sums up a plan. */
 export function takeCensus(plan: PodGcPlan): Census {
-  const byReason = new Tally<PodKeepReason>();
-  const waiting = new Tally<string>();
-  const held = new Tally<string>();
-  const heldPods: PodFacts[] = [];
-  plan.eachKept((pod, { reason, eligibleAtMs }, policy) => {
-    byReason.add(reason);
-    if (eligibleAtMs !== undefined && policy !== undefined) waiting.add(policy.uid);
-    if (reason !== 'FinalizerHeld' || policy === undefined) return;
-    heldPods.push(pod);
-    held.add(policy.uid);
-  });
-  const counts = byReason.counts();
-  return {
-    byReason: new Map(podKeepReasons.map((reason) => [reason, counts.get(reason) ?? 0])),
-    waiting: waiting.counts(),
-    held: held.counts(),
-    heldPods,
-  };
+  const byPolicy = summarizeByPolicy(decisionsOf(plan));
+  const heldPods = countOf(byPolicy.values(), 'FinalizerHeld') === 0 ? [] : heldPodsOf(plan);
+  return { byPolicy, heldPods };
 }
 
-/** Counts by key; one after the other mostly have the same. */
-class Tally<K> {
-  readonly #counts = new Map<K, number>();
-  #last: K | undefined;
-  #run = 0;
-
-  add(key: K): void {
-    if (key !== this.#last) this.#note();
-    this.#last = key;
-    this.#run++;
-  }
-
-  counts(): ReadonlyMap<K, number> {
-    this.#note();
-    return this.#counts;
-  }
-
-  #note(): void {
-    if (this.#last !== undefined)
-      this.#counts.set(this.#last, (this.#counts.get(this.#last) ?? 0) + this.#run);
-    this.#run = 0;
-  }
+function heldPodsOf({ kept }: PodGcPlan): readonly PodFacts[] {
+  const pods: PodFacts[] = [];
+  for (const { reason, target } of kept) if (reason === 'FinalizerHeld') pods.push(target.pod);
+  return pods;
 }
 
-/** What was really done, as the executor counted it. */
-interface Outcome {
-  readonly deleted: readonly PodDeletion[];
-  readonly failed: readonly PodDeletion[];
-  /** Called off, as the clocks differ. */
-  readonly clockUnsure: readonly PodDeletion[];
+/** How many decisions have this reason. */
+export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
+  let count = 0;
+  for (const { reasons } of summaries) count += reasons[reason] ?? 0;
+  return count;
 }
 
-/** The report of a pass for each valid policy that speaks of pods, by the policy's UID. */
+type PodOutcome = Outcome<Pick<PodDeletion, 'policy'>>;
+
+/** The report of a pass for each valid policy with rules for pods, by the policy's UID. */
 export function passReports(
   plan: PodGcPlan,
-  { waiting, held }: Census,
-  outcome: Outcome & { readonly at: Date },
+  { byPolicy }: Census,
+  { outcomes, at }: { readonly outcomes: readonly PodOutcome[]; readonly at: Date },
 ): ReadonlyMap<string, PolicyPassReport> {
-  const deleted = countByPolicy(outcome.deleted);
-  const failed = countByPolicy(outcome.failed);
-  const clockUnsure = countByPolicy(outcome.clockUnsure);
+  const countWhere = (isOne: (outcome: PodOutcome) => boolean) => {
+    const counts = countByPolicy(outcomes.filter(isOne).map(({ decision }) => decision));
+    return (policy: Policy): number => counts.get(policy) ?? 0;
+  };
+  const deleted = countWhere(({ kind }) => kind === 'done');
+  const failed = countWhere(({ kind }) => kind === 'failed');
+  const clockUnsure = countWhere((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
   return new Map(
-    plan.policies.map(({ policy, governed, terminated, due, missingNodes, trippedPercent }) => [
-      policy.uid,
-      {
-        at: outcome.at,
-        ...{ governed, terminated, due, missingNodes, trippedPercent },
-        waiting: waiting.get(policy.uid) ?? 0,
-        held: held.get(policy.uid) ?? 0,
-        deleted: deleted.get(policy) ?? 0,
-        failed: failed.get(policy) ?? 0,
-        clockUnsure: clockUnsure.get(policy) ?? 0,
-      },
-    ]),
+    plan.policies.map(({ policy, governed, terminated, missingNodes, trippedPercent }) => {
+      const { planned = 0, waiting = 0, reasons = {} } = byPolicy.get(policy) ?? {};
+      const report = {
+        ...{ at, governed, terminated, due: planned, waiting, held: reasons.FinalizerHeld ?? 0 },
+        ...{ missingNodes, trippedPercent },
+        ...{ deleted: deleted(policy), failed: failed(policy), clockUnsure: clockUnsure(policy) },
+      };
+      return [policy.uid, report];
+    }),
   );
 }
 
-/** By the very policies of the plan that they are of, not by what is equal. */
-export function countByPolicy(list: readonly PodDeletion[]): ReadonlyMap<Policy, number> {
-  const tally = new Tally<Policy>();
-  for (const { policy } of list) tally.add(policy);
-  return tally.counts();
-}
-
-/** What has been said already, so that it is said once. */
-export interface Said {
+/** What has been recorded already, so that it is recorded once. */
+export interface Noticed {
   /** Pods found waiting for finalizers in the last pass; reported when found so again. */
   readonly heldOnce: ReadonlySet<string>;
   readonly heldReported: ReadonlySet<string>;
   readonly tripped: ReadonlySet<string>;
 }
 
-export const nothingSaid: Said = { heldOnce: new Set(), heldReported: new Set(), tripped: new Set() };
+export const nothingNoticed: Noticed = { heldOnce: new Set(), heldReported: new Set(), tripped: new Set() };
 
-/** The Events a pass owes besides its deletions: breakers that tripped, pods stuck on their finalizers; each when it begins, once. */
+/** The Events of a pass besides those of its deletions: circuit breakers that opened, pods stuck on their finalizers; each when it begins, once. */
 export function notices(
-  said: Said,
+  noticed: Noticed,
   plan: PodGcPlan,
   { heldPods }: Census,
-): { readonly events: readonly EventSpec[]; readonly said: Said } {
-  const stuck = heldPods.filter(({ uid }) => said.heldOnce.has(uid) && !said.heldReported.has(uid));
+): { readonly events: readonly EventSpec[]; readonly noticed: Noticed } {
+  const stuck = heldPods.filter(({ uid }) => noticed.heldOnce.has(uid) && !noticed.heldReported.has(uid));
   const open = plan.policies.flatMap(({ policy, missingNodes, trippedPercent: percent }) =>
     percent === undefined ? [] : [{ policy, missingNodes, percent }],
   );
   const held = new Set(heldPods.map(({ uid }) => uid));
-  const reported = [...said.heldReported, ...stuck.map(({ uid }) => uid)].filter((uid) => held.has(uid));
+  const reported = [...noticed.heldReported, ...stuck.map(({ uid }) => uid)].filter((uid) => held.has(uid));
   return {
     events: [
-      ...open.filter(({ policy }) => !said.tripped.has(policy.uid)).map(tripped),
+      ...open.filter(({ policy }) => !noticed.tripped.has(policy.uid)).map(tripped),
       ...stuck.map(finalizerHeld),
     ],
-    said: {
+    noticed: {
       heldOnce: held,
       heldReported: new Set(reported),
       tripped: new Set(open.map(({ policy }) => policy.uid)),

@@ -1,112 +1,122 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
 import type { TerminatedPolicy, TtlRule } from '../../api/policy.ts';
-import type { PodKeepReason } from '../../api/reasons.ts';
+import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
 import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
 import { globMatcher } from '../../runtime/glob.ts';
+import { toDelete, type Deletion } from './decide.ts';
 import {
+  finalizerHeld,
   isFinalizerHeld,
   isTerminating,
-  keptBecause,
-  type FinishedCount,
-  type FinishedPods,
-  type KeptVerdict,
+  type Because,
   type Given,
   type Group,
   type PodGcFacts,
-  type RuleHits,
-  type Ttl,
 } from './facts.ts';
-import { earliestFinish, finishedAt } from './finish.ts';
-import { byTurn, firstInTurn, inTurn } from './order.ts';
+import { earliestFinish, finishedAt, reportedFinish } from './finish.ts';
+import { listIn } from './groups.ts';
+import { Line, Place } from './order.ts';
 
-/** What the terminated rule says of the finished pods of one policy. */
+/** The verdicts of the terminated rule about the finished pods of one policy. */
 export interface TerminatedVerdicts {
-  /** One list a step, each in the order they go; no pod stands in two. */
-  readonly due: readonly RuleHits[];
-  /** Why each finished pod that is not due stays, and when its time is up. */
-  keepReason(pod: PodFacts): KeptVerdict;
-  /** undefined = there is no rule for finished pods. */
-  readonly finished: FinishedPods | undefined;
+  /** No pod is there twice. */
+  readonly due: readonly Deletion[];
+  /** Why a finished pod that is not due stays. */
+  keepReason(pod: PodFacts): Because;
 }
 
 /**
  * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. A pod that cannot be deleted now counts for no threshold:
- * one tenant's stuck pods must not push out another's. The threshold is upstream's (upstream.md 1.3), the rest is ours.
+ * one tenant's stuck pods must not push out another's. The threshold is upstream's (gcTerminated), the rest is ours.
  */
-export function judgeTerminated(group: Group, facts: PodGcFacts, given: Given): TerminatedVerdicts {
-  const rule = group.policy.pods?.terminated;
-  if (rule === undefined) return { due: [], keepReason: () => keptBecause.RuleOff, finished: undefined };
+export function judgeTerminated(group: Group, facts: PodGcFacts, { now }: Given): TerminatedVerdicts {
+  const rule = group.rules.terminated;
+  return rule === undefined
+    ? { due: [], keepReason: () => ({ reason: 'RuleOff', evidence: undefined }) }
+    : judgeFinished(group, rule, { facts, nowMs: now.getTime() });
+}
 
-  const held = (pod: PodFacts): PodKeepReason | undefined => holdOf(pod, rule, facts);
-  const nowMs = given.now.getTime();
-  const finishOf = (pod: PodFacts): number => finishedAt(pod, facts, nowMs);
-  const ttlOf = ttls(rule);
-  const expiryOf = expiry(ttlOf, finishOf);
+interface Context {
+  readonly facts: PodGcFacts;
+  readonly nowMs: number;
+}
 
-  const counted = group.terminated.filter((pod) => held(pod) === undefined);
-  const overall = overThreshold(counted, rule.threshold);
+function judgeFinished(
+  { policy, terminated }: Group,
+  rule: TerminatedPolicy,
+  context: Context,
+): TerminatedVerdicts {
+  const heldBecause = (pod: PodFacts): Because | undefined => holdOf(pod, rule, context.facts);
+  const finishOf = finishes(rule, context);
+  const counted = terminated.filter((pod) => heldBecause(pod) === undefined);
+  const sums = {
+    threshold: rule.threshold,
+    counted: counted.length,
+    held: terminated.length - counted.length,
+  };
+  const overall = new Line(counted, sums);
+  const over = overall.over();
   const needsMore = needsRest(rule, counted.length);
-  // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it takes keeps the next.
-  const newest = newestOfOwners(needsMore ? without(group.terminated, overall) : [], rule, {
-    facts,
-    orders: [finishOf, (pod) => earliestFinish(pod, facts, nowMs)],
-  });
-  const mayExpire = (pod: PodFacts): boolean => !newest.has(pod);
-  const afterOverall = needsMore ? without(counted, overall) : [];
-  // Each step sorts only the pods that it may take: most pods stay, and comparing the names of all takes as long as the rest of the plan.
-  const inNamespace = overNamespaceThreshold(afterOverall, rule, mayExpire);
-  const expired = without(afterOverall, inNamespace).filter(
-    (pod) => expiryOf(pod) <= nowMs && mayExpire(pod),
+  const left = needsMore ? without(counted, over) : [];
+  // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it deletes keeps the next.
+  const newest = newestOfOwners(needsMore ? without(terminated, over) : [], rule, context);
+  const mayGo = (pod: PodFacts): boolean => !newest.has(pod);
+  const held = (): readonly PodFacts[] => terminated.filter((pod) => heldBecause(pod) !== undefined);
+  const lines = namespaceLines(rule, left, { mayGo, held });
+  const overInNamespace = [...lines.values()].flatMap((line) => line.over());
+  const expired = without(left, overInNamespace).filter(
+    (pod) => mayGo(pod) && expiryMs(finishOf(pod)) <= context.nowMs,
   );
   return {
     due: [
-      { reason: 'Terminated', pods: overall },
-      { reason: 'TerminatedInNamespace', pods: inNamespace },
-      { reason: 'Expired', pods: inTurn(expired) },
-    ],
-    keepReason: (pod) =>
-      keepReason(held(pod) ?? (newest.has(pod) ? 'KeptForOwner' : undefined), expiryOf(pod)),
-    finished: {
-      ttlOf,
-      finishedAt: finishOf,
-      all: { counted: counted.length, held: group.terminated.length - counted.length },
-      turnOf: (pod) => (held(pod) === undefined ? turnAmong(counted, pod) : undefined),
-      inNamespace: countedLater(afterOverall, () =>
-        group.terminated.filter((pod) => held(pod) !== undefined),
+      ...toDelete(over, { reason: 'Terminated', policy, evidenceOf: (pod) => new Place(overall, pod) }),
+      ...[...lines.values()].flatMap((line) =>
+        toDelete(line.over(), {
+          ...{ reason: 'TerminatedInNamespace', policy },
+          evidenceOf: (pod) => new Place(line, pod),
+        }),
       ),
-      turnInNamespaceOf: (pod) =>
-        held(pod) === undefined && mayExpire(pod)
-          ? turnAmong(inNamespaceOf(pod, afterOverall).filter(mayExpire), pod)
-          : undefined,
+      ...toDelete(expired, { reason: 'Expired', policy, evidenceOf: finishOf }),
+    ],
+    keepReason: (pod) => {
+      const hold = heldBecause(pod);
+      if (hold !== undefined) return hold;
+      const { keepPerOwner } = rule;
+      if (newest.has(pod)) return { reason: 'KeptForOwner', evidence: { keepPerOwner } };
+      const finish = finishOf(pod);
+      const eligibleAtMs = expiryMs(finish);
+      return eligibleAtMs === Infinity
+        ? underThreshold(pod, overall, lines.get(pod.namespace))
+        : { reason: 'TooYoung', evidence: finish, eligibleAtMs };
     },
   };
 }
 
-/** Counts by namespace, at the first call. */
-function countedLater(
-  counted: readonly PodFacts[],
-  held: () => readonly PodFacts[],
-): (namespace: string) => FinishedCount {
-  let counts: { readonly counted: Counts; readonly held: Counts } | undefined;
-  return (name) => {
-    counts ??= { counted: countByNamespace(counted), held: countByNamespace(held()) };
-    return { counted: counts.counted.get(name) ?? 0, held: counts.held.get(name) ?? 0 };
-  };
+/** The finished pods of each namespace that the threshold leaves; none where the policy has no perNamespaceThreshold. */
+function namespaceLines(
+  { perNamespaceThreshold: threshold }: TerminatedPolicy,
+  left: readonly PodFacts[],
+  { mayGo, held }: { readonly mayGo: (pod: PodFacts) => boolean; readonly held: () => readonly PodFacts[] },
+): ReadonlyMap<string, Line> {
+  if (threshold === undefined) return new Map();
+  const heldIn = groupBy(held(), namespaceOf);
+  return new Map(
+    [...groupBy(left, namespaceOf)].map(([namespace, pods]) => {
+      const sums = { threshold, counted: pods.length, held: heldIn.get(namespace)?.length ?? 0 };
+      return [namespace, new Line(pods.filter(mayGo), sums)];
+    }),
+  );
 }
 
-type Counts = ReadonlyMap<string, number>;
+const namespaceOf = ({ namespace }: PodFacts): string => namespace;
 
-function countByNamespace(pods: readonly PodFacts[]): Counts {
-  const counts = new Map<string, number>();
-  for (const { namespace } of pods) counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
-  return counts;
+/** When a finished pod's ttl is over, Unix milliseconds; Infinity = it has none. */
+const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
+
+function underThreshold(pod: PodFacts, overall: Line, line: Line | undefined): Because {
+  const inNamespace = line && new Place(line, pod);
+  return { reason: 'UnderThreshold', evidence: { overall: new Place(overall, pod), inNamespace } };
 }
-
-const inNamespaceOf = ({ namespace }: PodFacts, pods: readonly PodFacts[]): readonly PodFacts[] =>
-  pods.filter((other) => other.namespace === namespace);
-
-const turnAmong = (pods: readonly PodFacts[], pod: PodFacts): number =>
-  1 + pods.filter((other) => byTurn(other, pod) < 0).length;
 
 function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly PodFacts[] {
   if (gone.length === 0) return pods;
@@ -121,52 +131,22 @@ const needsRest = (rule: TerminatedPolicy, count: number): boolean =>
   rule.ttlByReason.length > 0 ||
   (rule.keepPerOwner > 0 && rule.threshold > 0 && count > rule.threshold);
 
-function keepReason(hold: PodKeepReason | undefined, expiresAtMs: number): KeptVerdict {
-  if (hold !== undefined) return keptBecause[hold];
-  return expiresAtMs === Infinity
-    ? keptBecause.UnderThreshold
-    : { reason: 'TooYoung', eligibleAtMs: expiresAtMs };
-}
-
-/** Why this pod cannot go by this rule, however old it is. */
-function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): PodKeepReason | undefined {
-  // Hardly any pod has one: what is not asked of the others is a twentieth of a plan.
-  if (pod.finalizers.length > 0) {
-    if (isFinalizerHeld(pod)) return 'FinalizerHeld';
-    if (pod.finalizers.includes(jobTrackingFinalizer)) return 'JobUncounted';
-  }
-  if (!rule.protectUnfinishedJobs || !isOf(pod.controller, 'batch', 'Job')) return undefined;
+/** Why the rule cannot delete this pod now, however old it is. */
+function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): Because | undefined {
+  const { controller, finalizers } = pod;
+  if (isFinalizerHeld(pod)) return finalizerHeld(pod);
+  if (finalizers.includes(jobTrackingFinalizer))
+    return { reason: 'JobUncounted', evidence: { owner: controller } };
+  if (!rule.protectUnfinishedJobs || !isOf(controller, 'batch', 'Job')) return undefined;
   // A Job that was not observed, or not yet, may still be running: keep.
-  return facts.jobsFinished?.get(pod.controller.uid) === true ? undefined : 'JobUnfinished';
+  return facts.jobsFinished?.get(controller.uid) === true
+    ? undefined
+    : { reason: 'JobUnfinished', evidence: { owner: controller } };
 }
 
 /** Whether the owner is of this API group and kind: anybody may define a kind of the same name in another group. */
 const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>
   owner?.kind === kind && owner.apiVersion.startsWith(`${group}/`);
-
-function overThreshold(counted: readonly PodFacts[], threshold: number): PodFacts[] {
-  const surplus = threshold > 0 ? counted.length - threshold : 0;
-  return surplus > 0 ? firstInTurn(counted, surplus) : [];
-}
-
-function overNamespaceThreshold(
-  counted: readonly PodFacts[],
-  { perNamespaceThreshold: threshold = 0 }: TerminatedPolicy,
-  mayGo: (pod: PodFacts) => boolean,
-): PodFacts[] {
-  if (threshold <= 0) return [];
-  const surplus = new Map<string, number>();
-  for (const { namespace } of counted) surplus.set(namespace, (surplus.get(namespace) ?? -threshold) + 1);
-  const over = ({ namespace }: PodFacts): number | undefined => surplus.get(namespace);
-  return inTurn(counted.filter((pod) => isAbove0(over(pod)) && mayGo(pod))).filter((pod) => {
-    const left = over(pod);
-    if (!isAbove0(left)) return false;
-    surplus.set(pod.namespace, left - 1);
-    return true;
-  });
-}
-
-const isAbove0 = (count: number | undefined): count is number => count !== undefined && count > 0;
 
 /**
  * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. Where the finish time of a pod is in doubt,
@@ -175,12 +155,16 @@ const isAbove0 = (count: number | undefined): count is number => count !== undef
 function newestOfOwners(
   terminated: readonly PodFacts[],
   { keepPerOwner }: TerminatedPolicy,
-  { facts, orders }: { readonly facts: PodGcFacts; readonly orders: readonly FinishOf[] },
+  { facts, nowMs }: Context,
 ): ReadonlySet<PodFacts> {
   if (keepPerOwner <= 0) return new Set();
   const byOwner = groupBy(terminated, (pod) =>
     isTerminating(pod) ? undefined : ownerKey(pod, ownerOf(pod, facts.replicaSetOwners)),
   );
+  const orders: readonly FinishOf[] = [
+    (pod) => finishedAt(pod, facts, nowMs),
+    (pod) => earliestFinish(pod, facts, nowMs),
+  ];
   const newest = new Set<PodFacts>();
   byOwner.forEach((pods) => {
     const isFew = pods.length <= keepPerOwner;
@@ -213,49 +197,34 @@ const byNewest =
   (a: PodFacts, b: PodFacts): number =>
     finishOf(b) - finishOf(a) || b.createdAtMs - a.createdAtMs || (a.uid < b.uid ? -1 : 1);
 
-/** The ttl of a finished pod. The first rule that matches wins over ttlAfterFinished. */
-function ttls(rule: TerminatedPolicy): (pod: PodFacts) => Ttl | undefined {
-  const { ttlAfterFinishedMs } = rule;
-  const general: Ttl | undefined =
-    ttlAfterFinishedMs === undefined
-      ? undefined
-      : { field: 'pods.terminated.ttlAfterFinished', ttlMs: ttlAfterFinishedMs, rule: undefined };
-  const rules = rule.ttlByReason.map((one, i) => ({
-    matches: ttlMatcher(one),
-    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: one.ttlMs, rule: one },
-  }));
-  return (pod) => {
-    for (const { matches, ttl } of rules) if (matches(pod)) return ttl;
-    return general;
+/** When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished. Without either it may stay for ever. */
+function finishes(
+  { ttlAfterFinishedMs = Infinity, ttlByReason }: TerminatedPolicy,
+  { facts, nowMs }: Context,
+): (pod: PodFacts) => Finish {
+  const general: Ttl = {
+    field: 'pods.terminated.ttlAfterFinished',
+    ttlMs: ttlAfterFinishedMs,
+    rule: undefined,
   };
+  const rules = ttlByReason.map((rule, i) => ({
+    matches: ttlMatcher(rule),
+    ttl: { field: `pods.terminated.ttlByReason[${i}].ttl`, ttlMs: rule.ttlMs, rule },
+  }));
+  return (pod) => ({
+    ttl: rules.find(({ matches }) => matches(pod))?.ttl ?? general,
+    reportedMs: reportedFinish(pod),
+    countedMs: finishedAt(pod, facts, nowMs),
+    createdAtMs: pod.createdAtMs,
+  });
 }
 
-/** When a finished pod's ttl is up, Unix milliseconds; Infinity = never. */
-const expiry =
-  (ttlOf: (pod: PodFacts) => Ttl | undefined, finishOf: FinishOf) =>
-  (pod: PodFacts): number => {
-    const ttl = ttlOf(pod);
-    return ttl === undefined ? Infinity : finishOf(pod) + ttl.ttlMs;
-  };
-
 function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts) => boolean {
-  const matchesMessage = messagePattern === undefined ? undefined : remembered(globMatcher(messagePattern));
+  const matchesMessage = messagePattern === undefined ? undefined : globMatcher(messagePattern);
   return (pod) =>
     (phase === undefined || pod.phase === phase) &&
     (reason === undefined || pod.reason === reason) &&
     (matchesMessage === undefined || matchesMessage(pod.message));
-}
-
-/** Thousands of pods die with one message: it is matched once a pass. */
-function remembered(matches: (text: string) => boolean): (text: string) => boolean {
-  const answers = new Map<string, boolean>();
-  return (text) => {
-    const known = answers.get(text);
-    if (known !== undefined) return known;
-    const answer = matches(text);
-    answers.set(text, answer);
-    return answer;
-  };
 }
 
 /** Without those that have no key. */
@@ -263,10 +232,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined)
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    if (key !== undefined) listIn(groups, key).push(item);
   }
   return groups;
 }

@@ -14,7 +14,7 @@ describe('what the table says', () => {
     const world = { policies: [orphaned()], pods: [pod('x', gone)] };
     for (const elapsed of [true, false]) {
       expect(table(world, elapsed)).toContain('Beware Its containers may still be running');
-      expect(table(world, elapsed)).toContain('the live look');
+      expect(table(world, elapsed)).toContain('the live read of the node');
     }
   });
 

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { EvictionController, type EvictionDeps } from '../../../src/controllers/eviction/controller.ts';
-import type { Confirmation } from '../../../src/runtime/act-gate.ts';
+import type { Confirmation } from '../../../src/api/policy-view.ts';
 import { evictionMetrics } from '../../../src/controllers/eviction/metrics.ts';
 import type { LivePod } from '../../../src/kube/live-pod.ts';
 import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';

@@ -5,19 +5,17 @@ import {
   podsCollected,
   tripped,
 } from '../../../src/controllers/podgc/events.ts';
-import { countByPolicy } from '../../../src/controllers/podgc/report.ts';
-import type { PodDeletion } from '../../../src/controllers/podgc/facts.ts';
+import { countByPolicy } from '../../../src/gc/summary.ts';
 import type { EventSpec } from '../../../src/kube/recorder.ts';
 import { bounded, bounds } from '../../../src/runtime/bounds.ts';
 import { owner, pod, policy } from '../../builders.ts';
 
 const governing = policy();
-const deletion = (name: string, over: Parameters<typeof pod>[1] = {}): PodDeletion => ({
-  ...{ verdict: 'Delete', reason: 'Expired', markFailed: false },
-  ...{ pod: pod(name, over), policy: governing },
+const deletion = (name: string, over: Parameters<typeof pod>[1] = {}) => ({
+  ...{ reason: 'Expired' as const, target: { pod: pod(name, over) }, policy: governing },
 });
 
-function eventsOf(deletions: readonly PodDeletion[]): EventSpec[] {
+function eventsOf(deletions: readonly ReturnType<typeof deletion>[]): EventSpec[] {
   const collected = new CollectedByOwner(new Map());
   for (const one of deletions) collected.add(one);
   return [...collected.groups()].map(podsCollected);

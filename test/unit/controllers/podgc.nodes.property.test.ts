@@ -11,8 +11,10 @@ test('a breaker that is open lets no orphan go', property, () => {
       const plan = planned(seen, how);
       const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
       // At least those of the names that were a Node's.
-      const real = orphans.filter(({ pod: one }) => one.started || seen.seenNodes.has(one.nodeName ?? ''));
-      const missing = new Set(real.map(({ pod: { nodeName } }) => nodeName)).size;
+      const real = orphans.filter(
+        ({ target: { pod: one } }) => one.started || seen.seenNodes.has(one.nodeName ?? ''),
+      );
+      const missing = new Set(real.map(({ target: { node } }) => node)).size;
       for (const { policy: by } of orphans) {
         const percent = (100 * missing) / (missing + (seen.nodes?.size ?? 0));
         expect(percent).toBeLessThanOrEqual(by.pods?.safety.maxOrphanedNodesPercent ?? 0);

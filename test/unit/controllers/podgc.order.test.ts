@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byTurn, firstInTurn, inTurn } from '../../../src/controllers/podgc/order.ts';
+import { byTurn, Line } from '../../../src/controllers/podgc/order.ts';
 import { pod } from '../../builders.ts';
 import { property } from '../../property.ts';
 
@@ -20,12 +20,22 @@ const somePod = fc
     }),
   );
 
-test('the first few are those that a sort of all would put first', property, () => {
+test('a line gives the surplus over its threshold, in order, and each pod its place', property, () => {
   fc.assert(
-    fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 0, max: 45 }), (pods, count) => {
-      expect(firstInTurn(pods, count)).toEqual(pods.toSorted(byTurn).slice(0, count));
+    fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
+      const line = new Line(pods, { threshold, counted: pods.length, held: 0 });
+      const sorted = pods.toSorted(byTurn);
+      expect(line.over()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
     }),
   );
+});
+
+test('a pod that is not in line has no place, and a line without a threshold no surplus', () => {
+  const [inLine, held] = [pod('a'), pod('b')];
+  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1 });
+  expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
+  expect(line.over()).toEqual([]);
 });
 
 test('evicted first, then the oldest second, then by name, then by namespace', () => {
@@ -37,21 +47,6 @@ test('evicted first, then the oldest second, then by name, then by namespace', (
     pod('x/old', at(999)),
     pod('x/evicted', { ...at(5_000), phase: 'Failed', reason: 'Evicted' }),
   ];
-  const names = inTurn(pods).map(({ namespace, name }) => `${namespace}/${name}`);
+  const names = pods.toSorted(byTurn).map(({ namespace, name }) => `${namespace}/${name}`);
   expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b']);
-});
-
-test('more pods than positions are ranked all the same', () => {
-  const last = pod('z');
-  const many = Array.from({ length: 2 ** 19 }, () => last);
-  many.push(pod('a'), pod('old', { createdAtMs: 0 }));
-  expect(firstInTurn(many, 3).map(({ name }) => name)).toEqual(['old', 'a', 'z']);
-});
-
-test('the whole order is that of a plain sort', property, () => {
-  fc.assert(
-    fc.property(fc.array(somePod, { maxLength: 40 }), (pods) => {
-      expect(inTurn(pods)).toEqual([...pods].sort(byTurn));
-    }),
-  );
 });

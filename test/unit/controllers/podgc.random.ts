@@ -8,7 +8,7 @@ import { labelled, minutesAgo, node, now, owner, pod, policy, terminatedRule } f
 
 export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
   planPodGc(seen, { policies, now });
-export const lineOf = ({ pod: { uid }, reason, policy: { name }, markFailed }: PodDeletion): string =>
+export const lineOf = ({ target: { uid, markFailed }, reason, policy: { name } }: PodDeletion): string =>
   `${uid} ${reason} ${name} ${markFailed}`;
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };

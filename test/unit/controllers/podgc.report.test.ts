@@ -9,30 +9,40 @@ const first = policy({ name: 'first', uid: 'u1' });
 const second = policy({ name: 'second', uid: 'u2', mode: 'DryRun' });
 
 const deletion = (of: typeof first, reason: PodDeletion['reason'] = 'Terminated'): PodDeletion => ({
-  ...{ verdict: 'Delete', pod: pod('a'), policy: of, reason, markFailed: false },
+  ...{ unit: 'podgc', verdict: 'Delete', reason, policy: of, eligibleAt: undefined, bytes: undefined },
+  target: {
+    ...{ kind: 'Pod', namespace: 'default', name: 'a', uid: 'uid-a', node: 'node-1' },
+    ...{ pod: pod('a'), markFailed: false },
+  },
+  evidence: undefined,
 });
+const done = (of: typeof first) => ({ kind: 'done', decision: deletion(of), freedBytes: 0 }) as const;
+const failed = (of: typeof first) => ({ kind: 'failed', decision: deletion(of), error: 'x' }) as const;
+const kept = (of: typeof first, reason: 'ClockUnsure' | 'NodeExists') =>
+  ({ kind: 'kept', decision: deletion(of), reason }) as const;
 
-const verdicts = { governed: 9, terminated: 8, due: 7, missingNodes: 0, trippedPercent: undefined };
+const verdicts = { governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined };
 const plan: PodGcPlan = {
   deletions: [deletion(first), deletion(second), deletion(first, 'Orphaned'), deletion(first)],
   policies: [first, second].map((one) => ({ policy: one, ...verdicts })),
-  eachKept: () => undefined,
-  kept: () => [],
-  finished: () => undefined,
+  kept: [],
 };
 
-test('what was done is told to the policy whose it was', () => {
+test('each policy has the outcomes of its own pods in its report', () => {
   const reports = passReports(plan, takeCensus(plan), {
-    deleted: [deletion(first), deletion(second), deletion(first)],
-    failed: [deletion(second), deletion(second)],
-    clockUnsure: [deletion(first)],
+    outcomes: [
+      ...[done(first), done(second), failed(second), done(first), failed(second)],
+      ...[kept(first, 'ClockUnsure'), kept(first, 'NodeExists')],
+    ],
     at: new Date(0),
   });
   expect(
-    [...reports].map(([uid, { deleted, failed, clockUnsure }]) => [uid, deleted, failed, clockUnsure]),
+    [...reports].map(([uid, { due, deleted, failed: bad, clockUnsure }]) => [
+      ...[uid, due, deleted, bad, clockUnsure],
+    ]),
   ).toEqual([
-    ['u1', 2, 0, 1],
-    ['u2', 1, 2, 0],
+    ['u1', 3, 2, 0, 1],
+    ['u2', 1, 1, 2, 0],
   ]);
 });
 

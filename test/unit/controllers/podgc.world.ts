@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
 import { rankPolicies } from '../../../src/api/matching.ts';
-import type { PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
+import { decisionsOf, type PodGcFacts, type PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
 import type { PodFacts } from '../../../src/kube/objects.ts';
 import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../builders.ts';
@@ -33,10 +33,10 @@ function plan(world: World, ...policies: (Policy | InvalidPolicy)[]): PodGcPlan 
 
 const deleted = (made: PodGcPlan): string[] =>
   made.deletions.map(
-    ({ pod: { name }, reason, markFailed }) => `${name} ${reason}${markFailed ? ' mark' : ''}`,
+    ({ target: { name, markFailed }, reason }) => `${name} ${reason}${markFailed ? ' mark' : ''}`,
   );
 const kept = (made: PodGcPlan): string[] =>
-  [...made.kept()].map(({ pod: { name }, reason, eligibleAt }) =>
+  [...made.kept].map(({ target: { name }, reason, eligibleAt }) =>
     [name, reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
   );
 
@@ -72,5 +72,5 @@ export function checkRow({ world, policies, goes, stays }: Row): void {
   const made = plan(world, ...policies);
   expect(deleted(made)).toEqual(goes);
   if (stays !== undefined) expect(kept(made).sort()).toEqual([...stays].sort());
-  expect(made.deletions.length + kept(made).length).toBe([...(world.pods ?? [])].length);
+  expect([...decisionsOf(made)].length).toBe([...(world.pods ?? [])].length);
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { upstreamReason as imageWords } from '../../../src/agent/imagegc/metrics.ts';
 import { evictionSignals } from '../../../src/api/local-storage.ts';
-import { podMeanings } from '../../../src/api/reason-meanings.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
@@ -17,6 +16,7 @@ import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
 import { containerReasons } from '../../../src/gc/reasons/containers.ts';
 import { imageReasons } from '../../../src/gc/reasons/images.ts';
 import { storageReasons } from '../../../src/gc/reasons/storage.ts';
+import { podReasons } from '../../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../../src/controllers/podgc/metrics.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 
@@ -24,7 +24,7 @@ const page = referencePage('reasons.md');
 const units = [
   {
     heading: 'Pods (podgc)',
-    ...{ verdict: 'Delete', goes: podDeleteReasons, stays: podKeepReasons, meanings: podMeanings },
+    ...{ verdict: 'Delete', goes: podDeleteReasons, stays: podKeepReasons, meanings: podReasons },
   },
   {
     heading: 'Images (imagegc)',

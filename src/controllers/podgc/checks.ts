@@ -1,0 +1,120 @@
+import { isKeepMarked } from '../../api/matching.ts';
+import type { PolicyView, RankedPolicies } from '../../api/policy-view.ts';
+import { goOn, isSkewed, orError, policiesUnchanged } from '../../gc/checks.ts';
+import type { Check } from '../../gc/execute.ts';
+import { Live } from '../../gc/live.ts';
+import type { ClusterActions } from '../../kube/cluster.ts';
+import type { NamespaceFacts, NodeFacts } from '../../kube/objects.ts';
+import type { Store } from '../../kube/reflector.ts';
+import type { Confirmation } from '../../api/policy-view.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { PodDeletion } from './facts.ts';
+import { dependsOnNode, recheckNode, type LiveNode } from './recheck.ts';
+
+export interface PodCheckDeps {
+  readonly policies: PolicyView;
+  readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
+  readonly cluster: Pick<ClusterActions, 'getNode'>;
+  /** True while this process surely holds the lease. */
+  readonly fenced: () => boolean;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export interface PodChecks {
+  readonly checks: readonly Check<PodDeletion>[];
+  /** Whether the plan is out of date: the next pass should not wait. */
+  readonly isStale: () => boolean;
+  /** By how much our clock is ahead of the API server's, when the policies were read. */
+  readonly clockSkewMs: (deletion: PodDeletion) => number;
+}
+
+/** A pass over a large backlog is cut into plans of this age at most: labels, thresholds and nodes change meanwhile. */
+export const maxPlanAgeMs = 60_000;
+
+/** What must be true right before a pod is marked or deleted. `ranked`: the policies that the plan was made from. */
+export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
+  const { policies, namespaces, fenced, clock } = deps;
+  const startedAtMs = clock.monotonicMs();
+  const isStale = (): boolean =>
+    policies.ranked !== ranked ||
+    !policies.synced ||
+    !namespaces.synced ||
+    clock.monotonicMs() - startedAtMs >= maxPlanAgeMs;
+  const confirmation = new Live<PodDeletion, Confirmation | Error>({
+    clock,
+    ask: orError((_, signal) => policies.confirm(ranked, signal)),
+  });
+  const clockSkewMs = (deletion: PodDeletion): number => {
+    const answer = confirmation.answer(deletion);
+    return answer === undefined || answer instanceof Error ? 0 : answer.clockSkewMs;
+  };
+  const isMarked = keepLabels(deps);
+  const checks: readonly Check<PodDeletion>[] = [
+    goOn('leaseHeld', () => (fenced() ? undefined : 'the lease is lost')),
+    goOn('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
+    // Before the policies: a node that takes long to read keeps its own pods, and does not make the policies too old for all others.
+    nodeStillGone(deps),
+    policiesUnchanged(
+      confirmation,
+      ({ same }) => same,
+      (cause) => ({
+        ...{ kind: 'stop', unknown: true, why: `policies cannot be read: ${errorLine(cause)}` },
+        error: new Error('confirming policies', { cause }),
+      }),
+    ),
+    {
+      name: 'notKept',
+      objection: (deletion) => (isMarked(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
+    },
+    {
+      name: 'clocksAgree',
+      objection: (deletion) =>
+        deletion.reason === 'Expired' && isSkewed(clockSkewMs(deletion))
+          ? { kind: 'keep', reason: 'ClockUnsure' }
+          : undefined,
+    },
+  ];
+  return { checks, isStale, clockSkewMs };
+}
+
+/** The node of an orphan, or of a pod on a node out of service, read live: one GET for all its pods. */
+function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
+  const live = new Live<PodDeletion, LiveNode>({
+    clock,
+    key: ({ reason, target }) => (dependsOnNode(reason) ? target.node : undefined),
+    ask: async ({ target: { node = '' } }, signal) => {
+      try {
+        return { node: await cluster.getNode(node, signal) };
+      } catch (err) {
+        log.warn({ node, err }, 'reading node failed');
+        return 'unreadable';
+      }
+    },
+  });
+  return {
+    name: 'nodeStillGone',
+    live,
+    objection: (deletion) => {
+      const node = live.answer(deletion);
+      const reason = node && recheckNode(deletion.reason, node);
+      return reason && { kind: 'keep', reason };
+    },
+    whenSlow: { kind: 'keep', reason: 'NodeUnknown' },
+  };
+}
+
+/** Whether the keep label is on the namespace or the node of a pod by now, as the caches know them. */
+function keepLabels({ namespaces, nodes }: PodCheckDeps): (deletion: PodDeletion) => boolean {
+  const namespaceUids = uidsByName(namespaces);
+  const nodeUids = uidsByName(nodes);
+  return ({ target: { namespace, node = '' } }) =>
+    isKeepMarked(namespaces.items.get(namespaceUids.get(namespace) ?? '')) ||
+    isKeepMarked(nodes.items.get(nodeUids.get(node) ?? ''));
+}
+
+const uidsByName = ({ items }: Store<NamespaceFacts | NodeFacts>): ReadonlyMap<string, string> =>
+  new Map([...items.values()].map(({ name, uid }) => [name, uid]));
