@@ -230,7 +230,10 @@ test.each(['pods', 'nodes', 'namespaces'] as const)(
 
 test('a pod stuck on its finalizers is reported once', async () => {
   const stuck = pod('stuck', { ...finalizerHeld, phase: 'Failed' });
-  const { recorder, pass } = bed(new FakeCluster([stuck], [node('node-1')]), expireAll());
+  const { recorder, pass } = bed(
+    new FakeCluster([stuck, pod('runs', { phase: 'Running' })], [node('node-1')]),
+    expireAll(),
+  );
   for (let i = 0; i < 4; i++) await pass();
   expect(recorder.reasons).toEqual(['FinalizerHeld Pod/stuck']);
 });

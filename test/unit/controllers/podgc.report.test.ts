@@ -7,6 +7,7 @@ import { pod, policy } from '../../builders.ts';
 
 const first = policy({ name: 'first', uid: 'u1' });
 const second = policy({ name: 'second', uid: 'u2', mode: 'DryRun' });
+const ofNoPods = policy({ name: 'third', uid: 'u3' });
 
 const deletion = (of: typeof first, reason: PodDeletion['reason'] = 'Terminated'): PodDeletion => ({
   ...{ unit: 'podgc', verdict: 'Delete', reason, policy: of, eligibleAt: undefined, bytes: undefined },
@@ -24,7 +25,7 @@ const kept = (of: typeof first, reason: 'ClockUnsure' | 'NodeExists') =>
 const verdicts = { governed: 9, terminated: 8, missingNodes: 0, trippedPercent: undefined };
 const plan: PodGcPlan = {
   deletions: [deletion(first), deletion(second), deletion(first, 'Orphaned'), deletion(first)],
-  policies: [first, second].map((one) => ({ policy: one, ...verdicts })),
+  policies: [first, second, ofNoPods].map((one) => ({ policy: one, ...verdicts })),
   kept: [],
 };
 
@@ -43,6 +44,7 @@ test('each policy has the outcomes of its own pods in its report', () => {
   ).toEqual([
     ['u1', 3, 2, 0, 1],
     ['u2', 1, 1, 2, 0],
+    ['u3', 0, 0, 0, 0],
   ]);
 });
 
