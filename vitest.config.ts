@@ -14,7 +14,12 @@ const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.t
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
 /** What decides: pure code, of which npm run coverage:decisions wants every branch taken by a unit test. */
 const decisions = {
-  include: ['src/{controllers,agent}/*/*.ts', 'src/api/*.ts', 'src/runtime/{duration,glob,jump,quantity}.ts'],
+  include: [
+    'src/{controllers,agent}/*/*.ts',
+    'src/gc/**/*.ts',
+    'src/api/*.ts',
+    'src/runtime/{duration,glob,jump,quantity}.ts',
+  ],
   exclude: ['**/{controller,manager,act,checks}.ts', '**/*.gen.ts'],
 };
 

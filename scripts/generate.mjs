@@ -33,7 +33,7 @@ for (const { source, crd } of crds) {
 
 // The pages are made from the program, which cannot run without the modules above.
 if (!verify) write(files);
-const { pages } = await import('./generate/pages.ts');
+const { pages } = await import('../scripts/generate/pages.ts');
 Object.assign(files, await pages());
 
 const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];

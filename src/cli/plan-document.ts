@@ -1,13 +1,9 @@
-import type { NodeUnit } from '../api/node-pass.ts';
 import type { PodRef } from '../api/pod-ref.ts';
 import { isInvalid, type Policy } from '../api/policy.ts';
 import type { Reason } from '../api/reasons.ts';
-import type { Decision as Planned, Target } from '../gc/decision.ts';
+import type { Decision as Planned, Target, Unit, Verdict } from '../gc/decision.ts';
 import { explain, type ReasonCatalog } from '../gc/reasons/entry.ts';
 import { formatRfc3339 } from '../runtime/rfc3339.ts';
-
-export type Unit = 'podgc' | NodeUnit;
-type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
 export interface PodObject {
   readonly kind: 'Pod';
@@ -126,39 +122,10 @@ export interface PlanOptions {
 export type Asked = (object: PodObject | NodeObject) => boolean;
 
 /** Whether a decision is listed. */
-export const isListed = (
+const isListed = (
   { kept, asked }: PlanOptions,
   { verdict, object }: Pick<Decision, 'verdict' | 'object'>,
 ): boolean => (asked === undefined ? kept || verdict !== 'Keep' : asked(object));
-
-/** Why, for a person: one sentence with its figures, and what decided. */
-export type Told = Pick<Decision, 'detail' | 'field'>;
-
-type Known = Pick<Decision, 'unit' | 'verdict' | 'reason' | 'object' | 'detail'> & Partial<Told>;
-
-interface Rest {
-  readonly policy: { readonly name: string; readonly mode?: Policy['mode'] } | undefined;
-  readonly order?: number | undefined;
-  readonly eligibleAt?: Date | undefined;
-  readonly bytes?: number | undefined;
-}
-
-/** A decision with every field that the document promises. */
-export function decision(known: Known, { policy, order, eligibleAt, bytes }: Rest): Decision {
-  return {
-    unit: known.unit,
-    verdict: known.verdict,
-    reason: known.reason,
-    policy: policy?.name ?? null,
-    mode: policy?.mode ?? null,
-    order: order ?? null,
-    object: known.object,
-    eligibleAt: eligibleAt === undefined ? null : formatRfc3339(eligibleAt),
-    bytes: bytes ?? null,
-    detail: known.detail,
-    field: known.field ?? null,
-  };
-}
 
 /** Lists the decisions of a unit, in one place, as the options ask for; those that are carried out are numbered. */
 export function listed<E, R extends keyof E & Reason>(
@@ -169,24 +136,38 @@ export function listed<E, R extends keyof E & Reason>(
   const list: Decision[] = [];
   let order = 0;
   for (const one of decisions) {
-    const { verdict, target, bytes, eligibleAt } = one;
-    const policy = modeOf(one.policy);
-    const isCarriedOut = verdict !== 'Keep' && verdict !== 'Warn';
+    const isCarriedOut = one.verdict !== 'Keep' && one.verdict !== 'Warn';
     if (isCarriedOut) order += 1;
-    const object = objectOf(target, node);
-    if (!isListed(options, { verdict, object })) continue;
-    const { detail, field } = explain(catalog, one);
-    const rest = { policy, order: isCarriedOut ? order : undefined, eligibleAt, bytes };
-    const known = { unit: one.unit, verdict, reason: one.reason, object, detail, field: field ?? null };
-    const mark = verdict === 'Delete' && target.kind === 'Pod' && { markFailed: target.markFailed === true };
-    list.push({ ...decision(known, rest), ...mark });
+    const object = objectOf(one.target, node);
+    if (!isListed(options, { verdict: one.verdict, object })) continue;
+    const { detail, field = null } = explain(catalog, one);
+    list.push({
+      ...printed(one, object),
+      order: isCarriedOut ? order : null,
+      detail,
+      field,
+    });
   }
   return list;
 }
 
+function printed(
+  { unit, verdict, reason, policy, eligibleAt, bytes, target }: Planned,
+  object: Decision['object'],
+): Omit<Decision, 'order' | 'detail' | 'field'> {
+  return {
+    ...{ unit, verdict, reason, ...governorOf(policy), object },
+    eligibleAt: eligibleAt === undefined ? null : formatRfc3339(eligibleAt),
+    bytes: bytes ?? null,
+    ...(verdict === 'Delete' && target.kind === 'Pod' && { markFailed: target.markFailed === true }),
+  };
+}
+
 /** An invalid policy has no mode. */
-const modeOf = (policy: Planned['policy']): Rest['policy'] =>
-  policy !== undefined && isInvalid(policy) ? { name: policy.name } : policy;
+const governorOf = (policy: Planned['policy']): Pick<Decision, 'policy' | 'mode'> => ({
+  policy: policy?.name ?? null,
+  mode: policy === undefined || isInvalid(policy) ? null : policy.mode,
+});
 
 /** What a decision is about, as JSON has it. */
 function objectOf(target: Target, node: string | null): PodObject | NodeObject {
@@ -202,28 +183,3 @@ function objectOf(target: Target, node: string | null): PodObject | NodeObject {
 
 const podOf = (pod: PodRef | undefined): { readonly pod?: string } =>
   pod?.namespace === undefined || pod.name === undefined ? {} : { pod: `${pod.namespace}/${pod.name}` };
-
-/** Counts what goes and what stays, by reason, and what waits for time. */
-export class Counts implements Pick<Totals, 'planned' | 'kept' | 'waiting' | 'reasons'> {
-  readonly reasons: Record<string, number> = {};
-  planned = 0;
-  kept = 0;
-  waiting = 0;
-  bytes = 0;
-
-  goes(reason: Reason, bytes = 0): void {
-    this.#count(reason);
-    this.planned += 1;
-    this.bytes += bytes;
-  }
-
-  stays(reason: Reason, isWaiting: boolean): void {
-    this.#count(reason);
-    this.kept += 1;
-    this.waiting += Number(isWaiting);
-  }
-
-  #count(reason: Reason): void {
-    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
-  }
-}

@@ -5,7 +5,8 @@ import { imageReasons } from '../gc/reasons/images.ts';
 import { storageReasons, storageWarnings } from '../gc/reasons/storage.ts';
 import { podReasons } from '../gc/reasons/pods.ts';
 import type { World } from '../snapshot/world.ts';
-import type { Decision, PlanDocument, Unit } from './plan-document.ts';
+import type { Unit } from '../gc/decision.ts';
+import type { Decision, PlanDocument } from './plan-document.ts';
 import type { AskedObject, Found } from './why-found.ts';
 import { holdersOf, type Holder } from './why-holders.ts';
 

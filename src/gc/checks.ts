@@ -7,7 +7,7 @@ import type { Check, Stop } from './execute.ts';
 import { Live } from './live.ts';
 
 /** More than synchronised clocks differ by; beyond it no age is judged. */
-export const tolerableSkewMs = 60_000;
+const tolerableSkewMs = 60_000;
 
 /** Whether our clock and the API server's differ too much to judge an age. */
 export const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > tolerableSkewMs;

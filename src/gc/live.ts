@@ -3,7 +3,7 @@ import type { Clock } from '../runtime/clock.ts';
 /** How old, in milliseconds, an answer may be when something is removed because of it; counted from the request. */
 export const liveMs = 5_000;
 
-export interface LiveOptions<D, A> {
+interface LiveOptions<D, A> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Decisions with the same key share an answer; undefined = the decision does not depend on it. Default: all share one. */
   readonly key?: (decision: D) => string | undefined;

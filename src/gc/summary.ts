@@ -26,13 +26,15 @@ export function summarize(decisions: Iterable<Summed>): Summary {
 
 /** Sums up the decisions of each policy: of the very policies of the plan, not of equal ones. */
 export function summarizeByPolicy(
-  decisions: Iterable<Summed & Pick<Decision, 'policy'>>,
+  ...lists: readonly Iterable<Summed & Pick<Decision, 'policy'>>[]
 ): ReadonlyMap<AnyPolicy, Summary> {
   const byPolicy = new Map<AnyPolicy, Sums>();
-  for (const decision of decisions) {
-    const sums = byPolicy.get(decision.policy) ?? new Sums();
-    sums.add(decision);
-    byPolicy.set(decision.policy, sums);
+  for (const decisions of lists) {
+    for (const decision of decisions) {
+      const sums = byPolicy.get(decision.policy) ?? new Sums();
+      sums.add(decision);
+      byPolicy.set(decision.policy, sums);
+    }
   }
   return byPolicy;
 }

@@ -13,11 +13,7 @@ const other = `sha256:${'b'.repeat(64)}`;
 
 beforeAll(() => {
   // As release.yml does.
-  const args = [
-    'scripts/manifests.ts',
-    `--out=${out}`,
-    `--image=r.example.com/o/dustpan@${released}`,
-  ];
+  const args = ['scripts/manifests.ts', `--out=${out}`, `--image=r.example.com/o/dustpan@${released}`];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: repositoryRoot(), encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
 });

@@ -25,7 +25,7 @@ export class LeaseServer {
   }
 
   get lease(): Lease | undefined {
-    return this.#api.objects.get('Lease', place.name, place.namespace) as unknown as Lease | undefined;
+    return this.#api.objects.get('Lease', place.name, place.namespace);
   }
 
   get spec(): LeaseSpec {

@@ -32,7 +32,7 @@ test('the table names verdict, reason, figures, policy, field, time and what wou
     [
       'Pod batch/report-1 (node node-1) goes: Terminated',
       '  Why        Of the pods of this policy, 5 have finished and 2 may stay; this',
-      '             one is 2nd to go.',
+      '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
       '  Field      pods.terminated.threshold=2',
       '  When       Now, in the next pass.',

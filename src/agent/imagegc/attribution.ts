@@ -20,7 +20,7 @@ export interface DiskAttribution {
   readonly restBytes: number;
 }
 
-export interface Attributable {
+interface Attributable {
   readonly kept: readonly ImageDecision[];
   readonly disk: DiskSpace | undefined;
   readonly stats: readonly RuntimeContainerStats[] | undefined;

@@ -24,7 +24,7 @@ export interface PodCheckDeps {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-export interface PodChecks {
+interface PodChecks {
   readonly checks: readonly Check<PodDeletion>[];
   /** Whether the plan is out of date: the next pass should not wait. */
   readonly isStale: () => boolean;

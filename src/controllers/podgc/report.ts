@@ -6,7 +6,7 @@ import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary
 import type { PodFacts } from '../../kube/objects.ts';
 import type { EventSpec } from '../../kube/recorder.ts';
 import { finalizerHeld, tripped } from './events.ts';
-import { decisionsOf, type PodDeletion, type PodGcPlan } from './facts.ts';
+import type { PodDeletion, PodGcPlan } from './facts.ts';
 
 /** What one plan comes to. */
 export interface Census {
@@ -17,7 +17,7 @@ export interface Census {
 
 /** Sums up a plan. */
 export function takeCensus(plan: PodGcPlan): Census {
-  const byPolicy = summarizeByPolicy(decisionsOf(plan));
+  const byPolicy = summarizeByPolicy(plan.deletions, plan.kept);
   const heldPods = countOf(byPolicy.values(), 'FinalizerHeld') === 0 ? [] : heldPodsOf(plan);
   return { byPolicy, heldPods };
 }

@@ -22,7 +22,7 @@ export type ReasonCatalog<E> = { readonly [R in keyof E]: ReasonEntry<E[R]> };
 export type NoEvidence = undefined;
 
 /** What decided about one object, for a person. */
-export interface Explained {
+interface Explained {
   /** One sentence with the figures. */
   readonly detail: string;
   /** The field of the policy, or the mark on an object, that decided, with its value; undefined = neither did. */

@@ -1,24 +1,20 @@
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
+import type { PlanDocument } from '../../../src/cli/plan-document.ts';
 import { planJson } from '../../../src/cli/plan-json.ts';
 import { planYaml } from '../../../src/cli/plan-yaml.ts';
+import { decision } from './plan.builders.ts';
 
 const plan = (count: number): PlanDocument => ({
   apiVersion: 'gc.dustpan.dev/v1alpha1',
   kind: 'Plan',
   generatedAt: '2026-01-15T12:00:00Z',
   decisions: Array.from({ length: count }, (_, i) =>
-    decision(
-      {
-        unit: 'podgc',
-        verdict: 'Delete',
-        reason: 'Terminated',
-        object: { kind: 'Pod', namespace: 'a', name: `"@" ${i}\n`, uid: 'u', node: null },
-        detail: 'It "@" goes.',
-      },
-      { policy: { name: '@', mode: 'DryRun' }, order: i + 1 },
-    ),
+    decision({
+      ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: 'It "@" goes.' },
+      object: { kind: 'Pod', namespace: 'a', name: `"@" ${i}\n`, uid: 'u', node: null },
+      ...{ policy: '@', mode: 'DryRun', order: i + 1 },
+    }),
   ),
   summary: [],
   totals: [],

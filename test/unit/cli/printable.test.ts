@@ -6,7 +6,7 @@ import { problemLine, UsageError } from '../../../src/cli/exit.ts';
 import { LenientCommand } from '../../../src/cli/option.ts';
 import { formatted } from '../../../src/cli/output.ts';
 import { paragraph } from '../../../src/cli/text-table.ts';
-import { decision, type PlanDocument } from '../../../src/cli/plan-document.ts';
+import type { PlanDocument } from '../../../src/cli/plan-document.ts';
 import { planJson } from '../../../src/cli/plan-json.ts';
 import { Progress } from '../../../src/cli/plan-progress.ts';
 import { planTable } from '../../../src/cli/plan-table.ts';
@@ -18,6 +18,7 @@ import { whyTable } from '../../../src/cli/why-table.ts';
 import { ran } from '../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../hostile.ts';
 import { property } from '../../property.ts';
+import { decision } from './plan.builders.ts';
 import { condition, now, policy, report } from './status.fixtures.ts';
 
 /** Line feeds between lines are ours, and so are these two colours. */
@@ -26,27 +27,26 @@ const values = (text: string): string => text.replaceAll(/\n|\u001b\[(31|39)m/g,
 const plan = (text: string): PlanDocument => ({
   ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Plan', generatedAt: '2026-01-15T12:00:00Z' },
   decisions: [
-    decision(
-      {
-        ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: text, field: text },
-        object: { kind: 'Pod', namespace: text, name: text, uid: text, node: text },
-      },
-      { policy: { name: text, mode: 'Enforce' }, order: 1 },
-    ),
-    decision(
-      {
-        ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', detail: text },
-        object: { kind: 'Image', id: text, node: text, name: text, pod: text },
-      },
-      { policy: { name: text, mode: 'Enforce' }, order: 1 },
-    ),
-    decision(
-      {
-        ...{ unit: 'containergc', verdict: 'Keep', reason: 'Running', detail: text },
-        object: { kind: 'LogFile', path: `/${text}/${text}`, node: text },
-      },
-      { policy: { name: text, mode: 'DryRun' } },
-    ),
+    decision({
+      ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: text, field: text },
+      object: { kind: 'Pod', namespace: text, name: text, uid: text, node: text },
+      policy: text,
+      mode: 'Enforce',
+      order: 1,
+    }),
+    decision({
+      ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', detail: text },
+      object: { kind: 'Image', id: text, node: text, name: text, pod: text },
+      policy: text,
+      mode: 'Enforce',
+      order: 1,
+    }),
+    decision({
+      ...{ unit: 'containergc', verdict: 'Keep', reason: 'Running', detail: text },
+      object: { kind: 'LogFile', path: `/${text}/${text}`, node: text },
+      policy: text,
+      mode: 'DryRun',
+    }),
   ],
   summary: [
     {

@@ -81,6 +81,12 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'InUse',
+    part: partOf({ containers: [container('c', { name: '', pod: 'web', imageId: 'sha256:x' })] }),
+    field: null,
+    why: 'Container c of pod default/web (Running) was made from it.',
+  },
+  {
+    reason: 'InUse',
     part: partOf({ mounted: ['sha256:x'] }),
     field: null,
     why: 'A container has mounted it.',

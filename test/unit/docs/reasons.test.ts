@@ -61,7 +61,7 @@ describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) =
     expect(Object.keys(meanings).sort()).toEqual([...goes, ...stays].sort());
   });
 
-  test.each(Object.entries(meanings))(
+  test.each(Object.entries<{ readonly meaning: string; readonly change: string }>(meanings))(
     '%s is one sentence, and says what would change it',
     (reason, meaning) => {
       expect(meaning.meaning).toMatch(/^[A-Z][^]*\.$/);

@@ -1,6 +1,7 @@
 import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
 import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy.ts';
-import type { Decision, PlanOptions, Unit } from '../../../src/cli/plan-document.ts';
+import type { Decision, PlanOptions } from '../../../src/cli/plan-document.ts';
+import type { Unit } from '../../../src/gc/decision.ts';
 import { planWorld } from '../../../src/cli/plan-world.ts';
 import { nodePodCodec, type NodePodFacts } from '../../../src/kube/node-pods.ts';
 import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/objects.ts';
