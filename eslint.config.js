@@ -21,7 +21,7 @@ const noAmbientTime = [
 ];
 const noAmbientEnvironment = {
   selector: "MemberExpression[object.name='process'][property.name='env']",
-  message: 'Only src/cli/config.ts reads the environment.',
+  message: 'Only src/commands/cli/config.ts reads the environment.',
 };
 const decisionsArePure = [
   {
@@ -47,7 +47,7 @@ const typesOnly = {
   allowTypeImports: true,
   message: 'Units take their I/O as a dependency.',
 };
-const topLayer = { group: ['**/cli/**'], message: 'Nothing imports cli/: it is the wiring.' };
+const topLayer = { group: ['**/commands/**'], message: 'Nothing imports commands/: they are the wiring.' };
 const siblingUnit = { regex: '^\\.\\./[^.]', message: 'Units do not import each other.' };
 
 export default defineConfig(
@@ -86,28 +86,37 @@ export default defineConfig(
   },
   {
     files: ['src/**'],
-    ignores: ['src/runtime/clock.ts'],
+    ignores: ['src/runtime/scheduling/clock.ts'],
     rules: syntax(noDefaultExport, ...noAmbientTime, noAmbientEnvironment),
   },
-  { files: ['src/cli/config.ts'], rules: syntax(noDefaultExport, ...noAmbientTime) },
+  { files: ['src/commands/cli/config.ts'], rules: syntax(noDefaultExport, ...noAmbientTime) },
 
-  // Dependency direction: runtime < api < adapters < units < cli.
-  { files: ['src/runtime/**'], rules: imports({ regex: '^\\.\\./', message: 'runtime/ is leaf code.' }) },
+  // Dependency direction: runtime < api < gc < adapters < units < commands.
+  {
+    files: ['src/runtime/**'],
+    rules: imports({
+      regex: '/(api|gc|kube|cri|node|snapshot|agent|controllers|commands)/',
+      message: 'runtime/ is leaf code.',
+    }),
+  },
   {
     files: ['src/api/**'],
-    rules: imports({ regex: '^\\.\\./(?!runtime/)', message: 'api/ may import only runtime/.' }),
+    rules: imports({
+      regex: '/(gc|kube|cri|node|snapshot|agent|controllers|commands)/',
+      message: 'api/ may import only runtime/.',
+    }),
   },
   {
     files: ['src/gc/**'],
     rules: imports({
-      regex: '^(\\.\\./)+(?!\\.|api/|runtime/|decision|execute|live)',
+      regex: '/(kube|cri|node|snapshot|agent|controllers|commands)/',
       message: 'gc/ may import only api/ and runtime/.',
     }),
   },
   {
     files: ['src/{kube,cri,node,snapshot}/**'],
     rules: imports({
-      group: ['**/controllers/**', '**/agent/**', '**/cli/**'],
+      group: ['**/controllers/**', '**/agent/**', '**/commands/**'],
       message: 'Adapters do not know the units or the CLI.',
     }),
   },
@@ -119,7 +128,12 @@ export default defineConfig(
   },
   // Types that libraries infer from what is declared here.
   {
-    files: ['**/metrics.ts', 'src/cli/{*-command,config,option,output,status-view}.ts'],
+    files: [
+      '**/metrics.ts',
+      'src/commands/**/command.ts',
+      'src/commands/cli/{config,option,output}.ts',
+      'src/commands/status/view.ts',
+    ],
     rules: { '@typescript-eslint/explicit-module-boundary-types': 'off' },
   },
   { files: ['vitest.config.ts'], rules: { 'no-restricted-syntax': 'off' } },

@@ -17,8 +17,8 @@ const decisions = {
   include: [
     'src/{controllers,agent}/*/*.ts',
     'src/gc/**/*.ts',
-    'src/api/*.ts',
-    'src/runtime/{duration,glob,jump,quantity}.ts',
+    'src/api/**/*.ts',
+    'src/runtime/{scheduling/jump,text/{duration,glob,quantity}}.ts',
   ],
   exclude: ['**/{controller,manager,act,checks}.ts', '**/*.gen.ts'],
 };

@@ -12,7 +12,7 @@ const revision = gitRevision();
 rmSync('dist', { recursive: true, force: true });
 /**
  * Of the policy operator's frame we run its event queue alone. What the rest of it loads at import (the whole of client-node, an HTTP client)
- * would cost 21 MiB resident, so the bundle leaves it out; src/kube/operator.ts overrides everything that would use it.
+ * would cost 21 MiB resident, so the bundle leaves it out; src/kube/cache/operator.ts overrides everything that would use it.
  */
 const frameOnly = {
   name: 'frame-only',
@@ -45,7 +45,7 @@ const kubeconfigOnly = {
       'node-fetch': 'export class Headers {}',
     };
     onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ importer }) =>
-      importer.endsWith('/src/kube/kubeconfig.ts') ? { path: join(dist, 'config.js') } : undefined,
+      importer.endsWith('/src/kube/auth/kubeconfig.ts') ? { path: join(dist, 'config.js') } : undefined,
     );
     onResolve({ filter: /^(\.\/gen\/index\.js|node-fetch)$/ }, ({ importer, path }) =>
       importer === join(dist, 'config.js') ? { path, namespace: 'kubeconfig-only' } : undefined,
@@ -91,7 +91,7 @@ const usedOnly = {
 const { metafile: facts } = await build({
   plugins: [frameOnly, kubeconfigOnly, usedOnly],
   metafile: true,
-  entryPoints: { main: 'src/cli/main.ts' },
+  entryPoints: { main: 'src/main.ts' },
   outdir: 'dist',
   bundle: true,
   splitting: true,

@@ -1,4 +1,4 @@
-// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/*.gen.ts (types, and the validator of a policy's spec), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
+// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/gen/*.gen.ts (types, and the validator of a policy's spec), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,9 +26,9 @@ for (const line of complaints) console.error(line);
 
 const files = { 'docs/reference/crd.md': reference(crds), ...chartFiles(root, crds) };
 for (const { source, crd } of crds) {
-  files[`src/api/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
+  files[`src/api/gen/${crd.spec.names.singular}.gen.ts`] = await types(source, crd);
   if (crd.spec.names.kind === 'GCPolicy')
-    files['src/api/gcpolicy-spec.gen.ts'] = await validation(source, crd);
+    files['src/api/gen/gcpolicy-spec.gen.ts'] = await validation(source, crd);
 }
 
 // The pages are made from the program, which cannot run without the modules above.

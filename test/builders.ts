@@ -1,5 +1,11 @@
-import type { LabelSelector, NodesPolicy, Policy, PodsPolicy, TerminatedPolicy } from '../src/api/policy.ts';
-import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/objects.ts';
+import type {
+  LabelSelector,
+  NodesPolicy,
+  Policy,
+  PodsPolicy,
+  TerminatedPolicy,
+} from '../src/api/policy/policy.ts';
+import type { NodeFacts, OwnerRef, PodFacts } from '../src/kube/cache/objects.ts';
 
 /** The moment the tables live in; ages are told backwards from it. */
 export const now = new Date('2026-01-15T12:00:00Z');

@@ -1,10 +1,10 @@
 import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { exitCode } from '../../src/cli/exit.ts';
+import { exitCode } from '../../src/commands/cli/exit.ts';
 import { code, heading, page, table } from './markdown.ts';
 
 /** docs/reference/cli.md: every command as its `--help` describes it. */
 export function cliPage(commands: readonly CommandUnknownOpts[]): string {
-  return page('Command line', 'src/cli', [
+  return page('Command line', 'src/commands', [
     'The same texts as `dustpan COMMAND --help`. An option is written `--option=value` or `--option value`, a switch `--option` or `--option=false`; the last of',
     'several wins. Each option can be set by the variable in its row: the command line wins over it, and an empty variable counts as unset.',
     ...table(

@@ -15,8 +15,8 @@ import {
   tripped,
 } from '../../src/controllers/podgc/events.ts';
 import { invalidPolicy } from '../../src/controllers/policystatus/events.ts';
-import { leadershipChanged } from '../../src/kube/lease.ts';
-import type { EventSpec } from '../../src/kube/recorder.ts';
+import { leadershipChanged } from '../../src/kube/lease/lease.ts';
+import type { EventSpec } from '../../src/kube/events/recorder.ts';
 import {
   deletions,
   eviction,
@@ -129,7 +129,7 @@ export const eventKinds: readonly EventKind[] = [
     upstream: 'none',
   },
   {
-    file: 'src/kube/lease.ts',
+    file: 'src/kube/lease/lease.ts',
     face: 'controller',
     factory: 'leadershipChanged',
     samples: [true, false].map((leading) => leadershipChanged(lease, { identity: lease.holder, leading })),

@@ -1,10 +1,10 @@
 import type { StorageWarning } from '../../src/api/local-storage.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy.ts';
+import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy/policy.ts';
 import type { OwnedPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
 import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
-import type { OwnerRef, PodFacts } from '../../src/kube/objects.ts';
+import type { OwnerRef, PodFacts } from '../../src/kube/cache/objects.ts';
 
 /** What the functions that make Events are called with, to show what they make. */
 export const node = { name: 'node-1', uid: 'd0f3' } as const;

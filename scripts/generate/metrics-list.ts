@@ -3,12 +3,12 @@ import { containerGcMetrics } from '../../src/agent/containergc/metrics.ts';
 import { imageGcMetrics, showPlan as showImagePlan } from '../../src/agent/imagegc/metrics.ts';
 import { reportMetrics, showLeftovers } from '../../src/agent/report/metrics.ts';
 import { localStorageMetrics, podStorageMetrics } from '../../src/agent/localstorage/metrics.ts';
-import { agentMetrics } from '../../src/cli/agent-metrics.ts';
-import { controllerMetrics } from '../../src/cli/controller-metrics.ts';
+import { agentMetrics } from '../../src/commands/agent/metrics.ts';
+import { controllerMetrics } from '../../src/commands/controller/metrics.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/podgc/metrics.ts';
 import { policyStatusMetrics } from '../../src/controllers/policystatus/metrics.ts';
-import { registerProcessMetrics } from '../../src/runtime/process-metrics.ts';
+import { registerProcessMetrics } from '../../src/runtime/serving/process-metrics.ts';
 
 export type Face = 'controller' | 'agent';
 export const faces: readonly Face[] = ['controller', 'agent'];
@@ -19,16 +19,16 @@ export const registrations: Readonly<Record<Face, Readonly<Record<string, (regis
     'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
     'src/controllers/policystatus/metrics.ts': (registry) => policyStatusMetrics(registry),
-    'src/cli/controller-metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
-    'src/runtime/process-metrics.ts': showProcess,
+    'src/commands/controller/metrics.ts': (registry) => controllerMetrics(registry, 'dustpan-controller'),
+    'src/runtime/serving/process-metrics.ts': showProcess,
   },
   agent: {
     'src/agent/imagegc/metrics.ts': showEmptyImagePlan,
     'src/agent/containergc/metrics.ts': (registry) => containerGcMetrics(registry),
     'src/agent/localstorage/metrics.ts': showNoStorage,
     'src/agent/report/metrics.ts': showNothingLeft,
-    'src/cli/agent-metrics.ts': (registry) => agentMetrics(registry),
-    'src/runtime/process-metrics.ts': showProcess,
+    'src/commands/agent/metrics.ts': (registry) => agentMetrics(registry),
+    'src/runtime/serving/process-metrics.ts': showProcess,
   },
 };
 

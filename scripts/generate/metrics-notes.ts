@@ -1,4 +1,4 @@
-import type { RuntimeOperation } from '../../src/cli/runtime-calls.ts';
+import type { RuntimeOperation } from '../../src/commands/agent/runtime-calls.ts';
 import { upstreamReason } from '../../src/controllers/podgc/metrics.ts';
 import { code, codes } from './markdown.ts';
 

@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/api/schema.ts';
+import type { Schema } from '../../src/api/policy/schema.ts';
 
 export function storedSchema(crd: object): Schema;
 export function closedSchema(schema: Schema): Schema;

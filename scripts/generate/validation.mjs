@@ -16,7 +16,7 @@ export async function validation(source, crd) {
   return `// @ts-nocheck
 // Made from ${source} by npm run generate. Do not edit.
 import type { ValidateFunction } from 'ajv';
-import type { Schema } from './schema.ts';
+import type { Schema } from '../policy/schema.ts';
 
 ${await typesWithDefaults(spec, 'ValidSpec')}
 ${replaced(code, [

@@ -1,4 +1,4 @@
-import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
+import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
 
 /** Files that the image takes over; `from` may end in `*.js`, then `to` is a folder. */
 export interface ImageFile {

@@ -1,4 +1,4 @@
-import { globMatcher } from '../runtime/glob.ts';
+import { globMatcher } from '../runtime/text/glob.ts';
 
 /** The names by which an image can be called. */
 export interface NamedImage {

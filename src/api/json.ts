@@ -1,4 +1,4 @@
-import { nearest } from '../runtime/nearest.ts';
+import { nearest } from '../runtime/text/nearest.ts';
 
 /** Whether a value is what JSON calls an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

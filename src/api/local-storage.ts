@@ -1,4 +1,4 @@
-import type { NodePod, Offender } from './node-pass.ts';
+import type { NodePod, Offender } from './report/node-pass.ts';
 
 /** Which kind of limit a pod exceeds, in the order in which they are checked; upstream's names (upstream.md 4.2, 4.3). */
 export const evictionSignals = [

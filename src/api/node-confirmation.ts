@@ -1,5 +1,5 @@
-import type { NodeGovernance } from './node-governance.ts';
-import type { NodePod } from './node-pass.ts';
+import type { NodeGovernance } from './policy/node-governance.ts';
+import type { NodePod } from './report/node-pass.ts';
 
 /** What the API server itself, not a cache, says of a node right before something is removed from it. */
 export interface NodeConfirmation {

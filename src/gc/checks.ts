@@ -1,7 +1,7 @@
 import type { ConfirmNode, NodeConfirmation } from '../api/node-confirmation.ts';
-import { isSamePolicy } from '../api/node-governance.ts';
-import type { Policy } from '../api/policy.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { isSamePolicy } from '../api/policy/node-governance.ts';
+import type { Policy } from '../api/policy/policy.ts';
+import type { Clock } from '../runtime/scheduling/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { Check, Stop } from './execute.ts';
 import { Live } from './live.ts';

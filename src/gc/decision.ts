@@ -1,6 +1,6 @@
-import type { NodeUnit } from '../api/node-pass.ts';
+import type { NodeUnit } from '../api/report/node-pass.ts';
 import type { PodRef } from '../api/pod-ref.ts';
-import type { InvalidPolicy, Policy } from '../api/policy.ts';
+import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 
 export type Unit = 'podgc' | NodeUnit;

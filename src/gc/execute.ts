@@ -1,6 +1,6 @@
 import type { Reason } from '../api/reasons.ts';
-import type { Clock } from '../runtime/clock.ts';
-import type { Logger } from '../runtime/logger.ts';
+import type { Clock } from '../runtime/scheduling/clock.ts';
+import type { Logger } from '../runtime/logging/logger.ts';
 import type { Outcome } from './decision.ts';
 import { liveMs, type Live } from './live.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/scheduling/clock.ts';
 
 /** How old, in milliseconds, an answer may be when something is removed because of it; counted from the request. */
 export const liveMs = 5_000;

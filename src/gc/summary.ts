@@ -1,4 +1,4 @@
-import type { InvalidPolicy, Policy } from '../api/policy.ts';
+import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 import type { Decision } from './decision.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from './scheduling/clock.ts';
 
 /** Answers that are known for as long as each was remembered for, counted from then; beyond `limit` the oldest is forgotten. */
 export class Expiring<T> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { hasStorageRule, podLabelKeys } from '../api/matching.ts';
-import type { NodeFacts } from '../kube/objects.ts';
+import { hasStorageRule, podLabelKeys } from '../api/policy/matching.ts';
+import type { NodeFacts } from '../kube/cache/objects.ts';
 import type { OnProgress } from './files.ts';
 import { findFile, namesIn } from './files.ts';
 import { InputError } from './input-error.ts';

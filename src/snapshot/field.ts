@@ -1,5 +1,5 @@
 import { isObject, shown } from '../api/json.ts';
-import { parseRfc3339 } from '../runtime/rfc3339.ts';
+import { parseRfc3339 } from '../runtime/text/rfc3339.ts';
 import { InputError } from './input-error.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-import { nodePodCodec, type NodePodFacts } from '../kube/node-pods.ts';
-import type { Codec } from '../kube/decode-list.ts';
-import { nodeReportsResource } from '../kube/node-report-facts.ts';
-import type { Identified, PodFacts } from '../kube/objects.ts';
-import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '../kube/resources.ts';
+import { nodePodCodec, type NodePodFacts } from '../kube/cache/node-pods.ts';
+import type { Codec } from '../kube/codec/list.ts';
+import { nodeReportsResource } from '../kube/cache/node-report-facts.ts';
+import type { Identified, PodFacts } from '../kube/cache/objects.ts';
+import { jobCodec, namespaceCodec, nodeCodec, podCodec, replicaSetCodec } from '../kube/cache/resources.ts';
 import { errorLine } from '../runtime/errors.ts';
 import type { Field } from './field.ts';
 import { readList, type OnProgress } from './files.ts';

@@ -1,5 +1,5 @@
-import type { NodePodFacts } from '../kube/node-pods.ts';
-import { emptyState, parseState, type AgentState } from '../node/state-format.ts';
+import type { NodePodFacts } from '../kube/cache/node-pods.ts';
+import { emptyState, parseState, type AgentState } from '../node/disk/state-format.ts';
 import { containersOf, imagesOf, mountedImagesOf, sandboxesOf, sandboxImageOf } from './crictl.ts';
 import type { Field } from './field.ts';
 import { findFile, namesIn, readWhole } from './files.ts';

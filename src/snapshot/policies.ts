@@ -1,6 +1,6 @@
 import { unknownField } from '../api/json.ts';
-import { rankPolicies } from '../api/matching.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy.ts';
+import { rankPolicies } from '../api/policy/matching.ts';
+import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy/policy.ts';
 import type { Field } from './field.ts';
 import { readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';

@@ -1,5 +1,5 @@
 import type { StorageUsage } from '../api/local-storage.ts';
-import { storageUsageOf } from '../node/kubelet-summary.ts';
+import { storageUsageOf } from '../node/kubelet/summary.ts';
 import type { Field } from './field.ts';
 import type { NodePart } from './world.ts';
 

@@ -1,12 +1,18 @@
 import type { StorageUsage } from '../api/local-storage.ts';
-import type { ImageDisk } from '../api/node-pass.ts';
-import type { InvalidPolicy, Policy } from '../api/policy.ts';
+import type { ImageDisk } from '../api/report/node-pass.ts';
+import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runtime.ts';
-import type { NodeReportFacts } from '../kube/node-report-facts.ts';
-import type { NodePodFacts } from '../kube/node-pods.ts';
-import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../kube/objects.ts';
-import type { LogListing } from '../node/logs.ts';
-import type { AgentState } from '../node/state-format.ts';
+import type { NodeReportFacts } from '../kube/cache/node-report-facts.ts';
+import type { NodePodFacts } from '../kube/cache/node-pods.ts';
+import type {
+  JobFacts,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  ReplicaSetFacts,
+} from '../kube/cache/objects.ts';
+import type { LogListing } from '../node/logs/logs.ts';
+import type { AgentState } from '../node/disk/state-format.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;
 

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { scriptOptions } from '../../scripts/arguments.ts';
-import { memoryEnvironment, memoryFlags } from '../../src/cli/agent-command.ts';
+import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
 import { kubectl } from '../cluster/agent-world.ts';
 import { startAgentBed } from './agent-bed.ts';
 import { agentSection, type AgentBenchResult } from './agent-report.ts';

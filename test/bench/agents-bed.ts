@@ -3,7 +3,7 @@ import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { dustpanUser } from '../cluster/dustpan.ts';
 import { etcdEntry, type StoredObject } from '../cluster/etcd-objects.ts';
 import { etcdClient, type EtcdClient } from '../cluster/etcd.ts';
-import type { ReportingNode } from '../../src/kube/node-report.ts';
+import type { ReportingNode } from '../../src/kube/actions/node-report.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { settled } from './settle.ts';
 import { policyManifest } from '../manifests.ts';

@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
-import type { NodeReportFacts } from '../../src/kube/node-report-facts.ts';
+import type { NodeReportFacts } from '../../src/kube/cache/node-report-facts.ts';
 import { EvictionController } from '../../src/controllers/eviction/controller.ts';
 import { evictionMetrics } from '../../src/controllers/eviction/metrics.ts';
 import { rollUpNodes } from '../../src/controllers/policystatus/nodes.ts';
-import { systemClock as clock } from '../../src/runtime/clock.ts';
+import { systemClock as clock } from '../../src/runtime/scheduling/clock.ts';
 import { node, now, pod, policy } from '../builders.ts';
 import { FakeEvictions } from '../fakes/evictions.ts';
 import { silentLogger as log } from '../fakes/logger.ts';

@@ -4,8 +4,8 @@ import type {
   ImageInventory,
   NodePassReport,
   Offender,
-} from '../../src/api/node-pass.ts';
-import type { MountedImageDisk } from '../../src/node/filesystem.ts';
+} from '../../src/api/report/node-pass.ts';
+import type { MountedImageDisk } from '../../src/node/disk/filesystem.ts';
 
 const gib = 1024 ** 3;
 const some = (count: number): { count: number; bytes: number } => ({ count, bytes: count * 0.3 * gib });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventLoopLag } from '../../src/runtime/event-loop-lag.ts';
+import { EventLoopLag } from '../../src/runtime/serving/event-loop-lag.ts';
 import type { Dustpan } from '../cluster/dustpan.ts';
 import type { AgentsBed } from './agents-bed.ts';
 import { grown, requestsOf, type Requests } from './agents-server.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KEEP_LABEL } from '../../src/api/matching.ts';
+import { KEEP_LABEL } from '../../src/api/policy/matching.ts';
 import type { ApiClient } from './api-client.ts';
 import type { BenchPods } from './bench-pods.ts';
 import { changeAt, type Change } from './churn-changes.ts';

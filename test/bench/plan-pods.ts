@@ -1,4 +1,4 @@
-import { snapshotObject } from '../../src/cli/snapshot-objects.ts';
+import { snapshotObject } from '../../src/commands/snapshot/objects.ts';
 import { placeholder, statusOf, templatePod, type Variant } from './template-pods.ts';
 
 /** How a list of pods is written down. */

@@ -1,8 +1,8 @@
 // @bed node
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseState } from '../../src/node/state-format.ts';
-import type { AgentState } from '../../src/node/state-format.ts';
+import { parseState } from '../../src/node/disk/state-format.ts';
+import type { AgentState } from '../../src/node/disk/state-format.ts';
 import { agentRequests, agentUser, startAgent, type Agent } from './agent.ts';
 import {
   agentEvents,

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryOf } from '../bench/agent-memory.ts';
 import { contractTransport, Objects } from '../contract/actions.bed.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
 import { agentUser, startAgent, type Agent } from './agent.ts';
 import { applyPolicy, kubectl, listSandboxes, passesOf, patience, readReport } from './agent-world.ts';
 import { startCluster, type Cluster } from './cluster.ts';

@@ -1,7 +1,7 @@
 // @bed node imageFsMB=768
 import { readFileSync, statfsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseState } from '../../src/node/state-format.ts';
+import { parseState } from '../../src/node/disk/state-format.ts';
 import { agentRequests, startAgent, type Agent } from './agent.ts';
 import {
   agentEvents,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryFlags } from '../../src/cli/agent-command.ts';
+import { memoryFlags } from '../../src/commands/agent/command.ts';
 import { agentUser, startAgent, type Agent, type AgentOptions } from './agent.ts';
 import {
   applyPolicy,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../src/api/nodegcreport.gen.ts';
+import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../src/api/gen/nodegcreport.gen.ts';
 import { agentUser, type Agent } from './agent.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './cluster.ts';
 import { crictl, runContainer, runSandbox } from './crictl.ts';

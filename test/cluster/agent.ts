@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { memoryFlags } from '../../src/cli/agent-command.ts';
+import { memoryFlags } from '../../src/commands/agent/command.ts';
 import type { AuditEvent } from './audit.ts';
 import { serviceAccountGroups, type Cluster, type User } from './cluster.ts';
 import { PartProcess } from './part-process.ts';

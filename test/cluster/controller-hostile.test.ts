@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryOf } from '../bench/agent-memory.ts';
 import { contractTransport, Objects } from '../contract/actions.bed.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
 import type { Cluster } from './cluster.ts';
 import { contractServer } from './contract.ts';
 import { startControlPlane } from './controller-start.ts';

@@ -1,9 +1,9 @@
 // @bed node
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { tokenCredentials } from '../../src/kube/credentials.ts';
-import { KubeletUsage } from '../../src/node/kubelet-source.ts';
-import { systemClock as clock } from '../../src/runtime/clock.ts';
+import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
+import { KubeletUsage } from '../../src/node/kubelet/source.ts';
+import { systemClock as clock } from '../../src/runtime/scheduling/clock.ts';
 import { startQuietNode } from './agent-world.ts';
 import { kubeletTokens } from './kubelet-tokens.ts';
 

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PodStorageUsage } from '../../src/api/local-storage.ts';
-import { tokenCredentials } from '../../src/kube/credentials.ts';
-import { decodeList } from '../../src/kube/decode.ts';
-import { createTransport } from '../../src/kube/http-transport.ts';
-import { nodePodsResource, type NodePodFacts } from '../../src/kube/node-pods.ts';
-import { KubeletUsage } from '../../src/node/kubelet-source.ts';
-import { systemClock as clock } from '../../src/runtime/clock.ts';
+import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
+import { decodeList } from '../../src/kube/codec/decode.ts';
+import { createTransport } from '../../src/kube/http/http-transport.ts';
+import { nodePodsResource, type NodePodFacts } from '../../src/kube/cache/node-pods.ts';
+import { KubeletUsage } from '../../src/node/kubelet/source.ts';
+import { systemClock as clock } from '../../src/runtime/scheduling/clock.ts';
 import { archiveOf, kubectl, patience, phases, startQuietNode, waitUntil } from './agent-world.ts';
 import type { Cluster } from './cluster.ts';
 import { busyboxImage } from './image.ts';

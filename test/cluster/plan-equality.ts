@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PlanDocument } from '../../src/cli/plan-document.ts';
+import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import type { Cluster } from './cluster.ts';
 import { runCommand } from './command.ts';
 import { repositoryRoot } from './repository.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { tokenCredentials } from '../../src/kube/credentials.ts';
-import { createTransport, type HttpTransport } from '../../src/kube/http-transport.ts';
-import { isConflict, type KubeRequest, type KubeTransport } from '../../src/kube/transport.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
+import { createTransport, type HttpTransport } from '../../src/kube/http/http-transport.ts';
+import { isConflict, type KubeRequest, type KubeTransport } from '../../src/kube/http/transport.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import type { ContractServer } from './server.ts';
 
 /** Our transport to a server under test, as its administrator or with another token. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { clusterActions, type ClusterActions } from '../../src/kube/cluster.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import { statusPatcher } from '../../src/kube/status-patch.ts';
+import { clusterActions, type ClusterActions } from '../../src/kube/actions/cluster.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import { statusPatcher } from '../../src/kube/actions/status-patch.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
 import { policyManifest } from '../manifests.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import { acceptMetadata, acceptProtobuf } from '../../src/kube/media-types.ts';
-import { ApiError } from '../../src/kube/transport.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import { acceptMetadata, acceptProtobuf } from '../../src/kube/http/media-types.ts';
+import { ApiError } from '../../src/kube/http/transport.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
 import { policyManifest } from '../manifests.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LivePod } from '../../src/kube/live-pod.ts';
+import type { LivePod } from '../../src/kube/actions/live-pod.ts';
 import { Objects } from './actions.bed.ts';
 
 interface Budget {

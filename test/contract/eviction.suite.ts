@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { podEvictions, type PodEvictions } from '../../src/kube/eviction.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
+import { podEvictions, type PodEvictions } from '../../src/kube/actions/eviction.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
 import { contractTransport } from './actions.bed.ts';
 import { Budgets } from './eviction.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';

@@ -1,8 +1,8 @@
 // @bed node
 import { readFileSync } from 'node:fs';
-import { tokenCredentials } from '../../src/kube/credentials.ts';
-import { KubeletUsage } from '../../src/node/kubelet-source.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
+import { KubeletUsage } from '../../src/node/kubelet/source.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import { archiveOf, createPods, startQuietNode, uidOf, waitUntil } from '../cluster/agent-world.ts';
 import { busyboxImage } from '../cluster/image.ts';
 import { kubeletTokens } from '../cluster/kubelet-tokens.ts';

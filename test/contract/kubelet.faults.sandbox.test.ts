@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ClusterConnection, TlsMaterial } from '../../src/kube/credentials.ts';
-import { defaultKubeletEndpoint } from '../../src/node/kubelet-source.ts';
-import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet-source.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import type { ClusterConnection, TlsMaterial } from '../../src/kube/auth/credentials.ts';
+import { defaultKubeletEndpoint } from '../../src/node/kubelet/source.ts';
+import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet/source.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import { certify } from '../sandbox/kubelet/certificate.ts';
 import { startKubeletSandbox, type KubeletSandbox } from '../sandbox/kubelet/server.ts';
 

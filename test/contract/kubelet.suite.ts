@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PodStorageUsage, StorageFigure } from '../../src/api/local-storage.ts';
-import { tokenCredentials, type ClusterConnection } from '../../src/kube/credentials.ts';
-import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet-source.ts';
-import { storageUsageOf } from '../../src/node/kubelet-summary.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { tokenCredentials, type ClusterConnection } from '../../src/kube/auth/credentials.ts';
+import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet/source.ts';
+import { storageUsageOf } from '../../src/node/kubelet/summary.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import { certify } from '../sandbox/kubelet/certificate.ts';
 
 /** A kubelet under test, the sandbox or a real one. */

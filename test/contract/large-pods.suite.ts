@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { jobTrackingFinalizer } from '../../src/api/finalizers.ts';
-import { clusterActions } from '../../src/kube/cluster.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import { podsResource } from '../../src/kube/resources.ts';
+import { clusterActions } from '../../src/kube/actions/cluster.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import { podsResource } from '../../src/kube/cache/resources.ts';
 import { isCut } from '../../src/runtime/bounds.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { readCollections } from '../../src/kube/collected-events.ts';
-import { EventRecorder } from '../../src/kube/event-recorder.ts';
-import type { EventDrop } from '../../src/kube/event-recorder.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import type { EventSpec, ObjectRef } from '../../src/kube/recorder.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { readCollections } from '../../src/kube/events/collected-events.ts';
+import { EventRecorder } from '../../src/kube/events/event-recorder.ts';
+import type { EventDrop } from '../../src/kube/events/event-recorder.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import type { EventSpec, ObjectRef } from '../../src/kube/events/recorder.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import type { StoredEvent } from '../fakes/event-recording.ts';
 import { silentLogger } from '../fakes/logger.ts';
 import { contractTransport } from './actions.bed.ts';

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
-import type { Identified } from '../../src/kube/objects.ts';
-import { Reflector } from '../../src/kube/reflector.ts';
-import type { Resource } from '../../src/kube/resources.ts';
-import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import type { Identified } from '../../src/kube/cache/objects.ts';
+import { Reflector } from '../../src/kube/cache/reflector.ts';
+import type { Resource } from '../../src/kube/cache/resources.ts';
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/http/transport.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../fakes/logger.ts';
 
 /** A running reflector with pages of two; it stops with its test. */

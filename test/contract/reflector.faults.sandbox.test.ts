@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import type { Identified } from '../../src/kube/objects.ts';
-import type { Reflector } from '../../src/kube/reflector.ts';
-import { jsonResource, podsResource } from '../../src/kube/resources.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import type { Identified } from '../../src/kube/cache/objects.ts';
+import type { Reflector } from '../../src/kube/cache/reflector.ts';
+import { jsonResource, podsResource } from '../../src/kube/cache/resources.ts';
 import { startSandbox, type Sandbox, type SandboxRequest } from '../sandbox/server.ts';
 import { contractTransport } from './actions.bed.ts';
 import { reflect } from './reflector.bed.ts';

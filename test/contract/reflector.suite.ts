@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
 import {
   jobsResource,
   jsonResource,
@@ -8,7 +8,7 @@ import {
   nodesResource,
   podsResource,
   replicaSetsResource,
-} from '../../src/kube/resources.ts';
+} from '../../src/kube/cache/resources.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import { CutTransport, named, reflect } from './reflector.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { podEvictions } from '../../src/kube/eviction.ts';
-import type { HttpTransport } from '../../src/kube/http-transport.ts';
-import { AccessReviews, type Access } from '../../src/kube/reviews.ts';
+import { podEvictions } from '../../src/kube/actions/eviction.ts';
+import type { HttpTransport } from '../../src/kube/http/http-transport.ts';
+import { AccessReviews, type Access } from '../../src/kube/auth/access-reviews.ts';
 import { FakeClock } from '../fakes/clock.ts';
 import { contractTransport } from './actions.bed.ts';
 import type { ContractServer } from './server.ts';

@@ -1,4 +1,4 @@
-import type { KubeTransport } from '../../src/kube/transport.ts';
+import type { KubeTransport } from '../../src/kube/http/transport.ts';
 import { mess, namespaces, nodes, podName, type Leftover, type Owner } from './mess.ts';
 
 type Send = (

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
+import type { NodeGCReportStatus } from '../../src/api/gen/nodegcreport.gen.ts';
 import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
 import { layOutImages } from '../sandbox/node/image-disk.ts';
 import { mountMemory } from '../sandbox/node/own-mounts.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatState, type ImageRecord } from '../../src/node/state-format.ts';
+import { formatState, type ImageRecord } from '../../src/node/disk/state-format.ts';
 import type { SimContainer, SimSandbox } from '../sandbox/cri/facts.ts';
 import type { SimulatedRuntime } from '../sandbox/cri/simulated-runtime.ts';
 import type { Thing } from './node-check.ts';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { planContainerGc } from '../../src/agent/containergc/plan.ts';
 import { planImageGc } from '../../src/agent/imagegc/plan.ts';
-import type { NodeGCReport, NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
-import { governNode, type NodeGovernance } from '../../src/api/node-governance.ts';
-import { PolicySet } from '../../src/api/policy-set.ts';
+import type { NodeGCReport, NodeGCReportStatus } from '../../src/api/gen/nodegcreport.gen.ts';
+import { governNode, type NodeGovernance } from '../../src/api/policy/node-governance.ts';
+import { PolicySet } from '../../src/api/policy/policy-set.ts';
 import type { Target } from '../../src/gc/decision.ts';
 import { criRuntime } from '../../src/cri/client.ts';
-import { nodePodCodec } from '../../src/kube/node-pods.ts';
-import { imageDisk, statFsReader, type MountedImageDisk } from '../../src/node/filesystem.ts';
-import { LocalLogs, type LogRoots } from '../../src/node/logs.ts';
-import { StateFile } from '../../src/node/state-file.ts';
-import { emptyState } from '../../src/node/state-format.ts';
+import { nodePodCodec } from '../../src/kube/cache/node-pods.ts';
+import { imageDisk, statFsReader, type MountedImageDisk } from '../../src/node/disk/filesystem.ts';
+import { LocalLogs, type LogRoots } from '../../src/node/logs/logs.ts';
+import { StateFile } from '../../src/node/disk/state-file.ts';
+import { emptyState } from '../../src/node/disk/state-format.ts';
 import type { Stage } from './stage.ts';
 
 /** What is on the node now and what the agent's own plan functions say of it: reasons by id or path. */

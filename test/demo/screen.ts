@@ -1,4 +1,4 @@
-import { wrapped } from '../../src/cli/text-table.ts';
+import { wrapped } from '../../src/commands/cli/table.ts';
 
 const screenWidth = 80;
 /** The longest reason, and a space. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GCPolicy } from '../../src/api/gcpolicy.gen.ts';
+import type { GCPolicy } from '../../src/api/gen/gcpolicy.gen.ts';
 import { setScene, startAgent } from './node-act.ts';
 import { nodeName } from './node-mess.ts';
 import type { Scene } from './node-scene.ts';

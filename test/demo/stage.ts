@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { tokenCredentials } from '../../src/kube/credentials.ts';
-import { createTransport } from '../../src/kube/http-transport.ts';
-import type { KubeTransport } from '../../src/kube/transport.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
+import { createTransport } from '../../src/kube/http/http-transport.ts';
+import type { KubeTransport } from '../../src/kube/http/transport.ts';
+import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import type { ContractServer } from '../contract/server.ts';
 import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { sender } from './fill.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject } from '../../src/api/json.ts';
-import { wrapped } from '../../src/cli/text-table.ts';
+import { wrapped } from '../../src/commands/cli/table.ts';
 import type { KubeletSandbox } from '../sandbox/kubelet/server.ts';
 import { nodeName } from './node-mess.ts';
 import { bar, bold, dim, green } from './screen.ts';

@@ -1,13 +1,13 @@
-import { PolicySet } from '../../src/api/policy-set.ts';
+import { PolicySet } from '../../src/api/policy/policy-set.ts';
 import type { PodGcPlan } from '../../src/controllers/podgc/facts.ts';
 import { noneSeen } from '../../src/controllers/podgc/finish.ts';
 import { noneMissing } from '../../src/controllers/podgc/nodes.ts';
 import { observe } from '../../src/controllers/podgc/observe.ts';
 import { planPodGc } from '../../src/controllers/podgc/plan.ts';
-import type { Identified } from '../../src/kube/objects.ts';
-import type { Store } from '../../src/kube/reflector.ts';
-import { namespaceCodec, nodeCodec, podCodec } from '../../src/kube/resources.ts';
-import type { KubeTransport } from '../../src/kube/transport.ts';
+import type { Identified } from '../../src/kube/cache/objects.ts';
+import type { Store } from '../../src/kube/cache/reflector.ts';
+import { namespaceCodec, nodeCodec, podCodec } from '../../src/kube/cache/resources.ts';
+import type { KubeTransport } from '../../src/kube/http/transport.ts';
 
 /** What the cluster holds now and what the controller's own plan function says of it. */
 export async function look(transport: KubeTransport, signal: AbortSignal): Promise<PodGcPlan> {

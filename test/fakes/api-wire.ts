@@ -1,5 +1,5 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
-import { jobFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../../src/kube/decode-json.ts';
+import { jobFromJson, namespaceFromJson, nodeFromJson, podFromJson } from '../../src/kube/codec/json.ts';
 import { Job } from '../../src/kube/gen/batch.ts';
 import { Namespace, Node, Pod } from '../../src/kube/gen/core.ts';
 import { Bookmark, ListMeta, Status, Unknown, WatchEvent } from '../../src/kube/gen/meta.ts';

@@ -1,5 +1,5 @@
-import { refusal } from '../../src/kube/status-errors.ts';
-import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/transport.ts';
+import { refusal } from '../../src/kube/actions/status-errors.ts';
+import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/http/transport.ts';
 import { ApiServer, type ApiResponse } from '../sandbox/api-server.ts';
 import type { DirectStore } from '../sandbox/direct-store.ts';
 import { Failure } from '../sandbox/failure.ts';

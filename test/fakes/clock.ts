@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/runtime/scheduling/clock.ts';
 
 /** Time moves only when the code under test sleeps, or when a test calls `advance`. */
 export class FakeClock implements Clock {

@@ -1,7 +1,7 @@
-import type { ClusterActions, PodRef } from '../../src/kube/cluster.ts';
-import type { NodeFacts, PodFacts } from '../../src/kube/objects.ts';
-import type { EventSpec, Recorder } from '../../src/kube/recorder.ts';
-import type { Store } from '../../src/kube/reflector.ts';
+import type { ClusterActions, PodRef } from '../../src/kube/actions/cluster.ts';
+import type { NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
+import type { EventSpec, Recorder } from '../../src/kube/events/recorder.ts';
+import type { Store } from '../../src/kube/cache/reflector.ts';
 
 /** A cluster in memory: set pods and nodes, run a pass, look at what is left. What it shows the caches is what it holds. */
 export class FakeCluster implements ClusterActions {

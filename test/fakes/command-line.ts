@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { Program } from '../../src/cli/program.ts';
+import { Program } from '../../src/commands/cli/program.ts';
 import { FakeSystem } from './system.ts';
 
 type Variables = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
-import { EventRecorder } from '../../src/kube/event-recorder.ts';
-import type { EventDrop } from '../../src/kube/event-recorder.ts';
-import type { EventSpec } from '../../src/kube/recorder.ts';
-import type { KubeRequest, KubeResponse } from '../../src/kube/transport.ts';
+import { EventRecorder } from '../../src/kube/events/event-recorder.ts';
+import type { EventDrop } from '../../src/kube/events/event-recorder.ts';
+import type { EventSpec } from '../../src/kube/events/recorder.ts';
+import type { KubeRequest, KubeResponse } from '../../src/kube/http/transport.ts';
 import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';
 import { RecordingLogger } from './recording-logger.ts';

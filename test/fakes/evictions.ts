@@ -1,5 +1,5 @@
-import type { EvictionOutcome, PodEvictions } from '../../src/kube/eviction.ts';
-import type { LivePod, PodName } from '../../src/kube/live-pod.ts';
+import type { EvictionOutcome, PodEvictions } from '../../src/kube/actions/eviction.ts';
+import type { LivePod, PodName } from '../../src/kube/actions/live-pod.ts';
 
 /** A live pod on node-1; state only what matters. `name` may be `namespace/name`. */
 export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {

@@ -1,8 +1,8 @@
-import { LeaseElector } from '../../src/kube/lease.ts';
-import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease.ts';
-import type { EventSpec } from '../../src/kube/recorder.ts';
-import type { Lease } from '../../src/kube/lease-record.ts';
-import type { KubeRequest } from '../../src/kube/transport.ts';
+import { LeaseElector } from '../../src/kube/lease/lease.ts';
+import type { LeaseElectorDeps, LeaseOutcome } from '../../src/kube/lease/lease.ts';
+import type { EventSpec } from '../../src/kube/events/recorder.ts';
+import type { Lease } from '../../src/kube/lease/record.ts';
+import type { KubeRequest } from '../../src/kube/http/transport.ts';
 import { ApiServer } from '../sandbox/api-server.ts';
 import { FakeApi } from './api.ts';
 import { SettlingClock, settled } from './settling-clock.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/runtime/scheduling/clock.ts';
 import { FakeClock } from './clock.ts';
 
 /** Sleeps end when the test lets time pass: for code that waits and works at the same time. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/runtime/logger.ts';
+import type { Logger } from '../../src/runtime/logging/logger.ts';
 
 interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runtime/clock.ts';
+import type { Clock } from '../../src/runtime/scheduling/clock.ts';
 
 interface Sleeper {
   readonly untilMs: number;

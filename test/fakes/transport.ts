@@ -3,7 +3,7 @@ import {
   type KubeRequest,
   type KubeResponse,
   type KubeTransport,
-} from '../../src/kube/transport.ts';
+} from '../../src/kube/http/transport.ts';
 
 interface FakeAnswers {
   /** What a request gets: a Buffer as it is, anything else as JSON; throw an ApiError for a refusal. */

@@ -1,8 +1,8 @@
-import { memoryFlags } from '../../src/cli/agent-command.ts';
+import { memoryFlags } from '../../src/commands/agent/command.ts';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NodeGCReportStatus } from '../../src/api/nodegcreport.gen.ts';
+import type { NodeGCReportStatus } from '../../src/api/gen/nodegcreport.gen.ts';
 import { onTestFailed } from 'vitest';
 import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../sandbox/cri/server.ts';
 import type { Manifest } from '../sandbox/direct-store.ts';

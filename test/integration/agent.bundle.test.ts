@@ -43,13 +43,17 @@ const atOnce = ['import-statement'];
 const ever = ['import-statement', 'dynamic-import'];
 
 test('the test finds what a face loads', () => {
-  expect(modulesOf('src/cli/controller.ts', atOnce).join('\n')).toMatch(/@dot-i\/k8s-operator/);
-  expect(modulesOf('src/cli/agent.ts', atOnce).join('\n')).toMatch(/src\/agent\/imagegc\/manager\.ts/);
+  expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toMatch(
+    /@dot-i\/k8s-operator/,
+  );
+  expect(modulesOf('src/commands/agent/agent.ts', atOnce).join('\n')).toMatch(
+    /src\/agent\/imagegc\/manager\.ts/,
+  );
 });
 
 test('the command line loads no runner: the agent has the options of other commands, not their code', () => {
-  const loaded = modulesOf('src/cli/main.ts', atOnce);
-  for (const part of ['node_modules/commander/', 'src/cli/plan-command.ts'])
+  const loaded = modulesOf('src/main.ts', atOnce);
+  for (const part of ['node_modules/commander/', 'src/commands/plan/command.ts'])
     expect(loaded.join('\n')).toContain(part);
   expect(
     loaded.filter((name) => /src\/(agent|controllers|kube|cri|snapshot)\/|winston|prom-client/.test(name)),
@@ -57,14 +61,14 @@ test('the command line loads no runner: the agent has the options of other comma
 });
 
 test('the agent loads neither the operator nor client-node nor anything of the controller', () => {
-  const loaded = modulesOf('src/cli/agent.ts', atOnce);
+  const loaded = modulesOf('src/commands/agent/agent.ts', atOnce);
   const unwanted =
     /k8s-operator|client-node|js-yaml|src\/(controllers\/|cli\/controller(-units|-metrics)?\.ts)/;
   expect(loaded.filter((name) => unwanted.test(name))).toEqual([]);
 });
 
 test('not even a kubeconfig brings the generated classes of the API', () => {
-  const modules = modulesOf('src/cli/agent.ts', ever);
+  const modules = modulesOf('src/commands/agent/agent.ts', ever);
   expect(modules.join('\n')).toMatch(/client-node\/dist\/config\.js/);
   expect(modules.filter((name) => /client-node\/dist\/(gen\/|index|api\.)|k8s-operator/.test(name))).toEqual(
     [],

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PlanDocument } from '../../src/cli/plan-document.ts';
+import type { Decision, PlanDocument } from '../../src/commands/plan/document.ts';
 import { examples, planned } from './plan.bed.ts';
 
 const folders = readdirSync(examples, { withFileTypes: true })

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Decision } from '../../src/cli/plan-document.ts';
+import type { Decision } from '../../src/commands/plan/document.ts';
 import { dustpan, list, planned, policy, Scene } from './plan.bed.ts';
 
 let scene: Scene;

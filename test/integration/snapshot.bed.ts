@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentBed } from './agent.bed.ts';
-import type { PlanDocument } from '../../src/cli/plan-document.ts';
+import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import type { Built } from './built.ts';
 
 /** What stands where a snapshot must not look. */

@@ -1,6 +1,6 @@
 import { load } from 'js-yaml';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ExplanationDocument } from '../../src/cli/why-explain.ts';
+import type { ExplanationDocument } from '../../src/commands/why/explain.ts';
 import { dustpan, planned, policy, Scene } from './plan.bed.ts';
 
 let scene: Scene;

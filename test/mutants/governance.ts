@@ -1,9 +1,9 @@
 import { nodeKeepReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
-const governance = 'src/api/node-governance.ts';
-const matching = 'src/api/matching.ts';
-const index = 'src/api/selector-index.ts';
+const governance = 'src/api/policy/node-governance.ts';
+const matching = 'src/api/policy/matching.ts';
+const index = 'src/api/policy/selector-index.ts';
 
 /** Which policy governs what: the same for every unit. */
 export const governanceMutants: MutantGroup = {

@@ -28,12 +28,18 @@ const valueOf = (path: string) => `import { x } from '${path}'; export const y =
 describe('imports', () => {
   const rule = '@typescript-eslint/no-restricted-imports';
   test.each([
-    { name: 'runtime imports api', file: 'src/runtime/loop.ts', from: '../api/reasons.ts' },
-    { name: 'api imports kube', file: 'src/api/policy.ts', from: '../kube/objects.ts' },
-    { name: 'api imports a unit', file: 'src/api/policy.ts', from: '../controllers/podgc/plan.ts' },
-    { name: 'kube imports controllers', file: 'src/kube/lease.ts', from: '../controllers/podgc/plan.ts' },
+    { name: 'runtime imports api', file: 'src/runtime/scheduling/loop.ts', from: '../api/reasons.ts' },
+    { name: 'api imports kube', file: 'src/api/policy/policy.ts', from: '../kube/objects.ts' },
+    { name: 'api imports a unit', file: 'src/api/policy/policy.ts', from: '../controllers/podgc/plan.ts' },
+    {
+      name: 'kube imports controllers',
+      file: 'src/kube/lease/lease.ts',
+      from: '../controllers/podgc/plan.ts',
+    },
     { name: 'cri imports the agent', file: 'src/cri/client.ts', from: '../agent/imagegc/plan.ts' },
-    { name: 'node imports cli', file: 'src/node/logs.ts', from: '../cli/config.ts' },
+    { name: 'node imports a command', file: 'src/node/logs/logs.ts', from: '../../commands/cli/config.ts' },
+    { name: 'gc imports kube', file: 'src/gc/execute.ts', from: '../kube/http/transport.ts' },
+    { name: 'gc imports a unit', file: 'src/gc/execute.ts', from: '../agent/imagegc/plan.ts' },
     { name: 'a unit imports a value of kube', file: unit, from: '../../kube/transport.ts' },
     { name: 'a unit imports a value of cri', file: agent, from: '../../cri/client.ts' },
     { name: 'a unit imports a value of node', file: agent, from: '../../node/filesystem.ts' },
@@ -42,7 +48,7 @@ describe('imports', () => {
     { name: 'a unit imports node:fs', file: agent, from: 'node:fs' },
     { name: 'a unit imports its sibling', file: unit, from: '../policystatus/plan.ts' },
     { name: 'a plan imports its sibling unit', file: plan, from: '../eviction/plan.ts' },
-    { name: 'a unit imports cli', file: unit, from: '../../cli/config.ts' },
+    { name: 'a unit imports a command', file: unit, from: '../../commands/cli/config.ts' },
   ])('forbidden: $name', async ({ file, from }) => {
     expect(await complaints(file, valueOf(from))).toEqual([rule]);
   });
@@ -53,10 +59,14 @@ describe('imports', () => {
       file: unit,
       code: typeOf('../policystatus/plan.ts'),
     },
-    { name: 'a unit imports even a type of cli', file: unit, code: typeOf('../../cli/config.ts') },
+    {
+      name: 'a unit imports even a type of a command',
+      file: unit,
+      code: typeOf('../../commands/cli/config.ts'),
+    },
     {
       name: 'api imports even a type of kube',
-      file: 'src/api/policy.ts',
+      file: 'src/api/policy/policy.ts',
       code: typeOf('../kube/objects.ts'),
     },
   ])('forbidden: $name', async ({ file, code }) => {
@@ -64,16 +74,20 @@ describe('imports', () => {
   });
 
   test.each([
-    { name: 'runtime imports runtime', file: 'src/runtime/loop.ts', code: valueOf('./errors.ts') },
-    { name: 'api imports runtime', file: 'src/api/policy.ts', code: valueOf('../runtime/duration.ts') },
-    { name: 'kube imports api', file: 'src/kube/lease.ts', code: valueOf('../api/reasons.ts') },
+    { name: 'runtime imports runtime', file: 'src/runtime/scheduling/loop.ts', code: valueOf('./errors.ts') },
+    {
+      name: 'api imports runtime',
+      file: 'src/api/policy/policy.ts',
+      code: valueOf('../runtime/duration.ts'),
+    },
+    { name: 'kube imports api', file: 'src/kube/lease/lease.ts', code: valueOf('../api/reasons.ts') },
     { name: 'a unit imports a type of kube', file: unit, code: typeOf('../../kube/cluster.ts') },
     { name: 'a unit imports api and runtime', file: unit, code: valueOf('../../api/matching.ts') },
     { name: 'a unit imports its own plan', file: unit, code: valueOf('./plan.ts') },
     { name: 'a controller imports a value of runtime', file: unit, code: valueOf('../../runtime/errors.ts') },
     {
       name: 'cli imports everything',
-      file: 'src/cli/controller.ts',
+      file: 'src/commands/controller/controller.ts',
       code: valueOf('../controllers/podgc/controller.ts'),
     },
   ])('allowed: $name', async ({ file, code }) => {
@@ -97,7 +111,7 @@ describe('code', () => {
     { name: 'a plan has a default export', file: plan, code: 'export default 1;', rule: syntax },
     {
       name: 'new Date() in an adapter',
-      file: 'src/kube/lease.ts',
+      file: 'src/kube/lease/lease.ts',
       code: 'export const f = () => new Date();',
       rule: syntax,
     },
@@ -109,33 +123,38 @@ describe('code', () => {
     },
     {
       name: 'Date.now in the config',
-      file: 'src/cli/config.ts',
+      file: 'src/commands/cli/config.ts',
       code: 'export const f = () => Date.now();',
       rule: syntax,
     },
-    { name: 'setTimeout', file: 'src/runtime/loop.ts', code: 'setTimeout(f, 1);', rule: syntax },
-    { name: 'setInterval', file: 'src/cli/controller.ts', code: 'setInterval(f, 1);', rule: syntax },
+    { name: 'setTimeout', file: 'src/runtime/scheduling/loop.ts', code: 'setTimeout(f, 1);', rule: syntax },
+    {
+      name: 'setInterval',
+      file: 'src/commands/controller/controller.ts',
+      code: 'setInterval(f, 1);',
+      rule: syntax,
+    },
     {
       name: 'process.env',
-      file: 'src/kube/transport.ts',
+      file: 'src/kube/http/transport.ts',
       code: 'export const f = () => process.env;',
       rule: syntax,
     },
     {
       name: 'process.env in the wiring',
-      file: 'src/cli/main.ts',
+      file: 'src/main.ts',
       code: 'export const f = () => process.env;',
       rule: syntax,
     },
     { name: 'process.env in a plan', file: plan, code: 'export const f = () => process.env;', rule: syntax },
-    { name: 'a default export', file: 'src/cli/main.ts', code: 'export default 1;', rule: syntax },
+    { name: 'a default export', file: 'src/main.ts', code: 'export default 1;', rule: syntax },
     {
       name: 'a default export of a test',
       file: 'test/unit/x.test.ts',
       code: 'export default 1;',
       rule: syntax,
     },
-    { name: 'console', file: 'src/cli/main.ts', code: 'console.log(1);', rule: 'no-console' },
+    { name: 'console', file: 'src/main.ts', code: 'console.log(1);', rule: 'no-console' },
     {
       name: 'vi.mock',
       file: 'test/unit/x.test.ts',
@@ -159,12 +178,12 @@ describe('code', () => {
     { name: 'a date that is given', file: plan, code: 'export const f = (ms) => new Date(ms);' },
     {
       name: 'the clock knows the time',
-      file: 'src/runtime/clock.ts',
+      file: 'src/runtime/scheduling/clock.ts',
       code: 'export const f = () => new Date();',
     },
     {
       name: 'the config reads the environment',
-      file: 'src/cli/config.ts',
+      file: 'src/commands/cli/config.ts',
       code: 'export const f = () => process.env;',
     },
     {

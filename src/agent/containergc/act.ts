@@ -2,9 +2,9 @@ import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
-import type { NodeLogs } from '../../node/logs.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { NodeLogs } from '../../node/logs/logs.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type Rule } from './checks.ts';
 import type {
   ContainerGcTarget,

@@ -1,13 +1,13 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
-import type { ContainerGcPolicy, Policy } from '../../api/policy.ts';
+import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import { ConfirmedNode, goOn, isSkewed, orError } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ContainerRemoval } from './decisions.ts';
 import type { ContainerGcFacts } from './facts.ts';
 import { podCountedGone, recheck } from './recheck.ts';

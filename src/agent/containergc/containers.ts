@@ -1,7 +1,7 @@
 import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import { looksOlderMs } from '../../runtime/jump.ts';
+import { looksOlderMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,

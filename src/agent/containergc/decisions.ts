@@ -1,5 +1,5 @@
 import { podRefOf } from '../../api/pod-ref.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import {
   containerRemoveReasons,
   type ContainerKeepReason,

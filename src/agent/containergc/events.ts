@@ -1,4 +1,4 @@
-import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
+import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 
 /** What a failed pass reports. */
 interface FailedPass {

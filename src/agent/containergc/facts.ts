@@ -1,9 +1,9 @@
-import type { NodePod } from '../../api/node-pass.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
-import type { ContainerGcPolicy, Policy } from '../../api/policy.ts';
+import type { NodePod } from '../../api/report/node-pass.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { LogListing } from '../../node/logs.ts';
-import type { Jump } from '../../runtime/jump.ts';
+import type { LogListing } from '../../node/logs/logs.ts';
+import type { Jump } from '../../runtime/scheduling/jump.ts';
 
 /** Everything a plan is made from. What is undefined was not observed: nothing is decided from it. */
 export interface ContainerGcFacts {

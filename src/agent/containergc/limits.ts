@@ -1,5 +1,5 @@
 import { podRefOf } from '../../api/pod-ref.ts';
-import type { ContainerGcPolicy } from '../../api/policy.ts';
+import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { byNewest, groupedBy } from './order.ts';
 

@@ -1,8 +1,13 @@
-import { isNodeUnknown, isSamePolicy, nodeRule, type NodeGovernance } from '../../api/node-governance.ts';
-import type { ContainerInventory, NodePassReport } from '../../api/node-pass.ts';
-import type { ObjectRef, Recorder } from '../../kube/recorder.ts';
+import {
+  isNodeUnknown,
+  isSamePolicy,
+  nodeRule,
+  type NodeGovernance,
+} from '../../api/policy/node-governance.ts';
+import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/jump.ts';
+import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
 import { fieldsOf, removeAll, type ActDeps } from './act.ts';
 import type { Rule } from './checks.ts';
 import type { ContainerGcPlan } from './decisions.ts';

@@ -1,5 +1,5 @@
-import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
-import { isInvalid, type ContainerGcPolicy } from '../../api/policy.ts';
+import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
+import { isInvalid, type ContainerGcPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { planContainers } from './containers.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ContainerInventory, NodePassReport, Offender } from '../../api/node-pass.ts';
+import type { ContainerInventory, NodePassReport, Offender } from '../../api/report/node-pass.ts';
 import type { Executed } from '../../gc/execute.ts';
 import type { ContainerDecision, ContainerGcPlan, ContainerGcTarget, ContainerRemoval } from './decisions.ts';
 import type { ContainerGcFacts } from './facts.ts';

@@ -1,12 +1,12 @@
-import type { ImageDisk } from '../../api/node-pass.ts';
-import type { ImageGcPolicy, Policy } from '../../api/policy.ts';
+import type { ImageDisk } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type StepResult } from '../../gc/execute.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { imageChecks, type ImageCheckDeps } from './checks.ts';
 import { bytesOverLow, hasCapacity } from './disk.ts';
 import type { ImageGcPlan, ImageRemoval } from './facts.ts';

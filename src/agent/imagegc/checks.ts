@@ -1,9 +1,9 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
-import type { ImageGcPolicy, Policy } from '../../api/policy.ts';
+import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import { ConfirmedNode, goOn, isSkewed, orError } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { ImageGcFacts, ImageRemoval } from './facts.ts';
 import { recheckImage } from './plan.ts';

@@ -1,5 +1,5 @@
-import type { ImageDisk } from '../../api/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy.ts';
+import type { ImageDisk } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 
 export type DiskSpace = Pick<ImageDisk, 'capacityBytes' | 'availableBytes'>;
 

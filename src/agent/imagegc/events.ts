@@ -1,5 +1,5 @@
-import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
-import { kubeletSizeText, sizeText } from '../../runtime/size-text.ts';
+import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import { kubeletSizeText, sizeText } from '../../runtime/text/size-text.ts';
 import type { DiskAttribution } from './attribution.ts';
 import { usedPercentOf, type DiskSpace } from './disk.ts';
 

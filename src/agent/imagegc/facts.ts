@@ -1,10 +1,10 @@
-import type { ImageDisk, NodePod } from '../../api/node-pass.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { ImageDisk, NodePod } from '../../api/report/node-pass.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageRemoveReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
-import type { AgentState, ImageRecord } from '../../node/state-format.ts';
+import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
 
 /** What a plan is made from. undefined = not known: then nothing is decided from it, and everything stays that could depend on it. */
 export interface ImageGcFacts extends AgentState {

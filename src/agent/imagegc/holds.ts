@@ -1,6 +1,6 @@
 import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
 import { keepList } from '../../api/image-reference.ts';
-import type { NodePod } from '../../api/node-pass.ts';
+import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds } from './facts.ts';
 

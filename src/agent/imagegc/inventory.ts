@@ -1,4 +1,4 @@
-import type { CountAndBytes, ImageDisk, ImageInventory, Offender } from '../../api/node-pass.ts';
+import type { CountAndBytes, ImageDisk, ImageInventory, Offender } from '../../api/report/node-pass.ts';
 import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { ImageDecision, ImageGcPlan } from './facts.ts';
 

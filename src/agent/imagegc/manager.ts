@@ -1,15 +1,20 @@
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
-import { isSamePolicy, nodeRule, type NodeGovernance, type NodeRule } from '../../api/node-governance.ts';
-import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy.ts';
+import {
+  isSamePolicy,
+  nodeRule,
+  type NodeGovernance,
+  type NodeRule,
+} from '../../api/policy/node-governance.ts';
+import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
-import type { EventSpec, Recorder } from '../../kube/recorder.ts';
-import type { StateFile } from '../../node/state-file.ts';
-import type { AgentState } from '../../node/state-format.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
+import type { StateFile } from '../../node/disk/state-file.ts';
+import type { AgentState } from '../../node/disk/state-format.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { jumpMs, momentOf, type Moment } from '../../runtime/jump.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
 import { attributeDisk, type DiskAttribution } from './attribution.ts';
 import { hasCapacity } from './disk.ts';

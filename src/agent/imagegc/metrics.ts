@@ -5,7 +5,7 @@ import {
   nodeKeepReasons,
   type ImageRemoveReason,
 } from '../../api/reasons.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import type { ImageGcPlan } from './facts.ts';
 
 export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;

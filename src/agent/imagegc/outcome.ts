@@ -1,7 +1,7 @@
-import type { NodePassReport } from '../../api/node-pass.ts';
+import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { Executed } from '../../gc/execute.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import { formatDuration } from '../../runtime/duration.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
 import type { DiskSpace } from './disk.ts';
 import { dryShortMessage, invalidCapacityMessage, shortMessage } from './events.ts';
 import type { ImageGcPlan, ImageRemoval } from './facts.ts';

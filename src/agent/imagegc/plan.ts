@@ -1,6 +1,6 @@
-import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
+import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { podRefOf } from '../../api/pod-ref.ts';
-import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy.ts';
+import { isInvalid, type ImageGcPolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';

@@ -1,6 +1,6 @@
 import { imageIndex } from '../../api/image-index.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
-import type { AgentState, ImageRecord, RemovedImage } from '../../node/state-format.ts';
+import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
 /** An image that comes back within this time of its removal was wanted after all (ideas.md 2.11). */

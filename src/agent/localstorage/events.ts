@@ -1,8 +1,8 @@
 import type { StorageWarning } from '../../api/local-storage.ts';
 import { usageClause } from '../../gc/reasons/storage-words.ts';
-import type { EventSpec } from '../../kube/recorder.ts';
-import { formatDuration } from '../../runtime/duration.ts';
-import { sizeText } from '../../runtime/size-text.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
 
 /** What exceeding a limit has for a consequence. */
 interface Consequence {

@@ -5,7 +5,7 @@ import type {
   StoragePod,
   StorageUsage,
 } from '../../api/local-storage.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { StorageEvidence, WarnEvidence } from '../../gc/reasons/storage.ts';

@@ -5,7 +5,7 @@ import {
   type StoragePod,
   type StorageWarning,
 } from '../../api/local-storage.ts';
-import type { LocalStoragePolicy } from '../../api/policy.ts';
+import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { LimitWarning, LocalStoragePlan, PodReading } from './facts.ts';
 import { growthPerMinute, observeTrend, windowMs, type Trend } from './growth.ts';
 

@@ -8,9 +8,9 @@ import {
   type StorageUsage,
   type StorageWarning,
 } from '../../api/local-storage.ts';
-import type { Offender } from '../../api/node-pass.ts';
-import type { NodeRule } from '../../api/node-governance.ts';
-import type { LocalStoragePolicy } from '../../api/policy.ts';
+import type { Offender } from '../../api/report/node-pass.ts';
+import type { NodeRule } from '../../api/policy/node-governance.ts';
+import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
 import type { LocalStoragePlan, PodEviction } from './facts.ts';
 

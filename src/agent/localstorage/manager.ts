@@ -1,11 +1,11 @@
 import { isCritical } from '../../api/critical-pod.ts';
 import type { StorageInventory, StoragePod, StorageUsage } from '../../api/local-storage.ts';
-import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/node-governance.ts';
-import type { NodePassReport } from '../../api/node-pass.ts';
-import type { Recorder } from '../../kube/recorder.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { isNodeUnknown, nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { NodePassReport } from '../../api/report/node-pass.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { localStorageHigh } from './events.ts';
 import type { PodEviction } from './facts.ts';
 import { observeStorage, type StorageHistory } from './history.ts';

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { evictionSignals, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import { nodeKeepReasons, storageKeepReasons } from '../../api/reasons.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { LocalStoragePlan } from './facts.ts';

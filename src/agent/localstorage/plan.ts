@@ -6,8 +6,8 @@ import {
   type LimitReading,
   type StoragePod,
 } from '../../api/local-storage.ts';
-import { nodeRule, type NodeRule } from '../../api/node-governance.ts';
-import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy.ts';
+import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
+import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { StorageEvidence } from '../../gc/reasons/storage.ts';

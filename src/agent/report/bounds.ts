@@ -1,4 +1,4 @@
-import { printable } from '../../runtime/printable.ts';
+import { printable } from '../../runtime/text/printable.ts';
 
 /** The bounds of crds/: what goes beyond would be refused, and with it the whole report. */
 export const bounds = {

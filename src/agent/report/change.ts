@@ -1,4 +1,4 @@
-import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
+import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 import { asksAnew, isStorageNews, storageFigures } from './storage-change.ts';
 
 interface ChangeGiven {

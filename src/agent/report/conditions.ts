@@ -1,6 +1,6 @@
-import type { NodeGCReportStatusCondition } from '../../api/nodegcreport.gen.ts';
-import type { NodePassReport } from '../../api/node-pass.ts';
-import type { NodesPolicy } from '../../api/policy.ts';
+import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodePassReport } from '../../api/report/node-pass.ts';
+import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { bounds, cut, rfc3339 } from './bounds.ts';
 import type { ReportFacts } from './facts.ts';
 import { keepListClaim } from './keep-list-risk.ts';

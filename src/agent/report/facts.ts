@@ -1,10 +1,10 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
-import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/node-pass.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { RuntimeVersion } from '../../cri/runtime.ts';
-import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
-import type { OrphansFound } from '../../node/orphans.ts';
-import type { SnapshotsFound } from '../../node/snapshots.ts';
+import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { OrphansFound } from '../../node/storage/orphans.ts';
+import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
 
 /** The last pass of a unit, and what it has done since the agent started. */
 export interface UnitPasses {

@@ -1,6 +1,6 @@
-import type { CountAndBytes } from '../../api/node-pass.ts';
-import type { ImageGcPolicy } from '../../api/policy.ts';
-import type { FileSystemFigures } from '../../node/filesystem.ts';
+import type { CountAndBytes } from '../../api/report/node-pass.ts';
+import type { ImageGcPolicy } from '../../api/policy/policy.ts';
+import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
 import type { Claim } from './conditions.ts';
 import type { KubeletThresholds, ReportFacts } from './facts.ts';
 

@@ -1,23 +1,23 @@
 import type { StorageInventory } from '../../api/local-storage.ts';
-import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
+import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type {
   ContainerInventory,
   ImageInventory,
   NodePassReport,
   NodePod,
   NodeUnit,
-} from '../../api/node-pass.ts';
+} from '../../api/report/node-pass.ts';
 import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
-import type { NodeReports, ReportingNode } from '../../kube/node-report.ts';
-import type { FileSystemFigures, MountedImageDisk } from '../../node/filesystem.ts';
-import type { OrphanFinder } from '../../node/orphans-finder.ts';
-import type { OrphansFound, PodWitnesses } from '../../node/orphans.ts';
-import type { SnapshotFinder } from '../../node/snapshots-finder.ts';
-import type { SnapshotsFound } from '../../node/snapshots.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
+import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
+import type { OrphanFinder } from '../../node/storage/orphans-finder.ts';
+import type { OrphansFound, PodWitnesses } from '../../node/storage/orphans.ts';
+import type { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
+import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { isWorthWriting } from './change.ts';
 import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
 import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';

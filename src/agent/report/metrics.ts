@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
-import type { OrphanPlace } from '../../node/orphans.ts';
+import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
+import type { OrphanPlace } from '../../node/storage/orphans.ts';
 import type { ReportFacts } from './facts.ts';
 
 export type ReportMetrics = ReturnType<typeof reportMetrics>;

@@ -4,10 +4,15 @@ import type {
   NodeGCReportStatusLargestOffender,
   NodeGCReportStatusOrphans,
   NodeGCReportStatusUnit,
-} from '../../api/nodegcreport.gen.ts';
-import type { NodeGovernance } from '../../api/node-governance.ts';
-import type { ContainerInventory, CountAndBytes, ImageInventory, Offender } from '../../api/node-pass.ts';
-import type { MountedImageDisk } from '../../node/filesystem.ts';
+} from '../../api/gen/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
+import type {
+  ContainerInventory,
+  CountAndBytes,
+  ImageInventory,
+  Offender,
+} from '../../api/report/node-pass.ts';
+import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { NodeGCReportStatus } from '../../api/nodegcreport.gen.ts';
+import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
 
 type Listed = NonNullable<
   NodeGCReportStatus['storageWarnings'] | NodeGCReportStatus['evictionRequests']

@@ -3,7 +3,7 @@ import type {
   NodeGCReportStatus,
   NodeGCReportStatusEvictionRequest,
   NodeGCReportStatusStorageWarning,
-} from '../../api/nodegcreport.gen.ts';
+} from '../../api/gen/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
 
 interface StorageGiven {

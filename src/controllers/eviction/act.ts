@@ -1,11 +1,11 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
-import type { EvictionOutcome, PodEvictions } from '../../kube/eviction.ts';
-import type { Recorder } from '../../kube/recorder.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { EvictionOutcome, PodEvictions } from '../../kube/actions/eviction.ts';
+import type { Recorder } from '../../kube/events/recorder.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictionChecks, type Agreed, type EvictionCheckDeps, type EvictionChecks } from './checks.ts';
 import { evicted, evictionBlocked } from './events.ts';
 import type { PodEviction } from './facts.ts';

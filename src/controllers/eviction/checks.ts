@@ -1,13 +1,13 @@
 import { isCritical } from '../../api/critical-pod.ts';
-import { isKeepMarked } from '../../api/matching.ts';
+import { isKeepMarked } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { goOn, orError, policiesUnchanged } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
-import type { PodEvictions } from '../../kube/eviction.ts';
-import type { LivePod } from '../../kube/live-pod.ts';
-import type { Confirmation } from '../../api/policy-view.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { PodEvictions } from '../../kube/actions/eviction.ts';
+import type { LivePod } from '../../kube/actions/live-pod.ts';
+import type { Confirmation } from '../../api/policy/policy-view.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';
 

@@ -1,8 +1,8 @@
 import { evictionMessage } from '../../gc/reasons/storage-words.ts';
-import type { LivePod } from '../../kube/live-pod.ts';
-import type { OwnerRef } from '../../kube/objects.ts';
+import type { LivePod } from '../../kube/actions/live-pod.ts';
+import type { OwnerRef } from '../../kube/cache/objects.ts';
 import { isCut } from '../../runtime/bounds.ts';
-import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
+import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import type { PodEviction } from './facts.ts';
 import type { OverduePod } from './overdue.ts';
 

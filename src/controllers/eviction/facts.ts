@@ -1,9 +1,9 @@
 import type { EvictionRequest, EvictionSignal } from '../../api/local-storage.ts';
-import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy.ts';
+import type { InvalidPolicy, LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { EvictionMemory } from './memory.ts';
 
 /** Everything a plan is made from; what is in none of the maps is not known, and then the pod stays. */

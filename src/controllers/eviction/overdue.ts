@@ -1,4 +1,4 @@
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { EvictionMemory } from './memory.ts';
 
 /** An evicted pod that has not ended in time. */

@@ -1,7 +1,7 @@
 import { exceeds, fullness, type EvictionRequest } from '../../api/local-storage.ts';
-import { isKeepMarked } from '../../api/matching.ts';
-import { nodeGovernance, type NodeGovernance } from '../../api/node-governance.ts';
-import type { LocalStoragePolicy, Policy } from '../../api/policy.ts';
+import { isKeepMarked } from '../../api/policy/matching.ts';
+import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import type { LocalStoragePolicy, Policy } from '../../api/policy/policy.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { RequestEvidence } from '../../gc/reasons/evictions.ts';
 import { limitOfBytes } from '../../gc/reasons/storage-words.ts';

@@ -1,10 +1,10 @@
-import type { RankedPolicies } from '../../api/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
-import type { ClusterActions } from '../../kube/cluster.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { ClusterActions } from '../../kube/actions/cluster.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';

@@ -1,15 +1,15 @@
-import { isKeepMarked } from '../../api/matching.ts';
-import type { PolicyView, RankedPolicies } from '../../api/policy-view.ts';
+import { isKeepMarked } from '../../api/policy/matching.ts';
+import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
 import { goOn, isSkewed, orError, policiesUnchanged } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
-import type { ClusterActions } from '../../kube/cluster.ts';
-import type { NamespaceFacts, NodeFacts } from '../../kube/objects.ts';
-import type { Store } from '../../kube/reflector.ts';
-import type { Confirmation } from '../../api/policy-view.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { ClusterActions } from '../../kube/actions/cluster.ts';
+import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
+import type { Store } from '../../kube/cache/reflector.ts';
+import type { Confirmation } from '../../api/policy/policy-view.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
 import type { PodDeletion } from './facts.ts';
 import { dependsOnNode, recheckNode, type LiveNode } from './recheck.ts';
 

@@ -1,7 +1,7 @@
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { PodEvidence } from '../../gc/reasons/pod-evidence.ts';
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Because, JudgedPod, PodDecision, PodDeletion } from './facts.ts';
 
 /** A rule of a policy, or one step of it. */

@@ -1,6 +1,6 @@
-import type { EventSpec, ObjectRef } from '../../kube/recorder.ts';
-import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
-import type { Policy } from '../../api/policy.ts';
+import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
+import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import { isCut } from '../../runtime/bounds.ts';
 import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';

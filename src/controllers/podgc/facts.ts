@@ -1,8 +1,8 @@
-import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy.ts';
+import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { PodEvidence, PodReason } from '../../gc/reasons/pod-evidence.ts';
-import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/objects.ts';
+import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 
 /** Everything a plan is made from. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {

@@ -1,4 +1,4 @@
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import { isTerminated, type PodGcFacts } from './facts.ts';
 
 /** Since when the controller has seen each pod finished whose own finish time cannot be true: monotonic milliseconds by UID. */

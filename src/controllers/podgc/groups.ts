@@ -1,6 +1,6 @@
-import { isKeepMarked, podMatcher } from '../../api/matching.ts';
-import { isInvalid, type InvalidPolicy, type PodsPolicy, type Policy } from '../../api/policy.ts';
-import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
+import { isKeepMarked, podMatcher } from '../../api/policy/matching.ts';
+import { isInvalid, type InvalidPolicy, type PodsPolicy, type Policy } from '../../api/policy/policy.ts';
+import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import {
   isTerminated,
   isTerminating,

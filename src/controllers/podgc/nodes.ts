@@ -1,5 +1,5 @@
-import type { PodsPolicy } from '../../api/policy.ts';
-import type { NodeFacts, PodFacts } from '../../kube/objects.ts';
+import type { PodsPolicy } from '../../api/policy/policy.ts';
+import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
 import { toDelete, type Deletion } from './decide.ts';
 import { isFinalizerHeld, type Because, type Given, type Group, type PodGcFacts } from './facts.ts';
 

@@ -1,6 +1,12 @@
-import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy.ts';
-import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts, ReplicaSetFacts } from '../../kube/objects.ts';
-import type { Store } from '../../kube/reflector.ts';
+import type { InvalidPolicy, Policy, TerminatedPolicy } from '../../api/policy/policy.ts';
+import type {
+  JobFacts,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  ReplicaSetFacts,
+} from '../../kube/cache/objects.ts';
+import type { Store } from '../../kube/cache/reflector.ts';
 import type { PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
 import { observeMissing, type Look, type MissingNodes } from './nodes.ts';

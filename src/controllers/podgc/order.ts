@@ -1,4 +1,4 @@
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { PlaceInLine } from '../../gc/reasons/pod-evidence.ts';
 
 /** The order in which pods are deleted: evicted first, then by creation (in seconds), name and namespace. As upstream's byEvictionAndCreationTimestamp; the namespace is ours. */

@@ -1,6 +1,6 @@
-import type { Policy } from '../../api/policy.ts';
+import type { Policy } from '../../api/policy/policy.ts';
 import { podDeleteReasons, type PodDeleteReason } from '../../api/reasons.ts';
-import type { PodFacts } from '../../kube/objects.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
 import {
   finalizerHeld,
   isFinalizerHeld,

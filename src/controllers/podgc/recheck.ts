@@ -1,7 +1,7 @@
-import { isKeepMarked } from '../../api/matching.ts';
+import { isKeepMarked } from '../../api/policy/matching.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
-import type { DisruptionTarget } from '../../kube/cluster.ts';
-import type { NodeFacts } from '../../kube/objects.ts';
+import type { DisruptionTarget } from '../../kube/actions/cluster.ts';
+import type { NodeFacts } from '../../kube/cache/objects.ts';
 import { isOutOfService } from './nodes.ts';
 
 /** What a live read of a node returned: the node, its absence, or an error. */

@@ -1,10 +1,10 @@
-import type { PolicyPassReport } from '../../api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { countByPolicy, summarizeByPolicy, type Summary } from '../../gc/summary.ts';
-import type { PodFacts } from '../../kube/objects.ts';
-import type { EventSpec } from '../../kube/recorder.ts';
+import type { PodFacts } from '../../kube/cache/objects.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 import { finalizerHeld, tripped } from './events.ts';
 import type { PodDeletion, PodGcPlan } from './facts.ts';
 

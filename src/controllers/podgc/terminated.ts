@@ -1,8 +1,8 @@
 import { jobTrackingFinalizer } from '../../api/finalizers.ts';
-import type { TerminatedPolicy, TtlRule } from '../../api/policy.ts';
+import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
-import type { OwnerRef, PodFacts } from '../../kube/objects.ts';
-import { globMatcher } from '../../runtime/glob.ts';
+import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
+import { globMatcher } from '../../runtime/text/glob.ts';
 import { toDelete, type Deletion } from './decide.ts';
 import {
   finalizerHeld,

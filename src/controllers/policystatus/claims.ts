@@ -1,6 +1,6 @@
-import type { PolicyPassReport } from '../../api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
-import { printable } from '../../runtime/printable.ts';
+import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { printable } from '../../runtime/text/printable.ts';
 import type { NodeRollup } from './nodes.ts';
 import type { Condition, StatusFacts } from './plan.ts';
 

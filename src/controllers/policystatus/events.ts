@@ -1,5 +1,5 @@
-import type { InvalidPolicy } from '../../api/policy.ts';
-import type { EventSpec } from '../../kube/recorder.ts';
+import type { InvalidPolicy } from '../../api/policy/policy.ts';
+import type { EventSpec } from '../../kube/events/recorder.ts';
 
 /** A stored policy that cannot be followed; what it may govern is kept. */
 export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({

@@ -1,7 +1,7 @@
-import { nodeMatcher } from '../../api/matching.ts';
-import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy.ts';
-import type { NodeReportFacts } from '../../kube/node-report-facts.ts';
-import type { NodeFacts } from '../../kube/objects.ts';
+import { nodeMatcher } from '../../api/policy/matching.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import type { NodeFacts } from '../../kube/cache/objects.ts';
 
 /** status.nodes of a GCPolicy: figures of the reports of the governed nodes. */
 export interface NodeRollup {

@@ -1,5 +1,5 @@
-import type { PolicyPassReport } from '../../api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy.ts';
+import type { PolicyPassReport } from '../../api/report/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { claims } from './claims.ts';
 import type { NodeRollup } from './nodes.ts';
 

@@ -1,7 +1,7 @@
 import type { PodRef } from '../../api/pod-ref.ts';
-import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy.ts';
+import type { ContainerGcPolicy, LogsPolicy } from '../../api/policy/policy.ts';
 import type { ContainerKeepReason, ContainerRemoveReason } from '../../api/reasons.ts';
-import { formatDuration } from '../../runtime/duration.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ContainerTarget, LogTarget, SandboxTarget } from '../decision.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';

@@ -1,5 +1,5 @@
 import type { EvictionSignal } from '../../api/local-storage.ts';
-import { KEEP_LABEL } from '../../api/matching.ts';
+import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { ReasonCatalog, ReasonEntry } from './entry.ts';
 import { budgetsMayDelay, evictField, podStates, storageReasons } from './storage.ts';

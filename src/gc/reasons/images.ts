@@ -1,7 +1,7 @@
 import type { ImageKeepReason, ImageRemoveReason } from '../../api/reasons.ts';
 import { bounds } from '../../runtime/bounds.ts';
-import { formatDuration } from '../../runtime/duration.ts';
-import { sizeText } from '../../runtime/size-text.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { ordinal, podText, timeText } from './words.ts';

@@ -1,4 +1,4 @@
-import type { TtlRule } from '../../api/policy.ts';
+import type { TtlRule } from '../../api/policy/policy.ts';
 import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import type { NoEvidence } from './entry.ts';
 import type { InvalidEvidence } from './words.ts';

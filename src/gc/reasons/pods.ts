@@ -1,4 +1,4 @@
-import { formatDuration } from '../../runtime/duration.ts';
+import { formatDuration } from '../../runtime/text/duration.ts';
 import type { ReasonCatalog } from './entry.ts';
 import type { Finish, Owned, PlaceInLine, PlaceInNamespace, PodEvidence, Ttl } from './pod-evidence.ts';
 import {

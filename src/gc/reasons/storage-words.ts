@@ -1,6 +1,6 @@
 import type { StorageExcess, StorageLimit } from '../../api/local-storage.ts';
-import { quantityText } from '../../runtime/quantity-text.ts';
-import { sizeText } from '../../runtime/size-text.ts';
+import { quantityText } from '../../runtime/text/quantity-text.ts';
+import { sizeText } from '../../runtime/text/size-text.ts';
 
 /** Which limit is exceeded, and by how much: Events and `plan` say it in these words. */
 export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;

@@ -1,5 +1,5 @@
 import type { EvictionSignal, LimitReading } from '../../api/local-storage.ts';
-import { KEEP_LABEL } from '../../api/matching.ts';
+import { KEEP_LABEL } from '../../api/policy/matching.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { evictionMessage, usageClause } from './storage-words.ts';

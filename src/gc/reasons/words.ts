@@ -1,6 +1,6 @@
-import type { InvalidPolicy } from '../../api/policy.ts';
-import { KEEP_LABEL } from '../../api/matching.ts';
-import { formatRfc3339 } from '../../runtime/rfc3339.ts';
+import type { InvalidPolicy } from '../../api/policy/policy.ts';
+import { KEEP_LABEL } from '../../api/policy/matching.ts';
+import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
 const endings: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
 const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });

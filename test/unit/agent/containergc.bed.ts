@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
-import type { ContainerInventory, NodePassReport } from '../../../src/api/node-pass.ts';
-import type { ContainerGcPolicy, Policy } from '../../../src/api/policy.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import type { ContainerInventory, NodePassReport } from '../../../src/api/report/node-pass.ts';
+import type { ContainerGcPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { PodAnswer } from '../../../src/agent/containergc/checks.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../../src/agent/containergc/metrics.ts';
-import type { LogEntry, LogListing, NodeLogs } from '../../../src/node/logs.ts';
+import type { LogEntry, LogListing, NodeLogs } from '../../../src/node/logs/logs.ts';
 import { nodesRules, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { nodePod } from './imagegc.bed.ts';
 import { bed, governed, nodePolicy, type Bed } from './containergc.bed.ts';

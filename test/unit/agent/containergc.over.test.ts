@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodePod } from '../../../src/api/node-pass.ts';
+import type { NodePod } from '../../../src/api/report/node-pass.ts';
 import { minutesAgo } from '../../builders.ts';
 import { bed, type Bed } from './containergc.bed.ts';
 import { dead, down, log } from './containergc.world.ts';

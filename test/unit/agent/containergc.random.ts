@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
+import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import type { ContainerGcPlan } from '../../../src/agent/containergc/decisions.ts';
 import type { ContainerGcFacts, KnownPod } from '../../../src/agent/containergc/facts.ts';
 import { byNewest } from '../../../src/agent/containergc/order.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
-import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../src/api/policy.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { ContainerGcPlan, ContainerGcTarget } from '../../../src/agent/containergc/decisions.ts';
 import type { ContainerGcFacts, Given, KnownPod } from '../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/logs.ts';
 import { minutesAgo, nodesRules, now, policy } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
 import { nodePod } from './imagegc.bed.ts';
 import { Bed, governed } from './imagegc.manager.bed.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { image } from '../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, nameOf, told, usedMinutesAgo } from './imagegc.bed.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
 import { property, worlds } from '../../property.ts';

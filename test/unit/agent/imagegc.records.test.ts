@@ -6,7 +6,7 @@ import {
   withoutImage,
   type Observation,
 } from '../../../src/agent/imagegc/records.ts';
-import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/state-format.ts';
+import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
 import { minutesAgo, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
 

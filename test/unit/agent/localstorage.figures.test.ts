@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { Offender } from '../../../src/api/node-pass.ts';
+import type { Offender } from '../../../src/api/report/node-pass.ts';
 import { inventoryOf } from '../../../src/agent/localstorage/inventory.ts';
 import {
   localStorageMetrics,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
-import type { LocalStoragePolicy } from '../../../src/api/policy.ts';
+import type { LocalStoragePolicy } from '../../../src/api/policy/policy.ts';
 import type { Given, LocalStorageFacts } from '../../../src/agent/localstorage/facts.ts';
 import { limitsOf } from '../../../src/agent/localstorage/limits.ts';
 import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
-import type { Offender } from '../../../src/api/node-pass.ts';
+import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
+import type { Offender } from '../../../src/api/report/node-pass.ts';
 import { cut } from '../../../src/agent/report/bounds.ts';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
-import type { Offender } from '../../../src/api/node-pass.ts';
+import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import type { Offender } from '../../../src/api/report/node-pass.ts';
 import { schemaChecker } from '../../sandbox/schema.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import { now, policy } from '../../builders.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StorageInventory } from '../../../src/api/local-storage.ts';
-import type { NodePassReport } from '../../../src/api/node-pass.ts';
+import type { NodePassReport } from '../../../src/api/report/node-pass.ts';
 import { schemaChecker } from '../../sandbox/schema.ts';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';

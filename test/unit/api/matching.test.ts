@@ -5,8 +5,8 @@ import {
   podLabelKeys,
   podMatcher,
   rankPolicies,
-} from '../../../src/api/matching.ts';
-import { type InvalidPolicy, parsePolicy, type Policy } from '../../../src/api/policy.ts';
+} from '../../../src/api/policy/matching.ts';
+import { type InvalidPolicy, parsePolicy, type Policy } from '../../../src/api/policy/policy.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { governNode, isSamePolicy } from '../../../src/api/node-governance.ts';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { labelled, node, policy } from '../../builders.ts';
 import { evictPolicy, keepMark } from '../controllers/eviction.world.ts';
 

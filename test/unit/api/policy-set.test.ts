@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PolicySet } from '../../../src/api/policy-set.ts';
+import { PolicySet } from '../../../src/api/policy/policy-set.ts';
 
 const stored = (name: string, over: { spec?: object; generation?: number; status?: object } = {}) => ({
   metadata: { name, uid: `uid-${name}`, generation: over.generation ?? 1 },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nodeMatcher, podMatcher } from '../../../src/api/matching.ts';
-import type { LabelExpression, LabelSelector } from '../../../src/api/policy.ts';
-import { Positions, SelectorIndex } from '../../../src/api/selector-index.ts';
+import { nodeMatcher, podMatcher } from '../../../src/api/policy/matching.ts';
+import type { LabelExpression, LabelSelector } from '../../../src/api/policy/policy.ts';
+import { Positions, SelectorIndex } from '../../../src/api/policy/selector-index.ts';
 import { labelled, nodesRules, policy } from '../../builders.ts';
 import { property } from '../../property.ts';
 

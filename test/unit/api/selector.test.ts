@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { LabelExpression, LabelSelector } from '../../../src/api/policy.ts';
-import { SelectorIndex } from '../../../src/api/selector-index.ts';
-import { selectorKeys, selectsAll } from '../../../src/api/selector.ts';
+import type { LabelExpression, LabelSelector } from '../../../src/api/policy/policy.ts';
+import { SelectorIndex } from '../../../src/api/policy/selector-index.ts';
+import { selectorKeys, selectsAll } from '../../../src/api/policy/selector.ts';
 
 const selector = (matchLabels: Record<string, string>, ...matchExpressions: LabelExpression[]) => ({
   matchLabels,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { agentConfig, agentOptions, type AgentConfig } from '../../../src/cli/agent-command.ts';
-import { UsageError } from '../../../src/cli/exit.ts';
+import { agentConfig, agentOptions, type AgentConfig } from '../../../src/commands/agent/command.ts';
+import { UsageError } from '../../../src/commands/cli/exit.ts';
 import { parsed, problemOf } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nodeConfirmation } from '../../../src/cli/agent-confirmation.ts';
-import type { KubeResponse } from '../../../src/kube/transport.ts';
+import { nodeConfirmation } from '../../../src/commands/agent/confirmation.ts';
+import type { KubeResponse } from '../../../src/kube/http/transport.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 

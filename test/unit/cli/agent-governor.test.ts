@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { NodeGovernance } from '../../../src/api/node-governance.ts';
-import { Governor } from '../../../src/cli/agent-governor.ts';
+import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import { Governor } from '../../../src/commands/agent/governor.ts';
 import { nodesRules, policy } from '../../builders.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RuntimeWatch } from '../../../src/cli/agent-runtime.ts';
-import { toldRuntime, type RuntimeCall } from '../../../src/cli/runtime-calls.ts';
+import { RuntimeWatch } from '../../../src/commands/agent/runtime.ts';
+import { toldRuntime, type RuntimeCall } from '../../../src/commands/agent/runtime-calls.ts';
 import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';

@@ -1,6 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { AgentLoops, type Passes } from '../../../src/cli/agent-loops.ts';
-import { firstDelays, firstStorageMs, newsSpreadMs, toldSpreadMs } from '../../../src/cli/agent-spread.ts';
+import { AgentLoops, type Passes } from '../../../src/commands/agent/loops.ts';
+import {
+  firstDelays,
+  firstStorageMs,
+  newsSpreadMs,
+  toldSpreadMs,
+} from '../../../src/commands/agent/spread.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { SettlingClock } from '../../fakes/settling-clock.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { AskingReports } from '../../../src/cli/asking-reports.ts';
-import { nodeReportsResource, type NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
+import { AskingReports } from '../../../src/commands/controller/asking-reports.ts';
+import { nodeReportsResource, type NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
 
 const request = {
   pod: { namespace: 'web', name: 'a', uid: 'uid-a' },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Argument, Command } from '@commander-js/extra-typings';
-import { candidatesText, completionOf } from '../../../src/cli/completion.ts';
-import { choice, LenientCommand, list, onOff, text } from '../../../src/cli/option.ts';
-import { commandsOf } from '../../../src/cli/program.ts';
+import { candidatesText, completionOf } from '../../../src/commands/completion/completion.ts';
+import { choice, LenientCommand, list, onOff, text } from '../../../src/commands/cli/option.ts';
+import { commandsOf } from '../../../src/commands/cli/program.ts';
 import { ran } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 

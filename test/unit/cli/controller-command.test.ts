@@ -3,8 +3,8 @@ import {
   controllerConfig,
   controllerOptions,
   type ControllerConfig,
-} from '../../../src/cli/controller-command.ts';
-import { UsageError } from '../../../src/cli/exit.ts';
+} from '../../../src/commands/controller/command.ts';
+import { UsageError } from '../../../src/commands/cli/exit.ts';
 import { parsed, problemOf } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { expect, onTestFinished, test } from 'vitest';
-import { AgentLoops } from '../../../src/cli/agent-loops.ts';
-import { agentMetrics } from '../../../src/cli/agent-metrics.ts';
+import { AgentLoops } from '../../../src/commands/agent/loops.ts';
+import { agentMetrics } from '../../../src/commands/agent/metrics.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { SettlingClock } from '../../fakes/settling-clock.ts';
 

@@ -10,7 +10,7 @@ import {
   onOff,
   text,
   filled,
-} from '../../../src/cli/option.ts';
+} from '../../../src/commands/cli/option.ts';
 import { parsed, problemOf } from '../../fakes/command-line.ts';
 
 const help = 'An option.';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
-import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
+import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
 import { node, now, pod } from '../../builders.ts';
 import { asks, evictPolicy, mebibyte, running } from '../controllers/eviction.world.ts';
 import { report } from '../controllers/policystatus.world.ts';

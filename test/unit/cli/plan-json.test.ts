@@ -1,8 +1,8 @@
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import type { PlanDocument } from '../../../src/cli/plan-document.ts';
-import { planJson } from '../../../src/cli/plan-json.ts';
-import { planYaml } from '../../../src/cli/plan-yaml.ts';
+import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import { planJson } from '../../../src/commands/plan/json.ts';
+import { planYaml } from '../../../src/commands/plan/yaml.ts';
 import { decision } from './plan.builders.ts';
 
 const plan = (count: number): PlanDocument => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Progress } from '../../../src/cli/plan-progress.ts';
+import { Progress } from '../../../src/commands/plan/progress.ts';
 
 function begun(): { said: string[]; progress: Progress; at: (ms: number) => void } {
   let nowMs = 0;

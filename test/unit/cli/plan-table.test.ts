@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Decision, PlanDocument, Totals } from '../../../src/cli/plan-document.ts';
-import { planTable, type PlanTableOptions } from '../../../src/cli/plan-table.ts';
+import type { Decision, PlanDocument, Totals } from '../../../src/commands/plan/document.ts';
+import { planTable, type PlanTableOptions } from '../../../src/commands/plan/table.ts';
 
 const pod = (name: string, over: Partial<Decision> = {}): Decision => ({
   ...{ unit: 'podgc', verdict: 'Delete', reason: 'Expired', policy: 'default', mode: 'Enforce', order: 1 },

@@ -1,4 +1,4 @@
-import type { Decision } from '../../../src/cli/plan-document.ts';
+import type { Decision } from '../../../src/commands/plan/document.ts';
 
 type Known = Pick<Decision, 'unit' | 'verdict' | 'reason' | 'object' | 'detail'>;
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Argument } from '@commander-js/extra-typings';
-import { currentSystem, withCluster } from '../../../src/cli/config.ts';
-import { LenientCommand, text } from '../../../src/cli/option.ts';
-import { commandsOf } from '../../../src/cli/program.ts';
+import { currentSystem, withCluster } from '../../../src/commands/cli/config.ts';
+import { LenientCommand, text } from '../../../src/commands/cli/option.ts';
+import { commandsOf } from '../../../src/commands/cli/program.ts';
 import { ran as ranHere } from '../../fakes/command-line.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 

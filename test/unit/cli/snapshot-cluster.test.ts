@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeClusterPart } from '../../../src/cli/snapshot-cluster.ts';
-import { snapshotLists } from '../../../src/cli/snapshot-kinds.ts';
-import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
+import { writeClusterPart } from '../../../src/commands/snapshot/cluster.ts';
+import { snapshotLists } from '../../../src/commands/snapshot/kinds.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 

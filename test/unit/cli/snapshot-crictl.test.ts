@@ -5,7 +5,7 @@ import {
   imagesJson,
   infoJson,
   sandboxesJson,
-} from '../../../src/cli/snapshot-crictl.ts';
+} from '../../../src/commands/snapshot/crictl.ts';
 import { containersOf, imagesOf, sandboxesOf, sandboxImageOf } from '../../../src/snapshot/crictl.ts';
 import { Field } from '../../../src/snapshot/field.ts';
 import { container, image, sandbox } from '../../fakes/runtime.ts';

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/cli/exit.ts';
-import { SnapshotDirectory } from '../../../src/cli/snapshot-directory.ts';
+import { UsageError } from '../../../src/commands/cli/exit.ts';
+import { SnapshotDirectory } from '../../../src/commands/snapshot/directory.ts';
 
 let root: string;
 let directory: string;

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { expect, test } from 'vitest';
-import { logsJson } from '../../../src/cli/snapshot-logs.ts';
+import { logsJson } from '../../../src/commands/snapshot/logs.ts';
 
 test.each([
   { name: 'the usual places', roots: ['/var/log/pods', '/var/log/containers'] },

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { NodeSnapshot, type NodePartDeps } from '../../../src/cli/snapshot-node.ts';
-import { formatState } from '../../../src/node/state-format.ts';
+import { NodeSnapshot, type NodePartDeps } from '../../../src/commands/snapshot/node.ts';
+import { formatState } from '../../../src/node/disk/state-format.ts';
 import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;

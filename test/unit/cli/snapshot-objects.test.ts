@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { snapshotObject } from '../../../src/cli/snapshot-objects.ts';
-import { nodePodCodec } from '../../../src/kube/node-pods.ts';
+import { snapshotObject } from '../../../src/commands/snapshot/objects.ts';
+import { nodePodCodec } from '../../../src/kube/cache/node-pods.ts';
 import {
   jobCodec,
   namespaceCodec,
   nodeCodec,
   podCodec,
   replicaSetCodec,
-} from '../../../src/kube/resources.ts';
+} from '../../../src/kube/cache/resources.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { pickedSummary, withDisk } from '../../../src/cli/snapshot-stats.ts';
-import { storageUsageOf } from '../../../src/node/kubelet-summary.ts';
+import { pickedSummary, withDisk } from '../../../src/commands/snapshot/stats.ts';
+import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 
 const measured = {
   ...{ capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 },

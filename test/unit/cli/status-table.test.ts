@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ageText } from '../../../src/cli/age-text.ts';
-import { statusTable } from '../../../src/cli/status-table.ts';
-import { statusView } from '../../../src/cli/status-view.ts';
+import { ageText } from '../../../src/commands/cli/age-text.ts';
+import { statusTable } from '../../../src/commands/status/table.ts';
+import { statusView } from '../../../src/commands/status/view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './status.fixtures.ts';
 
 const options = { now, width: 80, colours: false };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { statusView } from '../../../src/cli/status-view.ts';
+import { statusView } from '../../../src/commands/status/view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './status.fixtures.ts';
 
 const told = (view: ReturnType<typeof statusView>): string[] =>

@@ -1,5 +1,5 @@
-import type { GCPolicy, GCPolicyStatus, GCPolicyStatusCondition } from '../../../src/api/gcpolicy.gen.ts';
-import type { NodeGCReport, NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
+import type { GCPolicy, GCPolicyStatus, GCPolicyStatusCondition } from '../../../src/api/gen/gcpolicy.gen.ts';
+import type { NodeGCReport, NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
 
 export const now = new Date('2026-01-15T12:00:00Z');
 export const minutesAgo = (minutes: number): string =>

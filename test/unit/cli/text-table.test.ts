@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columns, fitted, wrapped, type Column } from '../../../src/cli/text-table.ts';
+import { columns, fitted, wrapped, type Column } from '../../../src/commands/cli/table.ts';
 
 interface Row {
   readonly count: number;

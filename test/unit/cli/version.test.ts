@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { platform, userAgent } from '../../../src/cli/version.ts';
+import { platform, userAgent } from '../../../src/commands/version/version.ts';
 
 test.each([
   { platform: 'linux', arch: 'x64', expected: 'linux/amd64' },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { ContainerGcPolicy } from '../../../src/api/policy.ts';
+import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
 import {
   containerKeepReasons,
   containerRemoveReasons,
   nodeKeepReasons,
   type Reason,
 } from '../../../src/api/reasons.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/logs.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../builders.ts';

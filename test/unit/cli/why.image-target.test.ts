@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findTarget } from '../../../src/cli/why-target.ts';
+import { findTarget } from '../../../src/commands/why/target.ts';
 import type { RuntimeImage } from '../../../src/cri/runtime.ts';
 import { image } from '../../fakes/runtime.ts';
 import { worldOf } from './why.scene.ts';

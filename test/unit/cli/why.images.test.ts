@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ImageGcPolicy } from '../../../src/api/policy.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
 import {
   imageKeepReasons,
   imageRemoveReasons,

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { EvictionController, type EvictionDeps } from '../../../src/controllers/eviction/controller.ts';
-import type { Confirmation } from '../../../src/api/policy-view.ts';
+import type { Confirmation } from '../../../src/api/policy/policy-view.ts';
 import { evictionMetrics } from '../../../src/controllers/eviction/metrics.ts';
-import type { LivePod } from '../../../src/kube/live-pod.ts';
-import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
-import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/objects.ts';
+import type { LivePod } from '../../../src/kube/actions/live-pod.ts';
+import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
+import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
 import { node, pod } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Policy } from '../../../src/api/policy.ts';
+import type { Policy } from '../../../src/api/policy/policy.ts';
 import { livePod } from '../../fakes/evictions.ts';
 import { EvictionBed, many } from './eviction.bed.ts';
 import { asks, evictPolicy } from './eviction.world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planOverdue } from '../../../src/controllers/eviction/overdue.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import { pod } from '../../builders.ts';
 import { livePod } from '../../fakes/evictions.ts';
 import { EvictionBed } from './eviction.bed.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { EvictionDecision, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
 import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
-import { rankPolicies } from '../../../src/api/matching.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
+import { rankPolicies } from '../../../src/api/policy/matching.ts';
 import type {
   RequestingNode,
   EvictionDecision,

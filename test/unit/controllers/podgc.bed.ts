@@ -1,9 +1,9 @@
 import { Registry } from 'prom-client';
-import type { PolicyPassReport } from '../../../src/api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { PolicyPassReport } from '../../../src/api/report/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { PodGcController, type PodGcDeps } from '../../../src/controllers/podgc/controller.ts';
 import { podGcMetrics } from '../../../src/controllers/podgc/metrics.ts';
-import type { NamespaceFacts } from '../../../src/kube/objects.ts';
+import type { NamespaceFacts } from '../../../src/kube/cache/objects.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder, storeOf, type FakeCluster } from '../../fakes/cluster.ts';
 import { silentLogger } from '../../fakes/logger.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../fakes/cluster.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { node, pod, policy, terminatedRule } from '../../builders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../fakes/cluster.ts';
 import { finalizerHeld, minutesAgo, node, owner, pod, policy, terminatedRule } from '../../builders.ts';
 import { bed, expireAll, many, orphan, orphanPolicy } from './podgc.bed.ts';

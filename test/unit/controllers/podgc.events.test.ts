@@ -6,7 +6,7 @@ import {
   tripped,
 } from '../../../src/controllers/podgc/events.ts';
 import { countByPolicy } from '../../../src/gc/summary.ts';
-import type { EventSpec } from '../../../src/kube/recorder.ts';
+import type { EventSpec } from '../../../src/kube/events/recorder.ts';
 import { bounded, bounds } from '../../../src/runtime/bounds.ts';
 import { owner, pod, policy } from '../../builders.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import type { OwnerRef } from '../../../src/kube/objects.ts';
+import type { OwnerRef } from '../../../src/kube/cache/objects.ts';
 import { finalizerHeld, owner } from '../../builders.ts';
 import { checkRow, type Row, aged, terminated } from './podgc.world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { FakeCluster } from '../../fakes/cluster.ts';
 import { node, pod, policy } from '../../builders.ts';
 import { bed, orphan, orphanPolicy } from './podgc.bed.ts';

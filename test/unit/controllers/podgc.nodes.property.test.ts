@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import type { PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { property, worlds } from '../../property.ts';
 import { facts, given, invented, lineOf, planned } from './podgc.random.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { noneSeen } from '../../../src/controllers/podgc/finish.ts';
 import { noneMissing, observeMissing, type MissingNodes } from '../../../src/controllers/podgc/nodes.ts';
 import { observe, type Caches } from '../../../src/controllers/podgc/observe.ts';
-import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../src/kube/objects.ts';
+import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../src/kube/cache/objects.ts';
 import { node, now, owner, pod } from '../../builders.ts';
 import { storeOf } from '../../fakes/cluster.ts';
 import { terminated } from './podgc.world.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Policy } from '../../../src/api/policy.ts';
+import type { Policy } from '../../../src/api/policy/policy.ts';
 import {
   decisionsOf,
   type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
 } from '../../../src/controllers/podgc/facts.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import { now, owner } from '../../builders.ts';
 import { property, worlds } from '../../property.ts';
 import {

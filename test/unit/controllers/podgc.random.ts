@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
-import { rankPolicies } from '../../../src/api/matching.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
+import { rankPolicies } from '../../../src/api/policy/matching.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import { labelled, minutesAgo, node, now, owner, pod, policy, terminatedRule } from '../../builders.ts';
 
 export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
-import { rankPolicies } from '../../../src/api/matching.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
+import { rankPolicies } from '../../../src/api/policy/matching.ts';
 import { decisionsOf, type PodGcFacts, type PodGcPlan } from '../../../src/controllers/podgc/facts.ts';
 import { planPodGc } from '../../../src/controllers/podgc/plan.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import { minutesAgo, node, now, pod, policy, terminatedRule } from '../../builders.ts';
 
 type World = Partial<Omit<PodGcFacts, 'nodes' | 'pods'>> & {

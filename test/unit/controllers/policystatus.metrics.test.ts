@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { PolicyStatusController } from '../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../src/controllers/policystatus/metrics.ts';
 import { policy } from '../../builders.ts';

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import type { PolicyPassReport } from '../../../src/api/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../../src/api/policy.ts';
+import type { PolicyPassReport } from '../../../src/api/report/pass-report.ts';
+import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { PolicyStatusController } from '../../../src/controllers/policystatus/controller.ts';
 import { policyStatusMetrics } from '../../../src/controllers/policystatus/metrics.ts';
 import { planStatus, readStatus, type PolicyStatus } from '../../../src/controllers/policystatus/plan.ts';
-import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
-import type { NodeFacts } from '../../../src/kube/objects.ts';
+import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
+import type { NodeFacts } from '../../../src/kube/cache/objects.ts';
 import { node, now, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';

@@ -1,5 +1,5 @@
-import type { LabelSelector, Policy } from '../../../src/api/policy.ts';
-import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
+import type { LabelSelector, Policy } from '../../../src/api/policy/policy.ts';
+import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
 import { everything, nodesRules, now, policy } from '../../builders.ts';
 
 /** A policy that speaks of nodes alone. */

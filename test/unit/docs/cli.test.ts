@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandsOf } from '../../../src/cli/program.ts';
+import { commandsOf } from '../../../src/commands/cli/program.ts';
 import { FakeSystem } from '../../fakes/system.ts';
 import { firstCells, partOf, referencePage } from './page.ts';
 

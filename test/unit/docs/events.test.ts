@@ -44,7 +44,7 @@ describe('the list of Events', () => {
 });
 
 /** They carry Events, and make none. */
-const carriers = new Set(['src/kube/recorder.ts', 'src/kube/event-series.ts']);
+const carriers = new Set(['src/kube/events/recorder.ts', 'src/kube/events/series.ts']);
 
 describe('docs/reference/events.md', () => {
   test.each(['controller', 'agent'] as const)('has exactly the reasons of the %s', (face) => {

@@ -29,12 +29,12 @@ const makers = [...sources].flatMap(([file, text]) =>
 describe('the list of what is registered', () => {
   test.each(faces)('has every file that makes metrics and that the %s loads, and no other', (face) => {
     const listed = loadedBy(Object.keys(registrations[face]));
-    const loaded = loadedBy([`src/cli/${face}.ts`]);
+    const loaded = loadedBy([`src/commands/${face}/${face}.ts`]);
     expect(makers.filter((file) => listed.has(file))).toEqual(makers.filter((file) => loaded.has(file)));
   });
 
   test('has every metric that these files name', () => {
-    const run = loadedBy(faces.map((face) => `src/cli/${face}.ts`));
+    const run = loadedBy(faces.map((face) => `src/commands/${face}/${face}.ts`));
     const named = makers
       .filter((file) => run.has(file))
       .flatMap((file) => [...(sources.get(file) ?? '').matchAll(/\bdustpan_[a-z0-9_]+/g)]);

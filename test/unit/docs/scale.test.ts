@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { isWorthWriting } from '../../../src/agent/report/change.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
-import { agentOptions } from '../../../src/cli/agent-command.ts';
+import { agentOptions } from '../../../src/commands/agent/command.ts';
 import {
   firstDelays,
   firstStorageMs,
   loopJitter,
   newsSpreadMs,
   toldSpreadMs,
-} from '../../../src/cli/agent-spread.ts';
-import { reflectorBackoff } from '../../../src/kube/backoff.ts';
-import { refreshMs } from '../../../src/kube/event-series.ts';
-import { EventSpamFilter } from '../../../src/kube/event-spam-filter.ts';
-import { backoffMs } from '../../../src/kube/http-retry.ts';
-import { watchEvents } from '../../../src/kube/list-watch.ts';
-import { jsonResource } from '../../../src/kube/resources.ts';
+} from '../../../src/commands/agent/spread.ts';
+import { reflectorBackoff } from '../../../src/kube/http/backoff.ts';
+import { refreshMs } from '../../../src/kube/events/series.ts';
+import { EventSpamFilter } from '../../../src/kube/events/spam-filter.ts';
+import { backoffMs } from '../../../src/kube/http/retry.ts';
+import { watchEvents } from '../../../src/kube/cache/list-watch.ts';
+import { jsonResource } from '../../../src/kube/cache/resources.ts';
 import { now } from '../../builders.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';

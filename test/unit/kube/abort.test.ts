@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { onAbort, untilAborted } from '../../../src/kube/abort.ts';
+import { onAbort, untilAborted } from '../../../src/kube/http/abort.ts';
 
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const reason = new Error('stop');

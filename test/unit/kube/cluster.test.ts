@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { clusterActions } from '../../../src/kube/cluster.ts';
-import { ApiError } from '../../../src/kube/transport.ts';
-import { statusPatcher } from '../../../src/kube/status-patch.ts';
+import { clusterActions } from '../../../src/kube/actions/cluster.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
+import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const { signal } = new AbortController();

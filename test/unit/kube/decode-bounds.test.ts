@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { jobTrackingFinalizer } from '../../../src/api/finalizers.ts';
-import { KEEP_LABEL } from '../../../src/api/matching.ts';
+import { KEEP_LABEL } from '../../../src/api/policy/matching.ts';
 import {
   jobFromJson,
   namespaceFromJson,
   nodeFromJson,
   podFromJson,
   replicaSetFromJson,
-} from '../../../src/kube/decode-json.ts';
-import type { Codec } from '../../../src/kube/decode-list.ts';
+} from '../../../src/kube/codec/json.ts';
+import type { Codec } from '../../../src/kube/codec/list.ts';
 import { ReplicaSet } from '../../../src/kube/gen/apps.ts';
 import { Job } from '../../../src/kube/gen/batch.ts';
 import { Namespace, Node, Pod } from '../../../src/kube/gen/core.ts';
 import { NodePod } from '../../../src/kube/gen/node_pod.ts';
-import { readPodLive } from '../../../src/kube/live-pod.ts';
-import { nodePodCodec } from '../../../src/kube/node-pods.ts';
-import { nodeReportsResource } from '../../../src/kube/node-report-facts.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import { readPodLive } from '../../../src/kube/actions/live-pod.ts';
+import { nodePodCodec } from '../../../src/kube/cache/node-pods.ts';
+import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import {
   jobCodec,
   jsonResource,
@@ -24,7 +24,7 @@ import {
   nodeCodec,
   podCodec,
   replicaSetCodec,
-} from '../../../src/kube/resources.ts';
+} from '../../../src/kube/cache/resources.ts';
 import { bounds, isCut } from '../../../src/runtime/bounds.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 import { pod, told } from './decode.fixtures.ts';

@@ -1,12 +1,12 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { jobTrackingFinalizer } from '../../../src/api/finalizers.ts';
-import { podFromJson } from '../../../src/kube/decode-json.ts';
-import { decodeWhole } from '../../../src/kube/decode-reader.ts';
+import { podFromJson } from '../../../src/kube/codec/json.ts';
+import { decodeWhole } from '../../../src/kube/codec/reader.ts';
 import { Pod } from '../../../src/kube/gen/core.ts';
 import { ObjectMeta } from '../../../src/kube/gen/meta.ts';
-import type { LabelKeys } from '../../../src/kube/objects.ts';
-import { podCodec } from '../../../src/kube/resources.ts';
+import type { LabelKeys } from '../../../src/kube/cache/objects.ts';
+import { podCodec } from '../../../src/kube/cache/resources.ts';
 import { bounds } from '../../../src/runtime/bounds.ts';
 import { seededRandom, type Random } from '../../cluster/world-random.ts';
 import { pod, told } from './decode.fixtures.ts';

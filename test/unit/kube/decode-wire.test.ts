@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Page } from '../../../src/kube/decode-list.ts';
-import { decodeList, decodeWatchEvent } from '../../../src/kube/decode.ts';
-import { FrameSplitter, MalformedError } from '../../../src/kube/frames.ts';
+import type { Page } from '../../../src/kube/codec/list.ts';
+import { decodeList, decodeWatchEvent } from '../../../src/kube/codec/decode.ts';
+import { FrameSplitter, MalformedError } from '../../../src/kube/codec/frames.ts';
 import { Status } from '../../../src/kube/gen/meta.ts';
-import type { PodFacts } from '../../../src/kube/objects.ts';
-import { podCodec } from '../../../src/kube/resources.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
+import { podCodec } from '../../../src/kube/cache/resources.ts';
 import { envelope, frame, Wire } from '../../fakes/api-wire.ts';
 import { evicted, evictedFacts, pod, told } from './decode.fixtures.ts';
 

@@ -1,4 +1,4 @@
-import type { PodFacts } from '../../../src/kube/objects.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
 import type { FakeObject } from '../../fakes/api-wire.ts';
 
 /** As a real API server wrote it, with fields that we do not read. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { podFromJson } from '../../../src/kube/decode-json.ts';
-import { MalformedError } from '../../../src/kube/frames.ts';
+import { podFromJson } from '../../../src/kube/codec/json.ts';
+import { MalformedError } from '../../../src/kube/codec/frames.ts';
 import { Pod } from '../../../src/kube/gen/core.ts';
-import type { LabelKeys, PodFacts } from '../../../src/kube/objects.ts';
+import type { LabelKeys, PodFacts } from '../../../src/kube/cache/objects.ts';
 import {
   jobCodec,
   jsonResource,
@@ -10,7 +10,7 @@ import {
   nodeCodec,
   podCodec,
   replicaSetCodec,
-} from '../../../src/kube/resources.ts';
+} from '../../../src/kube/cache/resources.ts';
 import { evicted, evictedFacts, pod, told } from './decode.fixtures.ts';
 
 const labelKeys = new Set(['app']);

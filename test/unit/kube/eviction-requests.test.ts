@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeReportsResource } from '../../../src/kube/node-report-facts.ts';
+import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
 
 const request = {
   pod: { namespace: 'shop', name: 'cart-0', uid: 'u1' },

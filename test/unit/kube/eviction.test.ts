@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionError } from '../../../src/kube/connection-errors.ts';
-import { podEvictions, type EvictionOutcome } from '../../../src/kube/eviction.ts';
-import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
+import { ConnectionError } from '../../../src/kube/http/connection-errors.ts';
+import { podEvictions, type EvictionOutcome } from '../../../src/kube/actions/eviction.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FrameSplitter, MalformedError } from '../../../src/kube/frames.ts';
+import { FrameSplitter, MalformedError } from '../../../src/kube/codec/frames.ts';
 import { property } from '../../property.ts';
 
 function prefixed(text: string): Buffer {

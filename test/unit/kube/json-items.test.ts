@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JsonItems } from '../../../src/kube/json-items.ts';
+import { JsonItems } from '../../../src/kube/codec/json-items.ts';
 import { property } from '../../property.ts';
 
 interface Cut {

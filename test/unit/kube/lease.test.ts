@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leaseProblems } from '../../../src/kube/lease.ts';
+import { leaseProblems } from '../../../src/kube/lease/lease.ts';
 import { candidate, LeaseServer, leaseTimes, led, pass } from '../../fakes/lease-candidate.ts';
 import { refusal } from '../../fakes/transport.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { liveNode } from '../../../src/kube/live-node.ts';
-import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
+import { liveNode } from '../../../src/kube/actions/live-node.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { decodeList } from '../../../src/kube/decode.ts';
+import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { NodePod } from '../../../src/kube/gen/node_pod.ts';
-import { nodePodCodec, nodePodsResource } from '../../../src/kube/node-pods.ts';
+import { nodePodCodec, nodePodsResource } from '../../../src/kube/cache/node-pods.ts';
 
 const metadata = {
   name: 'web',

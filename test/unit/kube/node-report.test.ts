@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/nodegcreport.gen.ts';
-import { nodeReports } from '../../../src/kube/node-report.ts';
-import { nodeReportsResource } from '../../../src/kube/node-report-facts.ts';
-import { mergePatchOf } from '../../../src/kube/merge-patch.ts';
-import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
+import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { nodeReports } from '../../../src/kube/actions/node-report.ts';
+import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
+import { mergePatchOf } from '../../../src/kube/actions/merge-patch.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const never = new AbortController().signal;

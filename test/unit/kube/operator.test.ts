@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { PolicyOperator } from '../../../src/kube/operator.ts';
-import type { PolicyEvent } from '../../../src/kube/operator.ts';
-import { statusPatcher } from '../../../src/kube/status-patch.ts';
+import { PolicyOperator } from '../../../src/kube/cache/operator.ts';
+import type { PolicyEvent } from '../../../src/kube/cache/operator.ts';
+import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
 import { settled } from '../../fakes/settling-clock.ts';
 import { PolicyFeed, storedPolicy } from '../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { podLookup } from '../../../src/kube/pod-lookup.ts';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { podLookup } from '../../../src/kube/actions/pod-lookup.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PodFacts } from '../../../src/kube/objects.ts';
-import { PodRecord, type PodTraits } from '../../../src/kube/pod-record.ts';
-import { SharedValues } from '../../../src/kube/shared-values.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
+import { PodRecord, type PodTraits } from '../../../src/kube/cache/pod-record.ts';
+import { SharedValues } from '../../../src/kube/codec/shared-values.ts';
 import { told } from './decode.fixtures.ts';
 import { property } from '../../property.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRateLimit } from '../../../src/kube/rate-limit.ts';
+import { createRateLimit } from '../../../src/kube/http/rate-limit.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { minutes, recording, webEvent } from '../../fakes/event-recording.ts';
 import { settled } from '../../fakes/settling-clock.ts';
 

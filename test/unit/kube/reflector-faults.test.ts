@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ApiError } from '../../../src/kube/transport.ts';
-import type { Logger } from '../../../src/runtime/logger.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
+import type { Logger } from '../../../src/runtime/logging/logger.ts';
 import type { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { until } from '../../fakes/manual-clock.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Reflector } from '../../../src/kube/reflector.ts';
-import { jsonResource } from '../../../src/kube/resources.ts';
-import { ApiError } from '../../../src/kube/transport.ts';
+import { Reflector } from '../../../src/kube/cache/reflector.ts';
+import { jsonResource } from '../../../src/kube/cache/resources.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
 import { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';

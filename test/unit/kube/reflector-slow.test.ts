@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KubeRequest, KubeTransport } from '../../../src/kube/transport.ts';
+import type { KubeRequest, KubeTransport } from '../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';
 import type { FakeApi } from '../../fakes/api.ts';
 import { apiWith, names, pod, start } from './reflector.bed.ts';

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { PodFacts } from '../../../src/kube/objects.ts';
-import { Reflector, type ReflectorDeps } from '../../../src/kube/reflector.ts';
-import { podsResource } from '../../../src/kube/resources.ts';
+import type { PodFacts } from '../../../src/kube/cache/objects.ts';
+import { Reflector, type ReflectorDeps } from '../../../src/kube/cache/reflector.ts';
+import { podsResource } from '../../../src/kube/cache/resources.ts';
 import { FakeApi } from '../../fakes/api.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { ManualClock, until } from '../../fakes/manual-clock.ts';

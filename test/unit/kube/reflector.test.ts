@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { podsResource } from '../../../src/kube/resources.ts';
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import { podsResource } from '../../../src/kube/cache/resources.ts';
+import type { KubeRequest } from '../../../src/kube/http/transport.ts';
 import { until } from '../../fakes/manual-clock.ts';
 import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { AccessReviews, type Access } from '../../../src/kube/reviews.ts';
-import { ApiError, type KubeRequest } from '../../../src/kube/transport.ts';
+import { AccessReviews, type Access } from '../../../src/kube/auth/access-reviews.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 

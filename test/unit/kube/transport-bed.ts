@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
-import { tokenCredentials, type Credentials } from '../../../src/kube/credentials.ts';
-import { createTransport, type ApiCall, type HttpTransport } from '../../../src/kube/http-transport.ts';
-import type { KubeRequest } from '../../../src/kube/transport.ts';
+import { tokenCredentials, type Credentials } from '../../../src/kube/auth/credentials.ts';
+import { createTransport, type ApiCall, type HttpTransport } from '../../../src/kube/http/http-transport.ts';
+import type { KubeRequest } from '../../../src/kube/http/transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FaultServer, type Answer } from './transport-fault-server.ts';
 

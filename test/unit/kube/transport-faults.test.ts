@@ -1,8 +1,8 @@
 import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { tokenCredentials } from '../../../src/kube/credentials.ts';
-import { createTransport } from '../../../src/kube/http-transport.ts';
+import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
+import { createTransport } from '../../../src/kube/http/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { bed, get, methods, never } from './transport-bed.ts';
 import { FaultServer, hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';

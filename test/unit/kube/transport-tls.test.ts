@@ -8,8 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { loadClusterConnection, tokenCredentials, type TlsMaterial } from '../../../src/kube/credentials.ts';
-import { createTransport, type HttpTransport } from '../../../src/kube/http-transport.ts';
+import {
+  loadClusterConnection,
+  tokenCredentials,
+  type TlsMaterial,
+} from '../../../src/kube/auth/credentials.ts';
+import { createTransport, type HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { bed, get, never } from './transport-bed.ts';
 import { ok } from './transport-fault-server.ts';

@@ -1,7 +1,7 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
-import { tokenCredentials, type Credentials } from '../../../src/kube/credentials.ts';
-import { createTransport } from '../../../src/kube/http-transport.ts';
+import { tokenCredentials, type Credentials } from '../../../src/kube/auth/credentials.ts';
+import { createTransport } from '../../../src/kube/http/http-transport.ts';
 import { bed, get, methods, never } from './transport-bed.ts';
 import { ok, refuse, statusJson, type Answer } from './transport-fault-server.ts';
 

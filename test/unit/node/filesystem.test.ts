@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { imageDisk, statFsReader, usedPercent } from '../../../src/node/filesystem.ts';
+import { imageDisk, statFsReader, usedPercent } from '../../../src/node/disk/filesystem.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;

@@ -3,8 +3,8 @@ import {
   connectionError,
   connectionPhrases,
   type ConnectionError,
-} from '../../../src/kube/connection-errors.ts';
-import { kubeletError } from '../../../src/node/kubelet-error.ts';
+} from '../../../src/kube/http/connection-errors.ts';
+import { kubeletError } from '../../../src/node/kubelet/error.ts';
 
 const failed = (code: string): ConnectionError =>
   connectionError(Object.assign(new Error(`words of Node for ${code}`), { code }), { server: 'S' });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SummaryScanner } from '../../../src/node/kubelet-scanner.ts';
-import { storageUsageOf } from '../../../src/node/kubelet-summary.ts';
+import { SummaryScanner } from '../../../src/node/kubelet/scanner.ts';
+import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
 import { property } from '../../property.ts';
 
 const time = '2026-01-15T12:00:00Z';

@@ -14,7 +14,7 @@ function removeWithMount(base: string, mount: string): string {
   mkdirSync(volume, { recursive: true });
   const program = join(base, 'remove.mjs');
   const contents = `
-    import { LocalLogs } from './src/node/logs.ts';
+    import { LocalLogs } from './src/node/logs/logs.ts';
     new LocalLogs(${JSON.stringify(roots)})
       .removeDirectory(${JSON.stringify(pod)}, new AbortController().signal)
       .then(String, (err) => String(err.cause)).then(console.log);`;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LocalLogs } from '../../../src/node/logs.ts';
+import { LocalLogs } from '../../../src/node/logs/logs.ts';
 
 const never = new AbortController().signal;
 const podName = 'web_crash_433160a7-7ac4-5869-936e-3ef9d53f3eaa';

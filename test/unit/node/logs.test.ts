@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LocalLogs } from '../../../src/node/logs.ts';
+import { LocalLogs } from '../../../src/node/logs/logs.ts';
 
 const never = new AbortController().signal;
 const uid = '433160a7-7ac4-5869-936e-3ef9d53f3eaa';

@@ -2,10 +2,15 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OrphanFinder } from '../../../src/node/orphans-finder.ts';
-import { listOrphanPlaces } from '../../../src/node/orphans-listing.ts';
-import { knownPodUids, planOrphans, planUnclaimed, type OrphanPaths } from '../../../src/node/orphans.ts';
-import { diskUsage, readMountpoints } from '../../../src/node/usage.ts';
+import { OrphanFinder } from '../../../src/node/storage/orphans-finder.ts';
+import { listOrphanPlaces } from '../../../src/node/storage/orphans-listing.ts';
+import {
+  knownPodUids,
+  planOrphans,
+  planUnclaimed,
+  type OrphanPaths,
+} from '../../../src/node/storage/orphans.ts';
+import { diskUsage, readMountpoints } from '../../../src/node/storage/usage.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SnapshotFinder } from '../../../src/node/snapshots-finder.ts';
-import { SnapshotOwners } from '../../../src/node/snapshots-owners.ts';
-import { chainIds, planSurplus, type SnapshotLook } from '../../../src/node/snapshots.ts';
+import { SnapshotFinder } from '../../../src/node/storage/snapshots-finder.ts';
+import { SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
+import { chainIds, planSurplus, type SnapshotLook } from '../../../src/node/storage/snapshots.ts';
 import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;

@@ -9,7 +9,7 @@ import { canMount } from './mounting.ts';
 /** Writes a small state, fills the disk, writes a large one, makes room, writes it again; tells after each step what there is. */
 const program = (directory: string): string => `
   import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
-  import { StateDirectory } from './src/cli/agent-state.ts';
+  import { StateDirectory } from './src/commands/agent/state.ts';
   const never = new AbortController().signal;
   const warn = () => undefined;
   const directory = new StateDirectory(${JSON.stringify(directory)}, { warn });

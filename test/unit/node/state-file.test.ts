@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { StateFile } from '../../../src/node/state-file.ts';
-import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/state-format.ts';
+import { StateFile } from '../../../src/node/disk/state-file.ts';
+import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
 
 const never = new AbortController().signal;
 const at = Date.parse('2026-01-15T12:00:00Z');

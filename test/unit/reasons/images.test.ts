@@ -7,8 +7,8 @@ import {
   type ImageKeepReason,
   type ImageRemoveReason,
 } from '../../../src/api/reasons.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy.ts';
-import type { ImageRecord } from '../../../src/node/state-format.ts';
+import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
+import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';

@@ -1,11 +1,11 @@
-import type { NodeReportFacts } from '../../../src/kube/node-report-facts.ts';
-import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy.ts';
-import type { Decision, PlanOptions } from '../../../src/cli/plan-document.ts';
+import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
+import type { InvalidPolicy, NodesPolicy, Policy, PodsPolicy } from '../../../src/api/policy/policy.ts';
+import type { Decision, PlanOptions } from '../../../src/commands/plan/document.ts';
 import type { Unit } from '../../../src/gc/decision.ts';
-import { planWorld } from '../../../src/cli/plan-world.ts';
-import { nodePodCodec, type NodePodFacts } from '../../../src/kube/node-pods.ts';
-import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/objects.ts';
-import { emptyState } from '../../../src/node/state-format.ts';
+import { planWorld } from '../../../src/commands/plan/world.ts';
+import { nodePodCodec, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
+import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../src/kube/cache/objects.ts';
+import { emptyState } from '../../../src/node/disk/state-format.ts';
 import type { NodePart, World } from '../../../src/snapshot/world.ts';
 import { node, nodesRules, now, policy } from '../../builders.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evictionSignals, type EvictionSignal, type StoragePod } from '../../../src/api/local-storage.ts';
-import type { Policy } from '../../../src/api/policy.ts';
+import type { Policy } from '../../../src/api/policy/policy.ts';
 import { nodeKeepReasons, storageKeepReasons, type StorageKeepReason } from '../../../src/api/reasons.ts';
-import type { NodePodFacts } from '../../../src/kube/node-pods.ts';
+import type { NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
 import { everything, node, nodesRules, now } from '../../builders.ts';
 import {
   container,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseBindAddress } from '../../../src/runtime/bind-address.ts';
+import { parseBindAddress } from '../../../src/runtime/serving/bind-address.ts';
 
 test.each([
   { text: ':8080', expected: { host: undefined, port: 8080 } },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDuration } from '../../../src/runtime/duration.ts';
+import { formatDuration, parseDuration } from '../../../src/runtime/text/duration.ts';
 import { property } from '../../property.ts';
 
 describe('parseDuration', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globMatcher } from '../../../src/runtime/glob.ts';
+import { globMatcher } from '../../../src/runtime/text/glob.ts';
 import { property } from '../../property.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { eventLoopCheck } from '../../../src/runtime/event-loop-lag.ts';
-import { startHealthServer, type Check } from '../../../src/runtime/health.ts';
-import type { ListeningServer } from '../../../src/runtime/http-server.ts';
+import { eventLoopCheck } from '../../../src/runtime/serving/event-loop-lag.ts';
+import { startHealthServer, type Check } from '../../../src/runtime/serving/health.ts';
+import type { ListeningServer } from '../../../src/runtime/serving/http-server.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 const good: Check = { name: 'podgc', check: () => undefined };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Logger } from '../../../src/runtime/logger.ts';
-import { createLogger, type LoggerOptions } from '../../../src/runtime/winston-logger.ts';
+import type { Logger } from '../../../src/runtime/logging/logger.ts';
+import { createLogger, type LoggerOptions } from '../../../src/runtime/logging/winston-logger.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { hostile, hostileText, raw } from '../../hostile.ts';
 import { property } from '../../property.ts';

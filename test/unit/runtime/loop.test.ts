@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { Heartbeat } from '../../../src/runtime/heartbeat.ts';
-import { loop, type LoopOptions, type PassResult } from '../../../src/runtime/loop.ts';
-import { Wake } from '../../../src/runtime/wake.ts';
+import { Heartbeat } from '../../../src/runtime/scheduling/heartbeat.ts';
+import { loop, type LoopOptions, type PassResult } from '../../../src/runtime/scheduling/loop.ts';
+import { Wake } from '../../../src/runtime/scheduling/wake.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 

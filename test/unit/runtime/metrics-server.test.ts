@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { Gauge, Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { errorLine } from '../../../src/runtime/errors.ts';
-import { EventLoopLag } from '../../../src/runtime/event-loop-lag.ts';
-import type { ListeningServer } from '../../../src/runtime/http-server.ts';
-import { startMetricsServer } from '../../../src/runtime/metrics-server.ts';
-import { registerProcessMetrics } from '../../../src/runtime/process-metrics.ts';
+import { EventLoopLag } from '../../../src/runtime/serving/event-loop-lag.ts';
+import type { ListeningServer } from '../../../src/runtime/serving/http-server.ts';
+import { startMetricsServer } from '../../../src/runtime/serving/metrics-server.ts';
+import { registerProcessMetrics } from '../../../src/runtime/serving/process-metrics.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 const servers: ListeningServer[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../../src/runtime/nearest.ts';
+import { nearest } from '../../../src/runtime/text/nearest.ts';
 
 const commands = ['controller', 'agent', 'plan', 'status', 'version'];
 

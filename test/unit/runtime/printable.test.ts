@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { printable, printableLines } from '../../../src/runtime/printable.ts';
+import { printable, printableLines } from '../../../src/runtime/text/printable.ts';
 import { hostileText, raw } from '../../hostile.ts';
 import { property } from '../../property.ts';
 

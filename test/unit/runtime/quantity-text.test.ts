@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseQuantity } from '../../../src/runtime/quantity.ts';
-import { quantityText } from '../../../src/runtime/quantity-text.ts';
-import { sizeText } from '../../../src/runtime/size-text.ts';
+import { parseQuantity } from '../../../src/runtime/text/quantity.ts';
+import { quantityText } from '../../../src/runtime/text/quantity-text.ts';
+import { sizeText } from '../../../src/runtime/text/size-text.ts';
 import { property } from '../../property.ts';
 
 test.each([

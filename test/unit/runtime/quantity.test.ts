@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseQuantity } from '../../../src/runtime/quantity.ts';
+import { parseQuantity } from '../../../src/runtime/text/quantity.ts';
 
 test.each([
   ['0', 0],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatRfc3339, parseRfc3339 } from '../../../src/runtime/rfc3339.ts';
+import { formatRfc3339, parseRfc3339 } from '../../../src/runtime/text/rfc3339.ts';
 
 test.each([
   { text: '2026-01-15T12:00:00Z', ms: 1_768_478_400_000 },

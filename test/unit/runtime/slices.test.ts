@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inSlices } from '../../../src/runtime/slices.ts';
+import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 

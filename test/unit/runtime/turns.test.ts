@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { SpreadWake } from '../../../src/runtime/spread-wake.ts';
-import { Turns } from '../../../src/runtime/turns.ts';
-import { Wake } from '../../../src/runtime/wake.ts';
+import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
+import { Turns } from '../../../src/runtime/scheduling/turns.ts';
+import { Wake } from '../../../src/runtime/scheduling/wake.ts';
 import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 
 const never = new AbortController().signal;

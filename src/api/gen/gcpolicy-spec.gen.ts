@@ -1,0 +1,2833 @@
+// @ts-nocheck
+// Made from crds/gc.dustpan.dev_gcpolicies.yaml by npm run generate. Do not edit.
+import type { ValidateFunction } from 'ajv';
+import type { Schema } from '../policy/schema.ts';
+
+export interface ValidSpec {
+  mode: 'DryRun' | 'Enforce';
+  priority: number;
+  pods?: ValidSpecPods;
+  nodes?: ValidSpecNodes;
+}
+export interface ValidSpecPods {
+  namespaceSelector: ValidSpecPodsNamespaceSelector;
+  excludeNamespaces: string[];
+  podSelector: ValidSpecPodsPodSelector;
+  terminated?: ValidSpecPodsTerminated;
+  orphaned?: ValidSpecPodsOrphaned;
+  unscheduledTerminating?: ValidSpecPodsUnscheduledTerminating;
+  outOfService?: ValidSpecPodsOutOfService;
+  safety: ValidSpecPodsSafety;
+}
+export interface ValidSpecPodsNamespaceSelector {
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  matchExpressions?: ValidSpecPodsNamespaceSelectorMatchExpression[];
+}
+export interface ValidSpecPodsNamespaceSelectorMatchExpression {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  values?: string[];
+}
+export interface ValidSpecPodsPodSelector {
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  matchExpressions?: ValidSpecPodsPodSelectorMatchExpression[];
+}
+export interface ValidSpecPodsPodSelectorMatchExpression {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  values?: string[];
+}
+export interface ValidSpecPodsTerminated {
+  threshold: number;
+  perNamespaceThreshold?: number;
+  ttlAfterFinished?: string;
+  ttlByReason?: ValidSpecPodsTerminatedTtlByReasonItem[];
+  keepPerOwner: number;
+  protectUnfinishedJobs: boolean;
+}
+export interface ValidSpecPodsTerminatedTtlByReasonItem {
+  phase?: 'Succeeded' | 'Failed';
+  reason?: string;
+  messagePattern?: string;
+  ttl: string;
+}
+export interface ValidSpecPodsOrphaned {
+  quarantine: string;
+}
+export interface ValidSpecPodsUnscheduledTerminating {}
+export interface ValidSpecPodsOutOfService {}
+export interface ValidSpecPodsSafety {
+  maxDeletesPerPass: number;
+  maxOrphanedNodesPercent: number;
+}
+export interface ValidSpecNodes {
+  nodeSelector: ValidSpecNodesNodeSelector;
+  imageGC?: ValidSpecNodesImageGC;
+  containerGC?: ValidSpecNodesContainerGC;
+  localStorageEviction?: ValidSpecNodesLocalStorageEviction;
+}
+export interface ValidSpecNodesNodeSelector {
+  matchLabels?: {
+    /**
+     * The value of the label. Null means the empty value, as in other kinds.
+     */
+    [k: string]: string;
+  };
+  matchExpressions?: ValidSpecNodesNodeSelectorMatchExpression[];
+}
+export interface ValidSpecNodesNodeSelectorMatchExpression {
+  key: string;
+  operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  values?: string[];
+}
+export interface ValidSpecNodesImageGC {
+  highThresholdPercent: number;
+  lowThresholdPercent: number;
+  minimumAge: string;
+  maximumAge: string;
+  keep: string[];
+  kubeletHighThresholdPercent: number;
+  maxImagesPerPass: number;
+  repullBackoff: boolean;
+}
+export interface ValidSpecNodesContainerGC {
+  minimumAge: string;
+  maxPerPodContainer: number;
+  maxContainers: number;
+  sandboxes: boolean;
+  logs?: ValidSpecNodesContainerGCLogs;
+}
+export interface ValidSpecNodesContainerGCLogs {
+  orphanedDirectories: boolean;
+  brokenLinks: boolean;
+  maxRotatedPerContainer: number;
+  maxBytesPerPod: string;
+}
+export interface ValidSpecNodesLocalStorageEviction {
+  warnAtPercent: number[];
+  evictAtPercent: number;
+  respectPodDisruptionBudgets: boolean;
+  gracePeriodSeconds: number;
+  defaultLimits?: ValidSpecNodesLocalStorageEvictionDefaultLimits;
+}
+export interface ValidSpecNodesLocalStorageEvictionDefaultLimits {
+  emptyDir: string;
+  pod: string;
+  container: string;
+}
+
+
+export const validateSpec: ValidateFunction<ValidSpec> = validate10;
+const schema11 = {"type":"object","properties":{"mode":{"type":"string","enum":["DryRun","Enforce"],"default":"DryRun"},"priority":{"type":"integer","minimum":-1000000000,"maximum":1000000000,"default":0},"pods":{"type":"object","properties":{"namespaceSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"excludeNamespaces":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":63,"pattern":"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}},"podSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"terminated":{"type":"object","properties":{"threshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647,"default":12500},"perNamespaceThreshold":{"type":"integer","minimum":-2147483648,"maximum":2147483647},"ttlAfterFinished":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]},"ttlByReason":{"type":"array","maxItems":32,"items":{"type":"object","required":["ttl"],"x-kubernetes-validations":[{"rule":"has(self.phase) || has(self.reason) || (has(self.messagePattern) && self.messagePattern != '')","message":"must be given at least one of phase, reason and messagePattern","reason":"FieldValueInvalid"}],"properties":{"phase":{"type":"string","enum":["Succeeded","Failed"]},"reason":{"type":"string","minLength":1,"maxLength":128},"messagePattern":{"type":"string","maxLength":256},"ttl":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}]}},"additionalProperties":false}},"keepPerOwner":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"protectUnfinishedJobs":{"type":"boolean","default":false}},"additionalProperties":false},"orphaned":{"type":"object","properties":{"quarantine":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"40s"}},"additionalProperties":false},"unscheduledTerminating":{"type":"object","properties":{},"additionalProperties":false},"outOfService":{"type":"object","properties":{},"additionalProperties":false},"safety":{"type":"object","default":{},"properties":{"maxDeletesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"maxOrphanedNodesPercent":{"type":"integer","minimum":0,"maximum":100,"default":20}},"additionalProperties":false}},"additionalProperties":false},"nodes":{"type":"object","properties":{"nodeSelector":{"type":"object","default":{},"properties":{"matchLabels":{"type":"object","maxProperties":32,"x-kubernetes-validations":[{"rule":"self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'))","message":"must be a map of label keys, such as example.com/team, to values","reason":"FieldValueInvalid"}],"properties":{},"additionalProperties":{"type":"string","default":"","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}},"matchExpressions":{"type":"array","maxItems":32,"items":{"type":"object","required":["key","operator"],"x-kubernetes-validations":[{"rule":"!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)","message":"must be given with the operators In and NotIn","fieldPath":".values","reason":"FieldValueInvalid"},{"rule":"!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || size(self.values) == 0","message":"must be empty with the operators Exists and DoesNotExist","fieldPath":".values","reason":"FieldValueInvalid"}],"properties":{"key":{"type":"string","minLength":1,"maxLength":317,"pattern":"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},"operator":{"type":"string","enum":["In","NotIn","Exists","DoesNotExist"]},"values":{"type":"array","maxItems":64,"items":{"type":"string","maxLength":63,"pattern":"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"}}},"additionalProperties":false}}},"additionalProperties":false},"imageGC":{"type":"object","x-kubernetes-validations":[{"rule":"self.lowThresholdPercent < self.highThresholdPercent","message":"must be lower than highThresholdPercent","fieldPath":".lowThresholdPercent","reason":"FieldValueInvalid"},{"rule":"duration(self.maximumAge) == duration('0s') || duration(self.maximumAge) > duration(self.minimumAge)","message":"must be 0s, or more than minimumAge","fieldPath":".maximumAge","reason":"FieldValueInvalid"}],"properties":{"highThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"lowThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":80},"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"2m"},"maximumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"keep":{"type":"array","maxItems":256,"default":[],"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":512}},"kubeletHighThresholdPercent":{"type":"integer","minimum":0,"maximum":100,"default":85},"maxImagesPerPass":{"type":"integer","minimum":0,"maximum":1000000,"default":0},"repullBackoff":{"type":"boolean","default":true}},"additionalProperties":false},"containerGC":{"type":"object","properties":{"minimumAge":{"type":"string","minLength":2,"maxLength":32,"pattern":"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$","x-kubernetes-validations":[{"rule":"duration(self) >= duration('0s') && duration(self) <= duration('87600h')","message":"must be a duration between 0s and 87600h, such as 90s or 1h30m","reason":"FieldValueInvalid"}],"default":"0s"},"maxPerPodContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":1},"maxContainers":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"sandboxes":{"type":"boolean","default":true},"logs":{"type":"object","properties":{"orphanedDirectories":{"type":"boolean","default":true},"brokenLinks":{"type":"boolean","default":true},"maxRotatedPerContainer":{"type":"integer","minimum":-1,"maximum":1000000,"default":-1},"maxBytesPerPod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false},"localStorageEviction":{"type":"object","properties":{"warnAtPercent":{"type":"array","maxItems":8,"default":[80,95],"uniqueItems":true,"items":{"type":"integer","minimum":1,"maximum":100}},"evictAtPercent":{"type":"integer","minimum":1,"maximum":100,"default":100},"respectPodDisruptionBudgets":{"type":"boolean","default":true},"gracePeriodSeconds":{"type":"integer","minimum":-1,"maximum":604800,"default":-1},"defaultLimits":{"type":"object","properties":{"emptyDir":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"pod":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""},"container":{"type":"string","maxLength":24,"pattern":"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$","default":""}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false}},"additionalProperties":false};
+export const specSchema: Schema = schema11;
+const func2 = (text) => Array.from(text).length;
+const pattern0 = new RegExp("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", "u");
+const pattern1 = new RegExp("^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$", "u");
+const pattern3 = new RegExp("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "u");
+const pattern7 = new RegExp("^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "u");
+const pattern16 = new RegExp("^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$", "u");
+
+function validate10(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.mode === undefined){
+data.mode = "DryRun";
+}
+if(data.priority === undefined){
+data.priority = 0;
+}
+for(const key0 in data){
+if(!((((key0 === "mode") || (key0 === "priority")) || (key0 === "pods")) || (key0 === "nodes"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+let data0 = data.mode;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!((data0 === "DryRun") || (data0 === "Enforce"))){
+const err2 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema11.properties.mode.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+let data1 = data.priority;
+if(!((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1)))){
+const err3 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(typeof data1 == "number"){
+if(data1 > 1000000000 || isNaN(data1)){
+const err4 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000000},message:"must be <= 1000000000"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data1 < -1000000000 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1000000000},message:"must be >= -1000000000"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.pods !== undefined){
+let data2 = data.pods;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.namespaceSelector === undefined){
+data2.namespaceSelector = {};
+}
+if(data2.excludeNamespaces === undefined){
+data2.excludeNamespaces = [];
+}
+if(data2.podSelector === undefined){
+data2.podSelector = {};
+}
+if(data2.safety === undefined){
+data2.safety = {};
+}
+for(const key1 in data2){
+if(!((((((((key1 === "namespaceSelector") || (key1 === "excludeNamespaces")) || (key1 === "podSelector")) || (key1 === "terminated")) || (key1 === "orphaned")) || (key1 === "unscheduledTerminating")) || (key1 === "outOfService")) || (key1 === "safety"))){
+const err6 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+let data3 = data2.namespaceSelector;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key2 in data3){
+if(!((key2 === "matchLabels") || (key2 === "matchExpressions"))){
+const err7 = {instancePath:instancePath+"/pods/namespaceSelector",schemaPath:"#/properties/pods/properties/namespaceSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data3.matchLabels !== undefined){
+let data4 = data3.matchLabels;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(Object.keys(data4).length > 32){
+const err8 = {instancePath:instancePath+"/pods/namespaceSelector/matchLabels",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+for(const key3 in data4){
+let data5 = data4[key3];
+if(typeof data5 === "string"){
+if(func2(data5) > 63){
+const err9 = {instancePath:instancePath+"/pods/namespaceSelector/matchLabels/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(!pattern0.test(data5)){
+const err10 = {instancePath:instancePath+"/pods/namespaceSelector/matchLabels/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/pods/namespaceSelector/matchLabels/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/pods/namespaceSelector/matchLabels",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data3.matchExpressions !== undefined){
+let data6 = data3.matchExpressions;
+if(Array.isArray(data6)){
+if(data6.length > 32){
+const err13 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.key === undefined){
+const err14 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data7.operator === undefined){
+const err15 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+for(const key4 in data7){
+if(!(((key4 === "key") || (key4 === "operator")) || (key4 === "values"))){
+const err16 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data7.key !== undefined){
+let data8 = data7.key;
+if(typeof data8 === "string"){
+if(func2(data8) > 317){
+const err17 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/key",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(func2(data8) < 1){
+const err18 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/key",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+if(!pattern1.test(data8)){
+const err19 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/key",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/key",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data7.operator !== undefined){
+let data9 = data7.operator;
+if(typeof data9 !== "string"){
+const err21 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/operator",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(!((((data9 === "In") || (data9 === "NotIn")) || (data9 === "Exists")) || (data9 === "DoesNotExist"))){
+const err22 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/operator",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.pods.properties.namespaceSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data7.values !== undefined){
+let data10 = data7.values;
+if(Array.isArray(data10)){
+if(data10.length > 64){
+const err23 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/values",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const len1 = data10.length;
+for(let i1=0; i1<len1; i1++){
+let data11 = data10[i1];
+if(typeof data11 === "string"){
+if(func2(data11) > 63){
+const err24 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if(!pattern0.test(data11)){
+const err25 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/values/" + i1,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0+"/values",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions/" + i0,schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath:instancePath+"/pods/namespaceSelector/matchExpressions",schemaPath:"#/properties/pods/properties/namespaceSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/pods/namespaceSelector",schemaPath:"#/properties/pods/properties/namespaceSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+let data12 = data2.excludeNamespaces;
+if(Array.isArray(data12)){
+if(data12.length > 256){
+const err31 = {instancePath:instancePath+"/pods/excludeNamespaces",schemaPath:"#/properties/pods/properties/excludeNamespaces/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const len2 = data12.length;
+for(let i2=0; i2<len2; i2++){
+let data13 = data12[i2];
+if(typeof data13 === "string"){
+if(func2(data13) > 63){
+const err32 = {instancePath:instancePath+"/pods/excludeNamespaces/" + i2,schemaPath:"#/properties/pods/properties/excludeNamespaces/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if(func2(data13) < 1){
+const err33 = {instancePath:instancePath+"/pods/excludeNamespaces/" + i2,schemaPath:"#/properties/pods/properties/excludeNamespaces/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if(!pattern3.test(data13)){
+const err34 = {instancePath:instancePath+"/pods/excludeNamespaces/" + i2,schemaPath:"#/properties/pods/properties/excludeNamespaces/items/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"},message:"must match pattern \""+"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"+"\""};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/pods/excludeNamespaces/" + i2,schemaPath:"#/properties/pods/properties/excludeNamespaces/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+let i3 = data12.length;
+let j0;
+if(i3 > 1){
+const indices0 = {};
+for(;i3--;){
+let item0 = data12[i3];
+if(typeof item0 !== "string"){
+continue;
+}
+if(typeof indices0[item0] == "number"){
+j0 = indices0[item0];
+const err36 = {instancePath:instancePath+"/pods/excludeNamespaces",schemaPath:"#/properties/pods/properties/excludeNamespaces/uniqueItems",keyword:"uniqueItems",params:{i: i3, j: j0},message:"must NOT have duplicate items (items ## "+j0+" and "+i3+" are identical)"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+break;
+}
+indices0[item0] = i3;
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/pods/excludeNamespaces",schemaPath:"#/properties/pods/properties/excludeNamespaces/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+let data14 = data2.podSelector;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+for(const key5 in data14){
+if(!((key5 === "matchLabels") || (key5 === "matchExpressions"))){
+const err38 = {instancePath:instancePath+"/pods/podSelector",schemaPath:"#/properties/pods/properties/podSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+if(data14.matchLabels !== undefined){
+let data15 = data14.matchLabels;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(Object.keys(data15).length > 32){
+const err39 = {instancePath:instancePath+"/pods/podSelector/matchLabels",schemaPath:"#/properties/pods/properties/podSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+for(const key6 in data15){
+let data16 = data15[key6];
+if(typeof data16 === "string"){
+if(func2(data16) > 63){
+const err40 = {instancePath:instancePath+"/pods/podSelector/matchLabels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/podSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if(!pattern0.test(data16)){
+const err41 = {instancePath:instancePath+"/pods/podSelector/matchLabels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/podSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/pods/podSelector/matchLabels/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pods/properties/podSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/pods/podSelector/matchLabels",schemaPath:"#/properties/pods/properties/podSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data14.matchExpressions !== undefined){
+let data17 = data14.matchExpressions;
+if(Array.isArray(data17)){
+if(data17.length > 32){
+const err44 = {instancePath:instancePath+"/pods/podSelector/matchExpressions",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+const len3 = data17.length;
+for(let i4=0; i4<len3; i4++){
+let data18 = data17[i4];
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.key === undefined){
+const err45 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if(data18.operator === undefined){
+const err46 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+for(const key7 in data18){
+if(!(((key7 === "key") || (key7 === "operator")) || (key7 === "values"))){
+const err47 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+if(data18.key !== undefined){
+let data19 = data18.key;
+if(typeof data19 === "string"){
+if(func2(data19) > 317){
+const err48 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/key",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(func2(data19) < 1){
+const err49 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/key",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(!pattern1.test(data19)){
+const err50 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/key",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/key",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data18.operator !== undefined){
+let data20 = data18.operator;
+if(typeof data20 !== "string"){
+const err52 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/operator",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if(!((((data20 === "In") || (data20 === "NotIn")) || (data20 === "Exists")) || (data20 === "DoesNotExist"))){
+const err53 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/operator",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.pods.properties.podSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data18.values !== undefined){
+let data21 = data18.values;
+if(Array.isArray(data21)){
+if(data21.length > 64){
+const err54 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/values",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+const len4 = data21.length;
+for(let i5=0; i5<len4; i5++){
+let data22 = data21[i5];
+if(typeof data22 === "string"){
+if(func2(data22) > 63){
+const err55 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/values/" + i5,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+if(!pattern0.test(data22)){
+const err56 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/values/" + i5,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/values/" + i5,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+}
+else {
+const err58 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4+"/values",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/pods/podSelector/matchExpressions/" + i4,schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/pods/podSelector/matchExpressions",schemaPath:"#/properties/pods/properties/podSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+}
+else {
+const err61 = {instancePath:instancePath+"/pods/podSelector",schemaPath:"#/properties/pods/properties/podSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+if(data2.terminated !== undefined){
+let data23 = data2.terminated;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.threshold === undefined){
+data23.threshold = 12500;
+}
+if(data23.keepPerOwner === undefined){
+data23.keepPerOwner = 0;
+}
+if(data23.protectUnfinishedJobs === undefined){
+data23.protectUnfinishedJobs = false;
+}
+for(const key8 in data23){
+if(!((((((key8 === "threshold") || (key8 === "perNamespaceThreshold")) || (key8 === "ttlAfterFinished")) || (key8 === "ttlByReason")) || (key8 === "keepPerOwner")) || (key8 === "protectUnfinishedJobs"))){
+const err62 = {instancePath:instancePath+"/pods/terminated",schemaPath:"#/properties/pods/properties/terminated/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+let data24 = data23.threshold;
+if(!((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24)))){
+const err63 = {instancePath:instancePath+"/pods/terminated/threshold",schemaPath:"#/properties/pods/properties/terminated/properties/threshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+if(typeof data24 == "number"){
+if(data24 > 2147483647 || isNaN(data24)){
+const err64 = {instancePath:instancePath+"/pods/terminated/threshold",schemaPath:"#/properties/pods/properties/terminated/properties/threshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+if(data24 < -2147483648 || isNaN(data24)){
+const err65 = {instancePath:instancePath+"/pods/terminated/threshold",schemaPath:"#/properties/pods/properties/terminated/properties/threshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+if(data23.perNamespaceThreshold !== undefined){
+let data25 = data23.perNamespaceThreshold;
+if(!((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25)))){
+const err66 = {instancePath:instancePath+"/pods/terminated/perNamespaceThreshold",schemaPath:"#/properties/pods/properties/terminated/properties/perNamespaceThreshold/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+if(typeof data25 == "number"){
+if(data25 > 2147483647 || isNaN(data25)){
+const err67 = {instancePath:instancePath+"/pods/terminated/perNamespaceThreshold",schemaPath:"#/properties/pods/properties/terminated/properties/perNamespaceThreshold/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+if(data25 < -2147483648 || isNaN(data25)){
+const err68 = {instancePath:instancePath+"/pods/terminated/perNamespaceThreshold",schemaPath:"#/properties/pods/properties/terminated/properties/perNamespaceThreshold/minimum",keyword:"minimum",params:{comparison: ">=", limit: -2147483648},message:"must be >= -2147483648"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+if(data23.ttlAfterFinished !== undefined){
+let data26 = data23.ttlAfterFinished;
+if(typeof data26 === "string"){
+if(func2(data26) > 32){
+const err69 = {instancePath:instancePath+"/pods/terminated/ttlAfterFinished",schemaPath:"#/properties/pods/properties/terminated/properties/ttlAfterFinished/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+if(func2(data26) < 2){
+const err70 = {instancePath:instancePath+"/pods/terminated/ttlAfterFinished",schemaPath:"#/properties/pods/properties/terminated/properties/ttlAfterFinished/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+if(!pattern7.test(data26)){
+const err71 = {instancePath:instancePath+"/pods/terminated/ttlAfterFinished",schemaPath:"#/properties/pods/properties/terminated/properties/ttlAfterFinished/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+else {
+const err72 = {instancePath:instancePath+"/pods/terminated/ttlAfterFinished",schemaPath:"#/properties/pods/properties/terminated/properties/ttlAfterFinished/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data23.ttlByReason !== undefined){
+let data27 = data23.ttlByReason;
+if(Array.isArray(data27)){
+if(data27.length > 32){
+const err73 = {instancePath:instancePath+"/pods/terminated/ttlByReason",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+const len5 = data27.length;
+for(let i6=0; i6<len5; i6++){
+let data28 = data27[i6];
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+if(data28.ttl === undefined){
+const err74 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6,schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/required",keyword:"required",params:{missingProperty: "ttl"},message:"must have required property '"+"ttl"+"'"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+for(const key9 in data28){
+if(!((((key9 === "phase") || (key9 === "reason")) || (key9 === "messagePattern")) || (key9 === "ttl"))){
+const err75 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6,schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data28.phase !== undefined){
+let data29 = data28.phase;
+if(typeof data29 !== "string"){
+const err76 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/phase",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+if(!((data29 === "Succeeded") || (data29 === "Failed"))){
+const err77 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/phase",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema11.properties.pods.properties.terminated.properties.ttlByReason.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+if(data28.reason !== undefined){
+let data30 = data28.reason;
+if(typeof data30 === "string"){
+if(func2(data30) > 128){
+const err78 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/reason",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/reason/maxLength",keyword:"maxLength",params:{limit: 128},message:"must NOT have more than 128 characters"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+if(func2(data30) < 1){
+const err79 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/reason",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/reason",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+if(data28.messagePattern !== undefined){
+let data31 = data28.messagePattern;
+if(typeof data31 === "string"){
+if(func2(data31) > 256){
+const err81 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/messagePattern",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/messagePattern/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+else {
+const err82 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/messagePattern",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/messagePattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+}
+if(data28.ttl !== undefined){
+let data32 = data28.ttl;
+if(typeof data32 === "string"){
+if(func2(data32) > 32){
+const err83 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/ttl",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/ttl/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+if(func2(data32) < 2){
+const err84 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/ttl",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/ttl/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+if(!pattern7.test(data32)){
+const err85 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/ttl",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6+"/ttl",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/properties/ttl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/pods/terminated/ttlByReason/" + i6,schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/pods/terminated/ttlByReason",schemaPath:"#/properties/pods/properties/terminated/properties/ttlByReason/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+let data33 = data23.keepPerOwner;
+if(!((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33)))){
+const err89 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+if(typeof data33 == "number"){
+if(data33 > 1000000 || isNaN(data33)){
+const err90 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+if(data33 < 0 || isNaN(data33)){
+const err91 = {instancePath:instancePath+"/pods/terminated/keepPerOwner",schemaPath:"#/properties/pods/properties/terminated/properties/keepPerOwner/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+}
+if(typeof data23.protectUnfinishedJobs !== "boolean"){
+const err92 = {instancePath:instancePath+"/pods/terminated/protectUnfinishedJobs",schemaPath:"#/properties/pods/properties/terminated/properties/protectUnfinishedJobs/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/pods/terminated",schemaPath:"#/properties/pods/properties/terminated/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+}
+if(data2.orphaned !== undefined){
+let data35 = data2.orphaned;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.quarantine === undefined){
+data35.quarantine = "40s";
+}
+for(const key10 in data35){
+if(!(key10 === "quarantine")){
+const err94 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+errors++;
+}
+}
+let data36 = data35.quarantine;
+if(typeof data36 === "string"){
+if(func2(data36) > 32){
+const err95 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+if(func2(data36) < 2){
+const err96 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+errors++;
+}
+if(!pattern7.test(data36)){
+const err97 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+errors++;
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/pods/orphaned/quarantine",schemaPath:"#/properties/pods/properties/orphaned/properties/quarantine/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+errors++;
+}
+}
+else {
+const err99 = {instancePath:instancePath+"/pods/orphaned",schemaPath:"#/properties/pods/properties/orphaned/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+errors++;
+}
+}
+if(data2.unscheduledTerminating !== undefined){
+let data37 = data2.unscheduledTerminating;
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+for(const key11 in data37){
+const err100 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+errors++;
+}
+}
+else {
+const err101 = {instancePath:instancePath+"/pods/unscheduledTerminating",schemaPath:"#/properties/pods/properties/unscheduledTerminating/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+errors++;
+}
+}
+if(data2.outOfService !== undefined){
+let data38 = data2.outOfService;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+for(const key12 in data38){
+const err102 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+errors++;
+}
+}
+else {
+const err103 = {instancePath:instancePath+"/pods/outOfService",schemaPath:"#/properties/pods/properties/outOfService/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+errors++;
+}
+}
+let data39 = data2.safety;
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.maxDeletesPerPass === undefined){
+data39.maxDeletesPerPass = 0;
+}
+if(data39.maxOrphanedNodesPercent === undefined){
+data39.maxOrphanedNodesPercent = 20;
+}
+for(const key13 in data39){
+if(!((key13 === "maxDeletesPerPass") || (key13 === "maxOrphanedNodesPercent"))){
+const err104 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+errors++;
+}
+}
+let data40 = data39.maxDeletesPerPass;
+if(!((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40)))){
+const err105 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+errors++;
+}
+if(typeof data40 == "number"){
+if(data40 > 1000000 || isNaN(data40)){
+const err106 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+errors++;
+}
+if(data40 < 0 || isNaN(data40)){
+const err107 = {instancePath:instancePath+"/pods/safety/maxDeletesPerPass",schemaPath:"#/properties/pods/properties/safety/properties/maxDeletesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+errors++;
+}
+}
+let data41 = data39.maxOrphanedNodesPercent;
+if(!((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41)))){
+const err108 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+errors++;
+}
+if(typeof data41 == "number"){
+if(data41 > 100 || isNaN(data41)){
+const err109 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
+}
+errors++;
+}
+if(data41 < 0 || isNaN(data41)){
+const err110 = {instancePath:instancePath+"/pods/safety/maxOrphanedNodesPercent",schemaPath:"#/properties/pods/properties/safety/properties/maxOrphanedNodesPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err110];
+}
+else {
+vErrors.push(err110);
+}
+errors++;
+}
+}
+}
+else {
+const err111 = {instancePath:instancePath+"/pods/safety",schemaPath:"#/properties/pods/properties/safety/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err111];
+}
+else {
+vErrors.push(err111);
+}
+errors++;
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/pods",schemaPath:"#/properties/pods/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err112];
+}
+else {
+vErrors.push(err112);
+}
+errors++;
+}
+}
+if(data.nodes !== undefined){
+let data42 = data.nodes;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.nodeSelector === undefined){
+data42.nodeSelector = {};
+}
+for(const key14 in data42){
+if(!((((key14 === "nodeSelector") || (key14 === "imageGC")) || (key14 === "containerGC")) || (key14 === "localStorageEviction"))){
+const err113 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+}
+let data43 = data42.nodeSelector;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+for(const key15 in data43){
+if(!((key15 === "matchLabels") || (key15 === "matchExpressions"))){
+const err114 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err114];
+}
+else {
+vErrors.push(err114);
+}
+errors++;
+}
+}
+if(data43.matchLabels !== undefined){
+let data44 = data43.matchLabels;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+if(Object.keys(data44).length > 32){
+const err115 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/maxProperties",keyword:"maxProperties",params:{limit: 32},message:"must NOT have more than 32 properties"};
+if(vErrors === null){
+vErrors = [err115];
+}
+else {
+vErrors.push(err115);
+}
+errors++;
+}
+for(const key16 in data44){
+let data45 = data44[key16];
+if(typeof data45 === "string"){
+if(func2(data45) > 63){
+const err116 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+errors++;
+}
+if(!pattern0.test(data45)){
+const err117 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+errors++;
+}
+}
+else {
+const err118 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+errors++;
+}
+}
+}
+else {
+const err119 = {instancePath:instancePath+"/nodes/nodeSelector/matchLabels",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchLabels/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+errors++;
+}
+}
+if(data43.matchExpressions !== undefined){
+let data46 = data43.matchExpressions;
+if(Array.isArray(data46)){
+if(data46.length > 32){
+const err120 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/maxItems",keyword:"maxItems",params:{limit: 32},message:"must NOT have more than 32 items"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+errors++;
+}
+const len6 = data46.length;
+for(let i7=0; i7<len6; i7++){
+let data47 = data46[i7];
+if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
+if(data47.key === undefined){
+const err121 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+errors++;
+}
+if(data47.operator === undefined){
+const err122 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/required",keyword:"required",params:{missingProperty: "operator"},message:"must have required property '"+"operator"+"'"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+errors++;
+}
+for(const key17 in data47){
+if(!(((key17 === "key") || (key17 === "operator")) || (key17 === "values"))){
+const err123 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+errors++;
+}
+}
+if(data47.key !== undefined){
+let data48 = data47.key;
+if(typeof data48 === "string"){
+if(func2(data48) > 317){
+const err124 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/maxLength",keyword:"maxLength",params:{limit: 317},message:"must NOT have more than 317 characters"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
+}
+errors++;
+}
+if(func2(data48) < 1){
+const err125 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+errors++;
+}
+if(!pattern1.test(data48)){
+const err126 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/pattern",keyword:"pattern",params:{pattern: "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"},message:"must match pattern \""+"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"+"\""};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/key",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+if(data47.operator !== undefined){
+let data49 = data47.operator;
+if(typeof data49 !== "string"){
+const err128 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+errors++;
+}
+if(!((((data49 === "In") || (data49 === "NotIn")) || (data49 === "Exists")) || (data49 === "DoesNotExist"))){
+const err129 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/operator",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/operator/enum",keyword:"enum",params:{allowedValues: schema11.properties.nodes.properties.nodeSelector.properties.matchExpressions.items.properties.operator.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+if(data47.values !== undefined){
+let data50 = data47.values;
+if(Array.isArray(data50)){
+if(data50.length > 64){
+const err130 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/maxItems",keyword:"maxItems",params:{limit: 64},message:"must NOT have more than 64 items"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+const len7 = data50.length;
+for(let i8=0; i8<len7; i8++){
+let data51 = data50[i8];
+if(typeof data51 === "string"){
+if(func2(data51) > 63){
+const err131 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/maxLength",keyword:"maxLength",params:{limit: 63},message:"must NOT have more than 63 characters"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+if(!pattern0.test(data51)){
+const err132 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/pattern",keyword:"pattern",params:{pattern: "^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"},message:"must match pattern \""+"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+else {
+const err133 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values/" + i8,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7+"/values",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+}
+else {
+const err135 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions/" + i7,schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+}
+else {
+const err136 = {instancePath:instancePath+"/nodes/nodeSelector/matchExpressions",schemaPath:"#/properties/nodes/properties/nodeSelector/properties/matchExpressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/nodes/nodeSelector",schemaPath:"#/properties/nodes/properties/nodeSelector/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+if(data42.imageGC !== undefined){
+let data52 = data42.imageGC;
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+if(data52.highThresholdPercent === undefined){
+data52.highThresholdPercent = 85;
+}
+if(data52.lowThresholdPercent === undefined){
+data52.lowThresholdPercent = 80;
+}
+if(data52.minimumAge === undefined){
+data52.minimumAge = "2m";
+}
+if(data52.maximumAge === undefined){
+data52.maximumAge = "0s";
+}
+if(data52.keep === undefined){
+data52.keep = [];
+}
+if(data52.kubeletHighThresholdPercent === undefined){
+data52.kubeletHighThresholdPercent = 85;
+}
+if(data52.maxImagesPerPass === undefined){
+data52.maxImagesPerPass = 0;
+}
+if(data52.repullBackoff === undefined){
+data52.repullBackoff = true;
+}
+for(const key18 in data52){
+if(!((((((((key18 === "highThresholdPercent") || (key18 === "lowThresholdPercent")) || (key18 === "minimumAge")) || (key18 === "maximumAge")) || (key18 === "keep")) || (key18 === "kubeletHighThresholdPercent")) || (key18 === "maxImagesPerPass")) || (key18 === "repullBackoff"))){
+const err138 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+let data53 = data52.highThresholdPercent;
+if(!((typeof data53 == "number") && (!(data53 % 1) && !isNaN(data53)))){
+const err139 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+if(typeof data53 == "number"){
+if(data53 > 100 || isNaN(data53)){
+const err140 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+if(data53 < 0 || isNaN(data53)){
+const err141 = {instancePath:instancePath+"/nodes/imageGC/highThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/highThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+let data54 = data52.lowThresholdPercent;
+if(!((typeof data54 == "number") && (!(data54 % 1) && !isNaN(data54)))){
+const err142 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+if(typeof data54 == "number"){
+if(data54 > 100 || isNaN(data54)){
+const err143 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+if(data54 < 0 || isNaN(data54)){
+const err144 = {instancePath:instancePath+"/nodes/imageGC/lowThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/lowThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+let data55 = data52.minimumAge;
+if(typeof data55 === "string"){
+if(func2(data55) > 32){
+const err145 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+if(func2(data55) < 2){
+const err146 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+if(!pattern7.test(data55)){
+const err147 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+else {
+const err148 = {instancePath:instancePath+"/nodes/imageGC/minimumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+let data56 = data52.maximumAge;
+if(typeof data56 === "string"){
+if(func2(data56) > 32){
+const err149 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+if(func2(data56) < 2){
+const err150 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+if(!pattern7.test(data56)){
+const err151 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+else {
+const err152 = {instancePath:instancePath+"/nodes/imageGC/maximumAge",schemaPath:"#/properties/nodes/properties/imageGC/properties/maximumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+let data57 = data52.keep;
+if(Array.isArray(data57)){
+if(data57.length > 256){
+const err153 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/maxItems",keyword:"maxItems",params:{limit: 256},message:"must NOT have more than 256 items"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+const len8 = data57.length;
+for(let i9=0; i9<len8; i9++){
+let data58 = data57[i9];
+if(typeof data58 === "string"){
+if(func2(data58) > 512){
+const err154 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+if(func2(data58) < 1){
+const err155 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/nodes/imageGC/keep/" + i9,schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+let i10 = data57.length;
+let j1;
+if(i10 > 1){
+const indices1 = {};
+for(;i10--;){
+let item1 = data57[i10];
+if(typeof item1 !== "string"){
+continue;
+}
+if(typeof indices1[item1] == "number"){
+j1 = indices1[item1];
+const err157 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/uniqueItems",keyword:"uniqueItems",params:{i: i10, j: j1},message:"must NOT have duplicate items (items ## "+j1+" and "+i10+" are identical)"};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+break;
+}
+indices1[item1] = i10;
+}
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/nodes/imageGC/keep",schemaPath:"#/properties/nodes/properties/imageGC/properties/keep/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+let data59 = data52.kubeletHighThresholdPercent;
+if(!((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59)))){
+const err159 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+if(typeof data59 == "number"){
+if(data59 > 100 || isNaN(data59)){
+const err160 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+if(data59 < 0 || isNaN(data59)){
+const err161 = {instancePath:instancePath+"/nodes/imageGC/kubeletHighThresholdPercent",schemaPath:"#/properties/nodes/properties/imageGC/properties/kubeletHighThresholdPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+let data60 = data52.maxImagesPerPass;
+if(!((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60)))){
+const err162 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+if(typeof data60 == "number"){
+if(data60 > 1000000 || isNaN(data60)){
+const err163 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+if(data60 < 0 || isNaN(data60)){
+const err164 = {instancePath:instancePath+"/nodes/imageGC/maxImagesPerPass",schemaPath:"#/properties/nodes/properties/imageGC/properties/maxImagesPerPass/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+}
+if(typeof data52.repullBackoff !== "boolean"){
+const err165 = {instancePath:instancePath+"/nodes/imageGC/repullBackoff",schemaPath:"#/properties/nodes/properties/imageGC/properties/repullBackoff/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
+}
+errors++;
+}
+}
+else {
+const err166 = {instancePath:instancePath+"/nodes/imageGC",schemaPath:"#/properties/nodes/properties/imageGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+}
+if(data42.containerGC !== undefined){
+let data62 = data42.containerGC;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.minimumAge === undefined){
+data62.minimumAge = "0s";
+}
+if(data62.maxPerPodContainer === undefined){
+data62.maxPerPodContainer = 1;
+}
+if(data62.maxContainers === undefined){
+data62.maxContainers = -1;
+}
+if(data62.sandboxes === undefined){
+data62.sandboxes = true;
+}
+for(const key19 in data62){
+if(!(((((key19 === "minimumAge") || (key19 === "maxPerPodContainer")) || (key19 === "maxContainers")) || (key19 === "sandboxes")) || (key19 === "logs"))){
+const err167 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+let data63 = data62.minimumAge;
+if(typeof data63 === "string"){
+if(func2(data63) > 32){
+const err168 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/maxLength",keyword:"maxLength",params:{limit: 32},message:"must NOT have more than 32 characters"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+if(func2(data63) < 2){
+const err169 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/minLength",keyword:"minLength",params:{limit: 2},message:"must NOT have fewer than 2 characters"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+if(!pattern7.test(data63)){
+const err170 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/pattern",keyword:"pattern",params:{pattern: "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"},message:"must match pattern \""+"^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"+"\""};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+else {
+const err171 = {instancePath:instancePath+"/nodes/containerGC/minimumAge",schemaPath:"#/properties/nodes/properties/containerGC/properties/minimumAge/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+let data64 = data62.maxPerPodContainer;
+if(!((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64)))){
+const err172 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+if(typeof data64 == "number"){
+if(data64 > 1000000 || isNaN(data64)){
+const err173 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+if(data64 < -1 || isNaN(data64)){
+const err174 = {instancePath:instancePath+"/nodes/containerGC/maxPerPodContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxPerPodContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+let data65 = data62.maxContainers;
+if(!((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65)))){
+const err175 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+if(typeof data65 == "number"){
+if(data65 > 1000000 || isNaN(data65)){
+const err176 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+if(data65 < -1 || isNaN(data65)){
+const err177 = {instancePath:instancePath+"/nodes/containerGC/maxContainers",schemaPath:"#/properties/nodes/properties/containerGC/properties/maxContainers/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+if(typeof data62.sandboxes !== "boolean"){
+const err178 = {instancePath:instancePath+"/nodes/containerGC/sandboxes",schemaPath:"#/properties/nodes/properties/containerGC/properties/sandboxes/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+if(data62.logs !== undefined){
+let data67 = data62.logs;
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+if(data67.orphanedDirectories === undefined){
+data67.orphanedDirectories = true;
+}
+if(data67.brokenLinks === undefined){
+data67.brokenLinks = true;
+}
+if(data67.maxRotatedPerContainer === undefined){
+data67.maxRotatedPerContainer = -1;
+}
+if(data67.maxBytesPerPod === undefined){
+data67.maxBytesPerPod = "";
+}
+for(const key20 in data67){
+if(!((((key20 === "orphanedDirectories") || (key20 === "brokenLinks")) || (key20 === "maxRotatedPerContainer")) || (key20 === "maxBytesPerPod"))){
+const err179 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(typeof data67.orphanedDirectories !== "boolean"){
+const err180 = {instancePath:instancePath+"/nodes/containerGC/logs/orphanedDirectories",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/orphanedDirectories/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+if(typeof data67.brokenLinks !== "boolean"){
+const err181 = {instancePath:instancePath+"/nodes/containerGC/logs/brokenLinks",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/brokenLinks/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+let data70 = data67.maxRotatedPerContainer;
+if(!((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70)))){
+const err182 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+if(typeof data70 == "number"){
+if(data70 > 1000000 || isNaN(data70)){
+const err183 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+if(data70 < -1 || isNaN(data70)){
+const err184 = {instancePath:instancePath+"/nodes/containerGC/logs/maxRotatedPerContainer",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxRotatedPerContainer/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+let data71 = data67.maxBytesPerPod;
+if(typeof data71 === "string"){
+if(func2(data71) > 24){
+const err185 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+if(!pattern16.test(data71)){
+const err186 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+else {
+const err187 = {instancePath:instancePath+"/nodes/containerGC/logs/maxBytesPerPod",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/properties/maxBytesPerPod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/nodes/containerGC/logs",schemaPath:"#/properties/nodes/properties/containerGC/properties/logs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+}
+else {
+const err189 = {instancePath:instancePath+"/nodes/containerGC",schemaPath:"#/properties/nodes/properties/containerGC/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+}
+if(data42.localStorageEviction !== undefined){
+let data72 = data42.localStorageEviction;
+if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
+if(data72.warnAtPercent === undefined){
+data72.warnAtPercent = [80,95];
+}
+if(data72.evictAtPercent === undefined){
+data72.evictAtPercent = 100;
+}
+if(data72.respectPodDisruptionBudgets === undefined){
+data72.respectPodDisruptionBudgets = true;
+}
+if(data72.gracePeriodSeconds === undefined){
+data72.gracePeriodSeconds = -1;
+}
+for(const key21 in data72){
+if(!(((((key21 === "warnAtPercent") || (key21 === "evictAtPercent")) || (key21 === "respectPodDisruptionBudgets")) || (key21 === "gracePeriodSeconds")) || (key21 === "defaultLimits"))){
+const err190 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+}
+let data73 = data72.warnAtPercent;
+if(Array.isArray(data73)){
+if(data73.length > 8){
+const err191 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/maxItems",keyword:"maxItems",params:{limit: 8},message:"must NOT have more than 8 items"};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+const len9 = data73.length;
+for(let i11=0; i11<len9; i11++){
+let data74 = data73[i11];
+if(!((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74)))){
+const err192 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+if(typeof data74 == "number"){
+if(data74 > 100 || isNaN(data74)){
+const err193 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+if(data74 < 1 || isNaN(data74)){
+const err194 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent/" + i11,schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+}
+}
+let i12 = data73.length;
+let j2;
+if(i12 > 1){
+const indices2 = {};
+for(;i12--;){
+let item2 = data73[i12];
+if(!((typeof item2 == "number") && (!(item2 % 1) && !isNaN(item2)))){
+continue;
+}
+if(typeof indices2[item2] == "number"){
+j2 = indices2[item2];
+const err195 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/uniqueItems",keyword:"uniqueItems",params:{i: i12, j: j2},message:"must NOT have duplicate items (items ## "+j2+" and "+i12+" are identical)"};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+break;
+}
+indices2[item2] = i12;
+}
+}
+}
+else {
+const err196 = {instancePath:instancePath+"/nodes/localStorageEviction/warnAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/warnAtPercent/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+let data75 = data72.evictAtPercent;
+if(!((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75)))){
+const err197 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+if(typeof data75 == "number"){
+if(data75 > 100 || isNaN(data75)){
+const err198 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+if(data75 < 1 || isNaN(data75)){
+const err199 = {instancePath:instancePath+"/nodes/localStorageEviction/evictAtPercent",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/evictAtPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+}
+if(typeof data72.respectPodDisruptionBudgets !== "boolean"){
+const err200 = {instancePath:instancePath+"/nodes/localStorageEviction/respectPodDisruptionBudgets",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/respectPodDisruptionBudgets/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+let data77 = data72.gracePeriodSeconds;
+if(!((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77)))){
+const err201 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
+}
+errors++;
+}
+if(typeof data77 == "number"){
+if(data77 > 604800 || isNaN(data77)){
+const err202 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+if(data77 < -1 || isNaN(data77)){
+const err203 = {instancePath:instancePath+"/nodes/localStorageEviction/gracePeriodSeconds",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/gracePeriodSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: -1},message:"must be >= -1"};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+}
+if(data72.defaultLimits !== undefined){
+let data78 = data72.defaultLimits;
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.emptyDir === undefined){
+data78.emptyDir = "";
+}
+if(data78.pod === undefined){
+data78.pod = "";
+}
+if(data78.container === undefined){
+data78.container = "";
+}
+for(const key22 in data78){
+if(!(((key22 === "emptyDir") || (key22 === "pod")) || (key22 === "container"))){
+const err204 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+let data79 = data78.emptyDir;
+if(typeof data79 === "string"){
+if(func2(data79) > 24){
+const err205 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+if(!pattern16.test(data79)){
+const err206 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
+}
+errors++;
+}
+}
+else {
+const err207 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/emptyDir",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/emptyDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err207];
+}
+else {
+vErrors.push(err207);
+}
+errors++;
+}
+let data80 = data78.pod;
+if(typeof data80 === "string"){
+if(func2(data80) > 24){
+const err208 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err208];
+}
+else {
+vErrors.push(err208);
+}
+errors++;
+}
+if(!pattern16.test(data80)){
+const err209 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err209];
+}
+else {
+vErrors.push(err209);
+}
+errors++;
+}
+}
+else {
+const err210 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/pod",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/pod/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err210];
+}
+else {
+vErrors.push(err210);
+}
+errors++;
+}
+let data81 = data78.container;
+if(typeof data81 === "string"){
+if(func2(data81) > 24){
+const err211 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/maxLength",keyword:"maxLength",params:{limit: 24},message:"must NOT have more than 24 characters"};
+if(vErrors === null){
+vErrors = [err211];
+}
+else {
+vErrors.push(err211);
+}
+errors++;
+}
+if(!pattern16.test(data81)){
+const err212 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/pattern",keyword:"pattern",params:{pattern: "^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"},message:"must match pattern \""+"^([0-9]{1,15}(\\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?)?$"+"\""};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
+}
+errors++;
+}
+}
+else {
+const err213 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits/container",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err213];
+}
+else {
+vErrors.push(err213);
+}
+errors++;
+}
+}
+else {
+const err214 = {instancePath:instancePath+"/nodes/localStorageEviction/defaultLimits",schemaPath:"#/properties/nodes/properties/localStorageEviction/properties/defaultLimits/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err214];
+}
+else {
+vErrors.push(err214);
+}
+errors++;
+}
+}
+}
+else {
+const err215 = {instancePath:instancePath+"/nodes/localStorageEviction",schemaPath:"#/properties/nodes/properties/localStorageEviction/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err215];
+}
+else {
+vErrors.push(err215);
+}
+errors++;
+}
+}
+}
+else {
+const err216 = {instancePath:instancePath+"/nodes",schemaPath:"#/properties/nodes/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err216];
+}
+else {
+vErrors.push(err216);
+}
+errors++;
+}
+}
+}
+else {
+const err217 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err217];
+}
+else {
+vErrors.push(err217);
+}
+errors++;
+}
+validate10.errors = vErrors;
+return errors === 0;
+}

@@ -1,0 +1,130 @@
+import { durationMs } from '../../runtime/text/duration.ts';
+import { parseQuantity } from '../../runtime/text/quantity.ts';
+import type {
+  ValidSpec,
+  ValidSpecNodes,
+  ValidSpecNodesContainerGC,
+  ValidSpecNodesContainerGCLogs,
+  ValidSpecNodesImageGC,
+  ValidSpecNodesLocalStorageEviction,
+  ValidSpecPods,
+  ValidSpecPodsPodSelector,
+  ValidSpecPodsTerminated,
+} from '../gen/gcpolicy-spec.gen.ts';
+import type {
+  ContainerGcPolicy,
+  ImageGcPolicy,
+  LabelSelector,
+  LocalStoragePolicy,
+  LogsPolicy,
+  NodesPolicy,
+  PodsPolicy,
+  Policy,
+  TerminatedPolicy,
+} from './policy.ts';
+
+/** The policy of a spec that has been validated and has its defaults: times in milliseconds, sizes in bytes, absent blocks off. */
+export function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
+  return {
+    mode: spec.mode,
+    priority: spec.priority,
+    pods: spec.pods && podsOf(spec.pods),
+    nodes: spec.nodes && nodesOf(spec.nodes),
+  };
+}
+
+function podsOf(pods: ValidSpecPods): PodsPolicy {
+  return {
+    namespaceSelector: selectorOf(pods.namespaceSelector),
+    excludeNamespaces: new Set(pods.excludeNamespaces),
+    podSelector: selectorOf(pods.podSelector),
+    terminated: pods.terminated && terminatedOf(pods.terminated),
+    orphaned: pods.orphaned && { quarantineMs: durationMs(pods.orphaned.quarantine) },
+    unscheduledTerminating: pods.unscheduledTerminating !== undefined,
+    outOfService: pods.outOfService !== undefined,
+    safety: pods.safety,
+  };
+}
+
+function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
+  const { perNamespaceThreshold = 0, ttlAfterFinished, ttlByReason = [] } = terminated;
+  return {
+    threshold: terminated.threshold,
+    perNamespaceThreshold: perNamespaceThreshold > 0 ? perNamespaceThreshold : undefined,
+    ttlAfterFinishedMs: ttlAfterFinished === undefined ? undefined : durationMs(ttlAfterFinished),
+    ttlByReason: ttlByReason.map(({ phase, reason, messagePattern, ttl }) => ({
+      phase,
+      reason,
+      // The empty pattern matches everything, so it is no matcher.
+      messagePattern: messagePattern === '' ? undefined : messagePattern,
+      ttlMs: durationMs(ttl),
+    })),
+    keepPerOwner: terminated.keepPerOwner,
+    protectUnfinishedJobs: terminated.protectUnfinishedJobs,
+  };
+}
+
+function nodesOf(nodes: ValidSpecNodes): NodesPolicy {
+  return {
+    nodeSelector: selectorOf(nodes.nodeSelector),
+    imageGC: nodes.imageGC && imageGcOf(nodes.imageGC),
+    containerGC: nodes.containerGC && containerGcOf(nodes.containerGC),
+    localStorageEviction: nodes.localStorageEviction && localStorageOf(nodes.localStorageEviction),
+  };
+}
+
+function imageGcOf({ minimumAge, maximumAge, ...images }: ValidSpecNodesImageGC): ImageGcPolicy {
+  return {
+    ...images,
+    minimumAgeMs: durationMs(minimumAge),
+    maximumAgeMs: unlessZero(durationMs(maximumAge)),
+    maxImagesPerPass: unlessZero(images.maxImagesPerPass),
+  };
+}
+
+function containerGcOf({ minimumAge, logs, ...containers }: ValidSpecNodesContainerGC): ContainerGcPolicy {
+  return {
+    minimumAgeMs: durationMs(minimumAge),
+    maxPerPodContainer: unlessNegative(containers.maxPerPodContainer),
+    maxContainers: unlessNegative(containers.maxContainers),
+    sandboxes: containers.sandboxes,
+    logs: logs && logsOf(logs),
+  };
+}
+
+function logsOf(logs: ValidSpecNodesContainerGCLogs): LogsPolicy {
+  return {
+    ...logs,
+    maxRotatedPerContainer: unlessNegative(logs.maxRotatedPerContainer),
+    maxBytesPerPod: parseQuantity(logs.maxBytesPerPod),
+  };
+}
+
+function localStorageOf(storage: ValidSpecNodesLocalStorageEviction): LocalStoragePolicy {
+  const { emptyDir = '', pod = '', container = '' } = storage.defaultLimits ?? {};
+  const { gracePeriodSeconds: grace } = storage;
+  return {
+    warnAtPercent: storage.warnAtPercent.toSorted((a, b) => a - b),
+    evictAtPercent: storage.evictAtPercent,
+    respectPodDisruptionBudgets: storage.respectPodDisruptionBudgets,
+    // With 0 the API server would forget the pod while its containers still run; the kubelet's least is 1 too.
+    gracePeriodSeconds: grace < 0 ? undefined : Math.max(1, grace),
+    // The empty quantity is none at all.
+    defaultLimits: {
+      emptyDirBytes: parseQuantity(emptyDir),
+      podBytes: parseQuantity(pod),
+      containerBytes: parseQuantity(container),
+    },
+  };
+}
+
+/** An absent selector selects everything. */
+function selectorOf({ matchLabels = {}, matchExpressions = [] }: ValidSpecPodsPodSelector): LabelSelector {
+  return {
+    matchLabels,
+    matchExpressions: matchExpressions.map(({ key, operator, values = [] }) => ({ key, operator, values })),
+  };
+}
+
+const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
+const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);

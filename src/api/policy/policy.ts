@@ -1,0 +1,163 @@
+import { specSchema, validateSpec } from '../gen/gcpolicy-spec.gen.ts';
+import { isObject } from '../json.ts';
+import { policyOfSpec } from './policy-spec.ts';
+import { checkSchema } from './schema.ts';
+
+/** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
+export interface Policy {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly mode: 'DryRun' | 'Enforce';
+  readonly priority: number;
+  readonly pods: PodsPolicy | undefined;
+  readonly nodes: NodesPolicy | undefined;
+}
+
+export interface PodsPolicy {
+  readonly namespaceSelector: LabelSelector;
+  readonly excludeNamespaces: ReadonlySet<string>;
+  readonly podSelector: LabelSelector;
+  readonly terminated: TerminatedPolicy | undefined;
+  readonly orphaned: { readonly quarantineMs: number } | undefined;
+  readonly unscheduledTerminating: boolean;
+  readonly outOfService: boolean;
+  readonly safety: { readonly maxDeletesPerPass: number; readonly maxOrphanedNodesPercent: number };
+}
+
+export interface TerminatedPolicy {
+  /** Governed terminated pods kept in the whole cluster; 0 or less = off, as upstream. */
+  readonly threshold: number;
+  readonly perNamespaceThreshold: number | undefined;
+  readonly ttlAfterFinishedMs: number | undefined;
+  readonly ttlByReason: readonly TtlRule[];
+  /** Newest finished pods of each controller owner that ttl and perNamespaceThreshold leave alone; 0 = none. */
+  readonly keepPerOwner: number;
+  readonly protectUnfinishedJobs: boolean;
+}
+
+/** Each matcher is optional; `messagePattern` is a glob over the whole message (`*` any text, `?` one character). */
+export interface TtlRule {
+  readonly phase: string | undefined;
+  readonly reason: string | undefined;
+  readonly messagePattern: string | undefined;
+  readonly ttlMs: number;
+}
+
+/** What the agents do on the nodes that `nodeSelector` selects. */
+export interface NodesPolicy {
+  readonly nodeSelector: LabelSelector;
+  readonly imageGC: ImageGcPolicy | undefined;
+  readonly containerGC: ContainerGcPolicy | undefined;
+  readonly localStorageEviction: LocalStoragePolicy | undefined;
+}
+
+export interface ImageGcPolicy {
+  /** 100 = the space step is off. */
+  readonly highThresholdPercent: number;
+  readonly lowThresholdPercent: number;
+  readonly minimumAgeMs: number;
+  /** undefined = no image is too old. */
+  readonly maximumAgeMs: number | undefined;
+  readonly keep: readonly string[];
+  readonly kubeletHighThresholdPercent: number;
+  /** undefined = unlimited. */
+  readonly maxImagesPerPass: number | undefined;
+  readonly repullBackoff: boolean;
+}
+
+export interface ContainerGcPolicy {
+  readonly minimumAgeMs: number;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxPerPodContainer: number | undefined;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxContainers: number | undefined;
+  readonly sandboxes: boolean;
+  readonly logs: LogsPolicy | undefined;
+}
+
+export interface LogsPolicy {
+  readonly orphanedDirectories: boolean;
+  readonly brokenLinks: boolean;
+  /** undefined = unlimited; 0 = keep none. */
+  readonly maxRotatedPerContainer: number | undefined;
+  /** undefined = unlimited. */
+  readonly maxBytesPerPod: number | undefined;
+}
+
+export interface LocalStoragePolicy {
+  /** Ascending. */
+  readonly warnAtPercent: readonly number[];
+  readonly evictAtPercent: number;
+  readonly respectPodDisruptionBudgets: boolean;
+  /** undefined = the pod's own. */
+  readonly gracePeriodSeconds: number | undefined;
+  /** For pods that declare none; undefined = none. */
+  readonly defaultLimits: DefaultLimits;
+}
+
+export interface DefaultLimits {
+  readonly emptyDirBytes: number | undefined;
+  readonly podBytes: number | undefined;
+  readonly containerBytes: number | undefined;
+}
+
+/** metav1.LabelSelector: all of matchLabels and all of matchExpressions; the empty one selects everything. */
+export interface LabelSelector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchExpressions: readonly LabelExpression[];
+}
+
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  readonly values: readonly string[];
+}
+
+/** A stored policy that cannot be followed: it governs whatever it might have governed, and keeps all of it. */
+export interface InvalidPolicy {
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  /** undefined when even the priority is unreadable: it then stands before every other policy. */
+  readonly priority: number | undefined;
+  /** One line each: `spec.pods.terminated.threshold: must be an integer, is "x"`. Never empty. */
+  readonly problems: readonly string[];
+}
+
+type ParsedPolicy =
+  | { readonly kind: 'valid'; readonly policy: Policy }
+  | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
+
+export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
+
+/** Reads a stored GCPolicy, whatever is in it: one that the API server's validation would refuse today is invalid. Never throws. */
+export function parsePolicy(raw: unknown): ParsedPolicy {
+  const object = isObject(raw) ? raw : {};
+  const identity = identityOf(object['metadata']);
+  const { value, valid, problems } = checkSchema(object['spec'], {
+    schema: specSchema,
+    validate: validateSpec,
+    path: 'spec',
+  });
+  if (valid !== undefined && identity.name !== '')
+    return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
+  const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
+  const priority = problems.some(isAboutPriority) ? undefined : priorityOf(value);
+  return { kind: 'invalid', policy: { ...identity, priority, problems: [...nameless, ...problems] } };
+}
+
+function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
+  const { name, uid, generation } = isObject(metadata) ? metadata : {};
+  return {
+    name: typeof name === 'string' ? name : '',
+    uid: typeof uid === 'string' ? uid : '',
+    generation: typeof generation === 'number' ? generation : 0,
+  };
+}
+
+const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');
+
+function priorityOf(spec: unknown): number | undefined {
+  return isObject(spec) && typeof spec['priority'] === 'number' ? spec['priority'] : undefined;
+}

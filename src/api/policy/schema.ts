@@ -1,0 +1,182 @@
+import { Environment } from '@marcbachmann/cel-js';
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { isObject, shown, unknownField } from '../json.ts';
+
+/** The parts of a CRD's schema that nulls, rules and messages need; a validator that ajv made of it checks the rest. */
+export interface Schema {
+  readonly type: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
+  readonly items?: Schema;
+  readonly default?: unknown;
+  readonly 'x-kubernetes-validations'?: readonly Rule[];
+}
+
+interface Rule {
+  readonly rule: string;
+  readonly message: string;
+  readonly fieldPath?: string;
+}
+
+interface Checker<T> {
+  readonly schema: Schema;
+  /** Made by ajv of the same schema; fills in the defaults. */
+  readonly validate: ValidateFunction<T>;
+  /** Where the paths of problems begin. */
+  readonly path: string;
+}
+
+interface Checked<T> {
+  /** A copy without nulls and with its defaults, whether or not it is valid. */
+  readonly value: unknown;
+  /** The same; undefined when there are problems. */
+  readonly valid: T | undefined;
+  /** One line each: `spec.priority: must be an integer, is "x"`. */
+  readonly problems: readonly string[];
+}
+
+/** Checks a value as the API server does: without nulls, with defaults, first types and bounds, then the CEL rules. Never throws. */
+export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker<T>): Checked<T> {
+  const value = withoutNulls(raw, schema);
+  const isValid = validate(value);
+  const errors = validate.errors ?? [];
+  const all = places({ value, schema, path, pointer: '' });
+  const at = byPointer(errors);
+  const structural = all.flatMap((place) =>
+    (at.get(place.pointer) ?? []).map((error) => problemOf(error, place)),
+  );
+  // The API server drops unknown fields, and runs no rules on an object that breaks its schema otherwise.
+  const broken = errors.every(isUnknownField) ? all.flatMap(brokenRules) : [];
+  const problems = [...new Set([...structural, ...broken])];
+  return { value, valid: isValid && problems.length === 0 ? value : undefined, problems };
+}
+
+/** Null means absent; as the value of a label it means the empty one. Fields without a schema stay, to be reported. */
+function withoutNulls(value: unknown, schema: Schema): unknown {
+  const { items, additionalProperties } = schema;
+  if (Array.isArray(value) && items !== undefined)
+    return value.map((item: unknown) => withoutNulls(item, items));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).map(([name, field]) => {
+    const known = schemaOf(schema, name);
+    if (known === undefined) return [name, field] as const;
+    return [name, withoutNulls(field ?? (additionalProperties ? known.default : undefined), known)] as const;
+  });
+  return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
+}
+
+/** A value with its schema, and its place for people and for ajv. */
+interface Place {
+  readonly value: unknown;
+  readonly schema: Schema;
+  readonly path: string;
+  readonly pointer: string;
+}
+
+/** The value and everything in it that has a schema, parents first. */
+function places(place: Place): readonly Place[] {
+  return [place, ...children(place).flatMap(places)];
+}
+
+function children({ value, schema, path, pointer }: Place): readonly Place[] {
+  const { items } = schema;
+  if (Array.isArray(value) && items !== undefined) {
+    return value.map((item: unknown, i) => ({
+      value: item,
+      schema: items,
+      path: `${path}[${i}]`,
+      pointer: `${pointer}/${i}`,
+    }));
+  }
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const known = schemaOf(schema, name);
+    const step = name.replaceAll('~', '~0').replaceAll('/', '~1');
+    return known === undefined
+      ? []
+      : [{ value: field, schema: known, path: joined(path, name), pointer: `${pointer}/${step}` }];
+  });
+}
+
+function schemaOf({ properties = {}, additionalProperties }: Schema, name: string): Schema | undefined {
+  if (Object.hasOwn(properties, name)) return properties[name];
+  return additionalProperties === false ? undefined : additionalProperties;
+}
+
+const joined = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
+function byPointer(errors: readonly ErrorObject[]): ReadonlyMap<string, readonly ErrorObject[]> {
+  const groups = new Map<string, ErrorObject[]>();
+  for (const error of errors) {
+    const group = groups.get(error.instancePath);
+    if (group === undefined) groups.set(error.instancePath, [error]);
+    else group.push(error);
+  }
+  return groups;
+}
+
+const isUnknownField = ({ keyword }: ErrorObject): boolean => keyword === 'additionalProperties';
+
+function problemOf(error: ErrorObject, { value, schema, path }: Place): string {
+  const { params } = error;
+  switch (error.keyword) {
+    case 'required':
+      return `${joined(path, String(params['missingProperty']))}: must be given`;
+    case 'additionalProperties': {
+      const name = String(params['additionalProperty']);
+      return `${joined(path, name)}: ${unknownField(name, Object.keys({ ...schema.properties }))}`;
+    }
+    case 'uniqueItems':
+      return `${path}[${String(params['j'])}]: must not be given twice`;
+    default:
+      return `${path}: ${demand(error, schema)}, is ${shown(value)}`;
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'an integer',
+  object: 'an object',
+  string: 'a text',
+};
+
+function demand({ keyword, params, message }: ErrorObject, schema: Schema): string {
+  const [rule] = schema.type === 'string' ? rulesOf(schema) : [];
+  // Such as that of durations: clearer than a pattern.
+  if (rule !== undefined) return rule.message;
+  switch (keyword) {
+    case 'type':
+      return `must be ${String(typeNames[schema.type])}`;
+    case 'enum':
+      return `must be one of ${String(params['allowedValues']).replaceAll(',', ', ')}`;
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${String(params['limit'])} entries`;
+    default:
+      return String(message);
+  }
+}
+
+const rulesOf = (schema: Schema): readonly Rule[] => schema['x-kubernetes-validations'] ?? [];
+
+function brokenRules({ value, schema, path }: Place): readonly string[] {
+  const broken = rulesOf(schema).filter(({ rule }) => !holds(rule, value));
+  const now = typeof value === 'object' ? '' : `, is ${shown(value)}`;
+  return broken.map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}${now}`);
+}
+
+const environment = new Environment({ unlistedVariablesAreDyn: true });
+/** By text: parsing is most of the work. */
+const rules = new Map<string, (context: { readonly self: unknown }) => unknown>();
+
+/** A rule that cannot be evaluated does not hold, as on the API server. */
+function holds(rule: string, self: unknown): boolean {
+  try {
+    const evaluate = rules.get(rule) ?? environment.parse(rule);
+    rules.set(rule, evaluate);
+    return evaluate({ self }) === true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { Registry } from 'prom-client';
+import { criRuntime } from '../../cri/client.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { EventRecorder } from '../../kube/events/event-recorder.ts';
+import { reportingControllers } from '../../kube/events/recorder.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { createLogger } from '../../runtime/logging/winston-logger.ts';
+import { agentCaches, type AgentCaches } from './caches.ts';
+import type { AgentConfig } from './command.ts';
+import { AgentLoops, type Passes } from './loops.ts';
+import { agentMetrics, type AgentMetrics } from './metrics.ts';
+import { RuntimeWatch, waitForSocket } from './runtime.ts';
+import { StateDirectory } from './state.ts';
+import { buildAgentUnits } from './units.ts';
+import { connect, type Connected } from '../cli/connect.ts';
+import { exitCode } from '../cli/exit.ts';
+import { preflight, PreflightError } from '../controller/preflight.ts';
+import { toldRuntime } from './runtime-calls.ts';
+import { startServers } from '../cli/servers.ts';
+import { stopSignal } from '../cli/stop-signal.ts';
+import { revision, version } from '../version/version.ts';
+
+/** Runs the agent of one node until SIGTERM; resolves with 0. */
+export async function runAgent(config: AgentConfig): Promise<number> {
+  const log = createLogger({ format: config.logFormat, verbosity: config.v });
+  const stop = stopSignal((signal) => {
+    log.info({ signal }, 'stopping agent');
+  });
+  const registry = new Registry();
+  const metrics = agentMetrics(registry);
+  const cluster = await connect(config, metrics.call);
+  log.info({ version, revision, cluster: cluster.source, node: config.nodeName }, 'starting agent');
+  await lookAhead({ config, cluster, log }, stop);
+  if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log }, stop).run();
+  cluster.close();
+  log.info({}, 'stopped agent');
+  return exitCode.ok;
+}
+
+interface Base {
+  readonly config: AgentConfig;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly metrics: AgentMetrics;
+  readonly log: Logger;
+}
+
+/** Rejects with what a person must mend; an API server that is away is waited for: the network of a node may need its agents first. */
+async function lookAhead(
+  { config, cluster, log }: Pick<Base, 'config' | 'cluster' | 'log'>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { nodeName } = config;
+  // Whether it may is all that is asked, and by as many agents as start at once: of no version, so from the API server's memory, and hardly a pod has such a name.
+  const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
+  const needed = [
+    { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
+    { path: '/api/v1/pods', query: ofNode(`spec.nodeName=${nodeName},metadata.name=${nodeName}`) },
+  ];
+  try {
+    const found = await preflight(cluster.transport, needed, stop);
+    if (found === 'no-policies-kind')
+      log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
+  } catch (err) {
+    if (!(err instanceof PreflightError && isAway(err))) throw err;
+    log.warn({ err }, 'API server does not answer, waiting for it');
+  }
+}
+
+const isAway = ({ status }: PreflightError): boolean =>
+  status === undefined || status === 429 || status >= 500;
+
+/** Of the 5 s that a stop may take: what has begun to be removed, then the report of it (Events have 3 s meanwhile). */
+const lastActMs = 1_500;
+const lastReportMs = 1_500;
+
+/** The parts of a running agent. */
+class Agent {
+  readonly #base: Base;
+  readonly #stop: AbortSignal;
+  readonly #loops: AgentLoops;
+  readonly #caches: AgentCaches;
+  readonly #recorder: EventRecorder;
+  readonly #state: StateDirectory;
+  #runtimeTrouble: () => string | undefined = () => 'no socket looked for yet';
+
+  constructor(base: Base, stop: AbortSignal) {
+    const { config, cluster, metrics, log } = base;
+    this.#base = base;
+    this.#stop = stop;
+    this.#loops = new AgentLoops({
+      ...{ config, clock, random: Math.random, log, onResult: metrics.pass },
+    });
+    this.#caches = agentCaches({
+      ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
+      nodeName: config.nodeName,
+      onNews: () => {
+        this.#loops.hear(stop);
+      },
+    });
+    this.#recorder = eventRecorder(base);
+    this.#state = new StateDirectory(config.directories.state, log);
+  }
+
+  async run(): Promise<void> {
+    const { config, cluster, registry, log } = this.#base;
+    await this.#state.prepare();
+    const servers = await startServers({
+      ...{ config, cluster, registry, log },
+      live: this.#loops.heartbeats,
+      ready: this.#readiness(),
+    });
+    const [watching, writing] = [new AbortController(), new AbortController()];
+    const work = [this.#caches.run(watching.signal), this.#recorder.run(writing.signal)];
+    try {
+      const socket = await this.#socket();
+      if (socket !== undefined) await this.#collect(socket, writing);
+    } finally {
+      watching.abort();
+      writing.abort();
+      await Promise.all([...work, ...servers.map((server) => server.close())]);
+    }
+  }
+
+  #readiness(): readonly Check[] {
+    const runtime = { name: 'runtime', check: () => this.#runtimeTrouble() };
+    return [...this.#caches.checks, runtime, this.#state];
+  }
+
+  #socket(): Promise<string | undefined> {
+    const onTrouble = (line: string): void => {
+      this.#runtimeTrouble = () => line;
+    };
+    const { config, log } = this.#base;
+    return waitForSocket({ wanted: config.criSocket, clock, log, onTrouble }, this.#stop);
+  }
+
+  async #collect(socket: string, writing: AbortController): Promise<void> {
+    const { config, metrics, log } = this.#base;
+    const deadlineMs = config.runtimeRequestTimeoutMs;
+    const cri = criRuntime({ socket, deadlineMs, statusDeadlineMs: Math.min(deadlineMs, statusMs) });
+    const counted = toldRuntime(cri, clock, metrics.runtimeCall);
+    const watch = new RuntimeWatch({
+      ...{ runtime: counted, socket, log },
+      onReady: () => {
+        this.#loops.hurry(this.#stop);
+      },
+    });
+    this.#runtimeTrouble = () => watch.check();
+    const units = this.#units(counted, watch);
+    await this.#patiently(this.#loops.run({ ...units, runtime: (signal) => watch.look(signal) }, this.#stop));
+    // Events are flushed meanwhile.
+    writing.abort();
+    await units.report(AbortSignal.timeout(lastReportMs)).catch((err: unknown) => {
+      log.warn({ err }, 'last report not written');
+    });
+    cri.close();
+  }
+
+  #units(runtime: ContainerRuntime, runtimeWatch: RuntimeWatch): Omit<Passes, 'runtime'> {
+    const onProgress = (): void => {
+      this.#loops.beat();
+    };
+    return buildAgentUnits({
+      ...this.#base,
+      ...{ caches: this.#caches, recorder: this.#recorder, state: this.#state, runtimeWatch, onProgress },
+      runtime,
+      onPass: () => {
+        this.#loops.tell();
+      },
+    });
+  }
+
+  /** A removal that has begun is waited for, but not for as long as a runtime that hangs would take. */
+  async #patiently(loops: Promise<void>): Promise<void> {
+    const ended = new AbortController();
+    const late = afterStop(this.#stop, ended.signal);
+    const outcome = await Promise.race([loops.then(() => 'ended'), late]);
+    ended.abort();
+    if (outcome !== 'ended') this.#base.log.warn({}, 'stopping while the container runtime is still at work');
+  }
+}
+
+/** Resolves so long after the stop. */
+async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort', { signal: ended }).catch(() => undefined);
+  await clock.sleep(lastActMs, ended);
+}
+
+/** Answered from the runtime's memory. */
+const statusMs = 10_000;
+
+function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
+  return new EventRecorder({
+    transport: cluster.transport,
+    clock,
+    log: log.named('events'),
+    random: Math.random,
+    reportingController: reportingControllers.agent,
+    reportingInstance: config.nodeName,
+    metrics: metrics.events,
+  });
+}

@@ -1,0 +1,98 @@
+import type { StoragePod } from '../../api/local-storage.ts';
+import { governNode, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { PolicySet } from '../../api/policy/policy-set.ts';
+import { policiesPath } from '../../kube/actions/live-policies.ts';
+import { nodePodsResource } from '../../kube/cache/node-pods.ts';
+import type { Identified, NodeFacts } from '../../kube/cache/objects.ts';
+import { Reflector, type ReflectorDeps } from '../../kube/cache/reflector.ts';
+import { jsonResource, nodesResource, type Resource } from '../../kube/cache/resources.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+import { Governor } from './governor.ts';
+import { Edge, Trusted } from '../controller/cache-views.ts';
+
+export interface AgentCaches {
+  /** What may be done on the node now; NodeUnknown while a watch does not work or there is no such node. */
+  governance(): NodeGovernance;
+  /** The pods bound to the node; undefined while they are not known for sure. */
+  pods(): readonly StoragePod[] | undefined;
+  /** undefined while there is no such node, as far as is known. */
+  node(): NodeFacts | undefined;
+  /** One readiness check a cache. */
+  readonly checks: readonly Check[];
+  /** Keeps all of them current until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+  readonly nodeName: string;
+  /** All is known for the first time or again, or what may be done changed. */
+  readonly onNews: () => void;
+}
+
+/** The three watches the agent lives on: every policy, its own node, and the pods bound to that. */
+export function agentCaches(deps: AgentCachesDeps): AgentCaches {
+  const { nodeName, onNews } = deps;
+  const policySet = new PolicySet();
+  const policies = watched(deps, jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
+    const isNews = policySet.update([...policies.reflector.items.values()].map(({ object }) => object));
+    look(isNews);
+  });
+  const nodes = watched(deps, nodesResource({ name: nodeName }), () => {
+    look(false);
+  });
+  const pods = watched(deps, nodePodsResource(nodeName), () => {
+    look(false);
+  });
+  const ready = new Edge(() => [policies, nodes, pods].every(({ view }) => view.synced), onNews);
+  const governor = new Governor(nodeName, deps.log);
+  const found = (): NodeFacts | undefined =>
+    [...nodes.reflector.items.values()].find(({ name }) => name === nodeName);
+  const node = (): NodeFacts | undefined => (nodes.view.synced ? found() : undefined);
+  const governance = (): NodeGovernance =>
+    governNode(policies.view.synced ? policySet.ranked : undefined, node());
+  const look = (isNews: boolean): void => {
+    ready.look();
+    // While a watch does not work nothing changes but that.
+    const changed = policies.view.synced && nodes.view.synced && governor.changed(governance());
+    if (changed || isNews) onNews();
+  };
+  return {
+    governance,
+    node,
+    pods: () => (pods.view.synced ? [...pods.view.items.values()] : undefined),
+    checks: [
+      syncCheck('gcpolicies', policies),
+      syncCheck('node', nodes, () => (found() === undefined ? `there is no node ${nodeName}` : undefined)),
+      syncCheck('pods', pods),
+    ],
+    run: async (signal) => {
+      await Promise.all([policies, nodes, pods].map(({ reflector }) => reflector.run(signal)));
+    },
+  };
+}
+
+interface Watched<T extends Identified> {
+  readonly reflector: Reflector<T>;
+  readonly view: Trusted<T>;
+}
+
+function watched<T extends Identified>(
+  deps: AgentCachesDeps,
+  resource: Resource<T>,
+  onChange: () => void,
+): Watched<T> {
+  // One node, its pods, a few policies: asked for by each agent, so answered from memory.
+  const reflector = new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
+  return { reflector, view: new Trusted(reflector) };
+}
+
+/** `trouble` is asked once the cache is complete. */
+function syncCheck(
+  name: string,
+  { reflector }: Pick<Watched<Identified>, 'reflector'>,
+  trouble: () => string | undefined = () => undefined,
+): Check {
+  const check = (): string | undefined =>
+    reflector.synced ? trouble() : (reflector.lastError ?? 'not listed yet');
+  return { name: `${name}-synced`, check };
+}

@@ -1,0 +1,61 @@
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StateFile, type StateReading } from '../../node/disk/state-file.ts';
+import type { AgentState } from '../../node/disk/state-format.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+
+/** The state file in its directory, and whether it can be written: a readiness check. */
+export class StateDirectory implements Check {
+  readonly name = 'state-dir';
+  readonly #directory: string;
+  readonly #file: StateFile;
+  readonly #log: Logger;
+  #trouble: string | undefined;
+
+  constructor(directory: string, log: Logger) {
+    this.#directory = directory;
+    this.#file = new StateFile(join(directory, 'state.json'));
+    this.#log = log;
+  }
+
+  check(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Makes the directory if need be. Never rejects: without it the agent works from memory. */
+  async prepare(): Promise<void> {
+    try {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await access(this.#directory, constants.W_OK);
+    } catch (err) {
+      this.#failed(new Error('preparing the state directory', { cause: err }));
+    }
+  }
+
+  read(signal: AbortSignal): Promise<StateReading> {
+    return this.#file.read(signal);
+  }
+
+  /** Rejects as the file does. */
+  async write(state: AgentState, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#file.write(state, signal);
+      this.#trouble = undefined;
+    } catch (err) {
+      if (!signal.aborted) this.#trouble = errorLine(err);
+      throw err;
+    }
+  }
+
+  #failed(err: Error): void {
+    this.#trouble = errorLine(err);
+    const fields = { err, directory: this.#directory };
+    this.#log.warn(
+      fields,
+      'state directory cannot be written, what is known of images ends with this process',
+    );
+  }
+}

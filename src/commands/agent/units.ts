@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import type { Registry } from 'prom-client';
+import { ContainerGcManager } from '../../agent/containergc/manager.ts';
+import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
+import { ImageGcManager } from '../../agent/imagegc/manager.ts';
+import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
+import { assumedKubelet } from '../../agent/report/facts.ts';
+import { ReportManager } from '../../agent/report/manager.ts';
+import { reportMetrics } from '../../agent/report/metrics.ts';
+import type { StorageInventory } from '../../api/local-storage.ts';
+import type { ContainerInventory, ImageInventory, NodePassReport } from '../../api/report/node-pass.ts';
+import type { ContainerRuntime } from '../../cri/runtime.ts';
+import { nodeReports } from '../../kube/actions/node-report.ts';
+import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import { podLookup } from '../../kube/actions/pod-lookup.ts';
+import {
+  imageDisk,
+  statFsReader,
+  type FileSystemFigures,
+  type MountedImageDisk,
+} from '../../node/disk/filesystem.ts';
+import { LocalLogs } from '../../node/logs/logs.ts';
+import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
+import { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import type { AgentCaches } from './caches.ts';
+import type { AgentConfig } from './command.ts';
+import { nodeConfirmation } from './confirmation.ts';
+import type { Passes } from './loops.ts';
+import type { RuntimeWatch } from './runtime.ts';
+import type { StateDirectory } from './state.ts';
+import { localStorage, type LocalStorageUnitDeps } from './storage.ts';
+import type { Connected } from '../cli/connect.ts';
+import { toldRuntime } from './runtime-calls.ts';
+import { version } from '../version/version.ts';
+
+interface AgentUnitsDeps {
+  readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs' | 'directories'>;
+  readonly cluster: Pick<Connected, 'transport' | 'connection'>;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly runtime: ContainerRuntime;
+  readonly runtimeWatch: Pick<RuntimeWatch, 'version' | 'check'>;
+  readonly caches: Pick<AgentCaches, 'governance' | 'pods' | 'node'>;
+  readonly recorder: Recorder;
+  readonly state: StateDirectory;
+  /** A pass of those that collect gets on. */
+  readonly onProgress: () => void;
+  /** A pass has ended: there may be something to report. */
+  readonly onPass: () => void;
+}
+
+/** The units of the agent, each with what it uses; the report hears of every pass. */
+export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'> {
+  const { config, onPass } = counted;
+  const runtime = toldRuntime(counted.runtime, clock, counted.onProgress);
+  const deps = { ...counted, runtime };
+  const { podLogs, containerLogs } = config.directories;
+  const statFs = statFsReader();
+  const place: Place = {
+    logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
+    imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
+    nodeDisk: (signal) => statFs(config.directories.kubeletRoot, signal),
+  };
+  const seen: Seen = {};
+  const report = reportManager(deps, place, seen);
+  const passed = (pass: NodePassReport): void => {
+    report.observe(pass);
+    onPass();
+  };
+  const containers = containerGc(deps, place, (pass, inventory) => {
+    seen.containers = inventory;
+    passed(pass);
+  });
+  const images = imageGc(deps, place, (pass, inventory) => {
+    seen.images = inventory;
+    passed(pass);
+  });
+  const storage = localStorage({
+    ...{ ...counted, statFs },
+    onPass: (pass, inventory) => {
+      seen.storage = inventory;
+      passed(pass);
+    },
+  });
+  return {
+    containers: (signal) => containers.collect(signal),
+    images: (signal) => images.collect(signal),
+    storage: (signal) => storage.collect(signal),
+    report: (signal) => report.reconcile(signal),
+    isReportAwaited: () => report.isAwaited,
+  };
+}
+
+/** The node as files and disks. */
+interface Place {
+  readonly logs: LocalLogs;
+  readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
+  readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
+}
+
+/** By the last passes; undefined = the last one saw nothing. */
+interface Seen {
+  containers?: ContainerInventory | undefined;
+  images?: ImageInventory | undefined;
+  storage?: StorageInventory | undefined;
+}
+
+function containerGc(
+  deps: AgentUnitsDeps,
+  { logs }: Place,
+  onPass: (pass: NodePassReport, inventory: ContainerInventory | undefined) => void,
+): ContainerGcManager {
+  const { config, cluster, registry, log, runtime, caches, recorder, onProgress } = deps;
+  return new ContainerGcManager({
+    ...{ runtime, logs, recorder, clock, onProgress, onPass },
+    pods: caches.pods,
+    governance: caches.governance,
+    podGone: podLookup(cluster.transport, config.nodeName),
+    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
+    node: () => nodeRef(caches),
+    metrics: containerGcMetrics(registry),
+    log: log.named('containergc'),
+    periodMs: config.containerGcPeriodMs,
+  });
+}
+
+function nodeRef({ node }: Pick<AgentCaches, 'node'>): ObjectRef | undefined {
+  const { name, uid } = node() ?? {};
+  if (name === undefined || uid === undefined) return undefined;
+  return { apiVersion: 'v1', kind: 'Node', name, uid };
+}
+
+function imageGc(
+  deps: AgentUnitsDeps,
+  { logs, imageDisk: disk }: Place,
+  onPass: (pass: NodePassReport, inventory: ImageInventory | undefined) => void,
+): ImageGcManager {
+  const { config, cluster, registry, log, runtime, caches, recorder, state } = deps;
+  return new ImageGcManager({
+    ...{ runtime, disk, recorder, clock, state, onPass },
+    pods: caches.pods,
+    governance: caches.governance,
+    node: caches.node,
+    confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
+    logBytes: async (signal) => {
+      const { entries } = await logs.list(signal);
+      return entries.reduce((sum, { bytes, target }) => sum + (target === undefined ? bytes : 0), 0);
+    },
+    metrics: imageGcMetrics(registry),
+    log: log.named('imagegc'),
+  });
+}
+
+function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportManager {
+  const { config, cluster, registry, log, runtime, runtimeWatch, caches } = deps;
+  const { kubeletRoot, podLogs } = config.directories;
+  const roots = {
+    podDirectories: join(kubeletRoot, 'pods'),
+    logDirectories: podLogs,
+    cgroups: '/sys/fs/cgroup',
+  };
+  return new ReportManager({
+    ...{ runtime, clock, random: Math.random, agentVersion: version, kubelet: assumedKubelet },
+    imageDisk: place.imageDisk,
+    nodeDisk: place.nodeDisk,
+    node: caches.node,
+    governance: caches.governance,
+    pods: caches.pods,
+    images: () => seen.images,
+    containers: () => seen.containers,
+    storage: () => seen.storage,
+    runtimeVersion: () => runtimeWatch.version,
+    runtimeTrouble: () => runtimeWatch.check(),
+    orphans: new OrphanFinder({ roots }),
+    snapshots: new SnapshotFinder({ runtime }),
+    reports: nodeReports(cluster.transport),
+    metrics: reportMetrics(registry),
+    log: log.named('report'),
+  });
+}

@@ -1,0 +1,150 @@
+import {
+  Command,
+  InvalidArgumentError,
+  Option,
+  type OptionValues,
+  type OptionValueSource,
+} from '@commander-js/extra-typings';
+import { parseBindAddress } from '../../runtime/serving/bind-address.ts';
+import { formatDuration, parseDuration } from '../../runtime/text/duration.ts';
+
+/** The values of the options of the command that `Make` returns. */
+export type OptionsOf<Make extends (...args: never[]) => { opts(): OptionValues }> = ReturnType<
+  ReturnType<Make>['opts']
+>;
+
+/** An option with its variable: `DUSTPAN_KUBE_API_QPS` for `--kube-api-qps`. */
+class OurOption<F extends string> extends Option<F> {
+  constructor(flags: F, help?: string) {
+    super(flags, help);
+    this.env(`DUSTPAN_${this.name().toUpperCase().replaceAll('-', '_')}`);
+  }
+}
+
+/** Why a text is no valid value; undefined when it is one. */
+type Check = (text: string) => string | undefined;
+
+/** Whether the option is written so: `-o`, `--output`. */
+export const isNamed = (
+  option: { long?: string | undefined; short?: string | undefined },
+  written: string,
+): boolean => written !== '' && (option.long === written || option.short === written);
+
+/** Stands for the options that a command has before a function adds more. */
+export type EarlierOptions = Partial<Record<'earlier', never>>;
+
+/**
+ * A commander command that also takes `-o=json`, a switch only in one word (in `--force DIR`, DIR is an argument), and an empty text as
+ * none at all.
+ */
+export class LenientCommand extends Command {
+  override parseOptions(argv: string[]): { operands: string[]; unknown: string[] } {
+    const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+    const isValue = (i: number): boolean =>
+      this.options.some((one) => one.required && isNamed(one, argv[i - 1] ?? ''));
+    return super.parseOptions(argv.map((word, i) => (i < end && !isValue(i) ? this.#inOneWord(word) : word)));
+  }
+
+  override createOption(flags: string, help?: string): Option {
+    return new OurOption(flags, help);
+  }
+
+  override setOptionValueWithSource(key: string, value: unknown, source: OptionValueSource): this {
+    return super.setOptionValueWithSource(key, value === '' ? undefined : value, source);
+  }
+
+  #inOneWord(word: string): string {
+    const [, name = '', value = ''] = /^(-[^=]+)(=.*)?$/s.exec(word) ?? [];
+    const option = this.options.find((one) => isNamed(one, name));
+    // Without its value commander finds what was meant.
+    if (option?.long === undefined) return value === '' ? word : name;
+    if (value !== '') return `${option.long}${value}`;
+    return option.optional ? `${option.long}=true` : word;
+  }
+}
+
+function checked<T>(value: T, problem: string | undefined): T {
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return value;
+}
+
+/** Parses a text; an empty one is not checked. */
+export const text =
+  (check: Check = () => undefined) =>
+  (given: string): string | undefined =>
+    checked(given, given === '' ? undefined : check(given));
+
+/** Parses a text that the check refuses when it is empty. */
+export const filled =
+  (check: Check) =>
+  (given: string): string =>
+    checked(given, check(given));
+
+/** Collects the values of a repeated option; its variable holds one value a line. */
+export const list = (given: string, before: readonly string[] | undefined = []): readonly string[] => [
+  ...before,
+  ...given.split('\n').filter((line) => line !== ''),
+];
+
+export const integer =
+  ({ min = 0, max = Number.MAX_SAFE_INTEGER } = {}) =>
+  (given: string): number => {
+    const value = checked(Number(given), /^[+-]?\d+$/.test(given) ? undefined : 'Use a whole number.');
+    if (value < min) throw new InvalidArgumentError(`The minimum is ${min}.`);
+    return checked(value, value > max ? `The maximum is ${max}.` : undefined);
+  };
+
+/** Parses a number that is not negative. */
+export function decimal(given: string): number {
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)$/.test(given);
+  const value = checked(Number(given), isNumber ? undefined : 'Use a number.');
+  return checked(value, value < 0 ? 'The minimum is 0.' : undefined);
+}
+
+/** Timers of Node wait no longer: with more they fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** An option in milliseconds. */
+export const duration = <const F extends string>(
+  flags: F,
+  help: string,
+  byDefault: string,
+  minMs = 1_000,
+) => {
+  const parse = (given: string): number => {
+    const isNegative = given.startsWith('-');
+    const ms = parseDuration(isNegative ? given.slice(1) : given);
+    if (ms === undefined) throw new InvalidArgumentError('Use a duration such as 30s, 5m or 1h30m.');
+    if (isNegative || ms < minMs) throw new InvalidArgumentError(`The minimum is ${formatDuration(minMs)}.`);
+    return checked(ms, ms > longestTimerMs ? `The maximum is ${formatDuration(longestTimerMs)}.` : undefined);
+  };
+  return new OurOption(flags, help).default(parse(byDefault), byDefault).argParser(parse);
+};
+
+/** Parses the value of a switch, as in `--name=false`. */
+export function onOff(given: string): boolean {
+  if (/^(1|t|true)$/i.test(given)) return true;
+  return checked(false, /^(0|f|false)$/i.test(given) ? undefined : 'Use true or false.');
+}
+
+/** Parses `:8080`, `127.0.0.1:8080`, `[::1]:8080`; `0` turns the server off. */
+export const address = filled((given) =>
+  parseBindAddress(given) === undefined
+    ? 'Use an address such as :8080 or 127.0.0.1:8080, or 0 to turn the server off.'
+    : undefined,
+);
+
+export const choice = <const F extends string, const C extends readonly [string, ...string[]]>(
+  flags: F,
+  help: string,
+  choices: C,
+) => new OurOption(flags, help).choices(choices).default<C[number]>(choices[0]);
+
+/** Why a text is not a path from the root. */
+export const notAbsolute: Check = (given) => (given.startsWith('/') ? undefined : 'Use an absolute path.');
+
+/** Why a text cannot name an object. */
+export const notObjectName: Check = (given) =>
+  given.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(given)
+    ? undefined
+    : 'Use an object name: lower case letters, digits, dashes and dots, at most 253.';

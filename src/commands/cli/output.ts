@@ -1,0 +1,24 @@
+import { printableLines } from '../../runtime/text/printable.ts';
+import { choice } from './option.ts';
+
+/** `-o`. */
+export type OutputFormat = 'table' | 'json' | 'yaml';
+
+/** Of every command that prints a result. */
+export const outputOption = () =>
+  choice('-o, --output <FORMAT>', 'Output format.', ['table', 'json', 'yaml']);
+
+/** A result as text: `table` says how people read it, the other forms are the value itself. */
+export async function formatted(format: OutputFormat, value: object, table: () => string): Promise<string> {
+  switch (format) {
+    case 'table':
+      return table();
+    case 'json':
+      return `${jsonText(value)}\n`;
+    case 'yaml':
+      return (await import('./yaml-text.ts')).yamlText(value);
+  }
+}
+
+/** The value as indented JSON, in which invisible characters are escaped. */
+export const jsonText = (value: object): string => printableLines(JSON.stringify(value, undefined, 2));

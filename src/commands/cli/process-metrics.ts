@@ -1,0 +1,124 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { EventDrop, EventRecorderDeps } from '../../kube/events/event-recorder.ts';
+import type { ApiCall } from '../../kube/http/http-transport.ts';
+import type { ReflectorMetrics } from '../../kube/cache/reflector.ts';
+import type { PassResult } from '../../runtime/scheduling/loop.ts';
+
+export interface FaceMetrics {
+  readonly call: (call: ApiCall) => void;
+  readonly pass: (loop: string, periodMs: number) => (result: PassResult) => void;
+  readonly reflector: ReflectorMetrics;
+  readonly events: NonNullable<EventRecorderDeps['metrics']>;
+}
+
+const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+/** What the wiring of every long-running face counts: requests to the API server, passes of loops, watches, Events. */
+export function faceMetrics(registry: Registry): FaceMetrics {
+  const registers: [Registry] = [registry];
+  return {
+    call: callMetrics(registers),
+    pass: passMetrics(registers),
+    reflector: reflectorMetrics(registers),
+    events: eventMetrics(registers),
+  };
+}
+
+function callMetrics(registers: [Registry]): FaceMetrics['call'] {
+  const requests = new Counter({
+    name: 'dustpan_rest_client_requests_total',
+    help: '[ALPHA] Requests to the API server, by status code and method.',
+    labelNames: ['code', 'method', 'host'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'dustpan_rest_client_request_duration_seconds',
+    help: '[ALPHA] Time until the API server began to answer.',
+    labelNames: ['verb', 'host'],
+    buckets: seconds,
+    registers,
+  });
+  return ({ verb, host, code, seconds: took }) => {
+    requests.inc({ code, method: verb, host });
+    durations.observe({ verb, host }, took);
+  };
+}
+
+function passMetrics(registers: [Registry]): FaceMetrics['pass'] {
+  const passes = new Counter({
+    name: 'dustpan_loop_passes_total',
+    help: '[ALPHA] Passes of each loop, by result; one that ends early because policies have changed is a success.',
+    labelNames: ['loop', 'result'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'dustpan_loop_pass_duration_seconds',
+    help: '[ALPHA] Time a pass took.',
+    labelNames: ['loop'],
+    buckets: seconds,
+    registers,
+  });
+  const lastSuccess = new Gauge({
+    name: 'dustpan_loop_last_success_timestamp_seconds',
+    help: '[ALPHA] When a pass last ended well; 0 = not yet.',
+    labelNames: ['loop'],
+    registers,
+  });
+  const period = new Gauge({
+    name: 'dustpan_loop_period_seconds',
+    help: '[ALPHA] How long the loop waits between two passes.',
+    labelNames: ['loop'],
+    registers,
+  });
+  return (loop, periodMs) => {
+    for (const result of ['success', 'error']) passes.inc({ loop, result }, 0);
+    lastSuccess.set({ loop }, 0);
+    period.set({ loop }, periodMs / 1_000);
+    return ({ ok, seconds: took }) => {
+      passes.inc({ loop, result: ok ? 'success' : 'error' });
+      durations.observe({ loop }, took);
+      if (ok) lastSuccess.setToCurrentTime({ loop });
+    };
+  };
+}
+
+const drops = ['queue_full', 'spam', 'rejected', 'unreachable', 'shutdown'] satisfies EventDrop[];
+
+function eventMetrics(registers: [Registry]): FaceMetrics['events'] {
+  const sent = new Counter({
+    name: 'dustpan_events_sent_total',
+    help: '[ALPHA] Requests that wrote an Event or the count of a series.',
+    labelNames: ['verb'],
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'dustpan_events_dropped_total',
+    help: '[ALPHA] Events that were not written, by cause.',
+    labelNames: ['cause'],
+    registers,
+  });
+  for (const verb of ['create', 'patch']) sent.inc({ verb }, 0);
+  for (const cause of drops) dropped.inc({ cause }, 0);
+  return {
+    sent: (verb) => {
+      sent.inc({ verb });
+    },
+    dropped: (cause) => {
+      dropped.inc({ cause });
+    },
+  };
+}
+
+function reflectorMetrics(registers: [Registry]): ReflectorMetrics {
+  const of = (name: string, help: string) => {
+    const counter = new Counter({ name, help, labelNames: ['resource'], registers });
+    return (resource: string): void => {
+      counter.inc({ resource });
+    };
+  };
+  return {
+    listed: of('dustpan_reflector_lists_total', '[ALPHA] Complete lists of a resource.'),
+    watchStarted: of('dustpan_reflector_watches_total', '[ALPHA] Watches opened on a resource.'),
+    failed: of('dustpan_reflector_failures_total', '[ALPHA] Lists and watches of a resource that failed.'),
+  };
+}

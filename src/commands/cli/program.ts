@@ -1,0 +1,119 @@
+import {
+  Command,
+  CommanderError,
+  type CommandUnknownOpts,
+  type HelpConfiguration,
+} from '@commander-js/extra-typings';
+import { errorLine } from '../../runtime/errors.ts';
+import { printable, printableLines } from '../../runtime/text/printable.ts';
+import { agentCommand } from '../agent/command.ts';
+import { completionCommand } from '../completion/command.ts';
+import { controllerCommand } from '../controller/command.ts';
+import { exitCode, problemLine, UsageError } from './exit.ts';
+import { planCommand } from '../plan/command.ts';
+import { snapshotCommand } from '../snapshot/command.ts';
+import { statusCommand } from '../status/command.ts';
+import type { System } from './system.ts';
+import { versionCommand, versionLine } from '../version/command.ts';
+import { whyCommand } from '../why/command.ts';
+
+/** The first word of shells and kubectl that want to complete the words after it. */
+export const completeWord = '__complete';
+
+/** The commands of `dustpan`, in the order of the help. Each loads its runner itself, so that no process pays for the libraries of another command. */
+export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
+  controllerCommand(system),
+  agentCommand(system),
+  planCommand(system),
+  whyCommand(system),
+  statusCommand(system),
+  snapshotCommand(system),
+  completionCommand(system),
+  versionCommand(system),
+];
+
+/** The whole command line. Errors are one line each on standard error. */
+export class Program {
+  readonly #system: System;
+  readonly #root: CommandUnknownOpts;
+
+  constructor(system: System, commands: readonly CommandUnknownOpts[] = commandsOf(system)) {
+    this.#system = system;
+    this.#root = rootCommand(system, commands);
+  }
+
+  /** Runs the command that the first word names and resolves with the exit code. */
+  async run(argv: readonly string[]): Promise<number> {
+    const [first, ...words] = argv;
+    try {
+      if (first === completeWord) {
+        const { candidatesText, completionOf } = await import('../completion/completion.ts');
+        this.#system.stdout(candidatesText(completionOf(this.#root, words)));
+      } else await this.#root.parseAsync([...argv], { from: 'user' });
+      return this.#system.exitCode;
+    } catch (err) {
+      // The help or the version, which commander has printed.
+      if (err instanceof CommanderError) return err.exitCode === 0 ? exitCode.ok : exitCode.usage;
+      return this.report(err);
+    }
+  }
+
+  /** Prints the error, its stack only at `--v=5`, and returns the exit code that belongs to it. */
+  report(err: unknown): number {
+    const isUsage = err instanceof UsageError;
+    for (const line of isUsage ? err.problems : [errorLine(err)]) this.#system.stderr(problemLine(line));
+    if (!isUsage && err instanceof Error && this.#verbosity() >= 5)
+      this.#system.stderr(`${stackText(err)}\n`);
+    return isUsage ? exitCode.usage : exitCode.failure;
+  }
+
+  #verbosity(): number {
+    const command = this.#root.commands.find((one) => one.name() === this.#root.args[0]);
+    return Number(command?.getOptionValue('v') ?? 0);
+  }
+}
+
+/** The lines of a stack are Node's; the message in it can contain anything. */
+const stackText = ({ stack = '', message }: Error): string =>
+  printableLines(stack.replace(message, () => printable(message)));
+
+function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): CommandUnknownOpts {
+  const { program, stdout, stderr } = system;
+  const root: CommandUnknownOpts = new Command(program)
+    .description('Policy-driven garbage collection for Kubernetes.')
+    .version(versionLine(), '--version', 'Print the version.')
+    .helpOption('-h, --help', 'Show the help.')
+    .helpCommand('help [COMMAND]', 'shows the help of a command')
+    .enablePositionalOptions()
+    // Errors are reported once, by Program.
+    .configureOutput({ writeOut: stdout, writeErr: stderr, outputError: () => undefined })
+    .configureHelp({ helpWidth: 80 })
+    .addHelpText('after', '\nExit status: 0 success, whatever was found; 1 failure; 2 bad usage or input.')
+    .exitOverride();
+  for (const command of commands) {
+    command
+      .copyInheritedSettings(root)
+      .configureHelp(helpOf(program))
+      .exitOverride(usageError(command.name()));
+    root.addCommand(command);
+  }
+  return root.exitOverride(usageError(undefined));
+}
+
+/** A mistake on the command line as the caller of commander throws it. */
+function usageError(command: string | undefined): (err: CommanderError) => never {
+  return (err) => {
+    if (/^commander\.(help|version)/.test(err.code)) throw err;
+    const problem = err.message.replace(/^error: /, '');
+    throw new UsageError([command === undefined ? problem : `${command}: ${problem}`]);
+  };
+}
+
+/** Options with a long name have their description below; command lines are written as the user started the program. */
+const helpOf = (program: string): HelpConfiguration => ({
+  helpWidth: 80,
+  commandDescription: (command) => command.description().replaceAll(/(?<=^ +|\()dustpan /gm, `${program} `),
+  optionTerm: ({ flags }) => flags.replace(/ <(.+)>$/, '=$1').replace(/ \[(.+)\]$/, '[=$1]'),
+  formatItem: (term, _width, about, helper) =>
+    `  ${term}\n${helper.boxWrap(about, 72).replaceAll(/^/gm, '        ')}`,
+});

@@ -1,0 +1,123 @@
+import { printable } from '../../runtime/text/printable.ts';
+
+/** One column of a table for people. */
+export interface Column<T> {
+  readonly title: string;
+  readonly text: (row: T) => string;
+  /** Numbers stand at the right. */
+  readonly right?: boolean;
+  /** It gives way first when the table is too wide. */
+  readonly max?: number;
+}
+
+const gap = 2;
+const ellipsis = '…';
+/** A name shorter than this tells nothing. */
+const least = 8;
+
+/** A title line and one line a row, none wider than `width` as long as the other columns leave room for those with a `max`. */
+export function columns<T>(
+  layout: readonly Column<T>[],
+  rows: readonly T[],
+  width: number,
+): readonly string[] {
+  const cells = rows.map((row) => layout.map((column) => printable(column.text(row))));
+  const used = layout.map((_, i) => cells.some((cell) => cell[i] !== ''));
+  const wanted = layout.map(({ title }, i) =>
+    Math.max(title.length, ...cells.map((cell) => (cell[i] ?? '').length)),
+  );
+  const capped = wanted.map((size, i) => Math.min(size, layout[i]?.max ?? size));
+  const shown = capped.map((size, i) => (used[i] === true ? size : 0));
+  const over = Math.max(0, sum(shown) + gap * (shown.filter((size) => size > 0).length - 1) - width);
+  const flexible = layout.findLastIndex(({ max }) => max !== undefined);
+  const sizes = shown.map((size, i) => (i === flexible ? Math.max(least, size - over) : size));
+  const line = (texts: readonly string[]): string =>
+    texts
+      .map((text, i) => aligned(text, sizes[i] ?? 0, layout[i]?.right === true))
+      .filter((_, i) => sizes[i] !== 0)
+      .join(' '.repeat(gap));
+  return [line(layout.map(({ title }) => title)), ...cells.map(line)];
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+function aligned(text: string, size: number, right: boolean): string {
+  const cut = fitted(text, size);
+  return right ? cut.padStart(size) : cut.padEnd(size);
+}
+
+/**
+ * The text, printable, in so many characters; the middle gives way, between words where they allow it. The end is worth more than the start: it is the name
+ * of an image with its tag, the file of a path, the random part of a pod's name.
+ */
+export function fitted(given: string, size: number): string {
+  const text = printable(given);
+  if (text.length <= size) return text;
+  const room = size - ellipsis.length;
+  // Of a node's name or a policy's either end may be the one that matters.
+  const cut = text.includes('/') ? seamCut(text, room) : undefined;
+  const { head, tail } = cut ?? middleCut(text, room);
+  return [text.slice(0, head), text.slice(tail)].map(withoutHalves).join(ellipsis);
+}
+
+/** A cut may go through a surrogate pair. */
+const withoutHalves = (text: string): string => text.replaceAll(/\p{Cs}/gu, '');
+
+/** What is kept: before `head` and from `tail` on. */
+interface Cut {
+  readonly head: number;
+  readonly tail: number;
+}
+
+/** The best of those cuts that break no word; undefined when each takes too much. */
+function seamCut(text: string, room: number): Cut | undefined {
+  const seams = [0, ...Array.from(text.matchAll(seam), ({ index }) => index)];
+  const kept = ({ head, tail }: Cut): number => head + text.length - tail;
+  // Whole parts, and some start at all, are worth a few letters.
+  const worth = ({ head, tail }: Cut): number =>
+    text.length -
+    tail +
+    head / 2 +
+    (head > 0 ? 6 : 0) +
+    (text[head - 1] === '/' ? 4 : 0) +
+    (text[tail] === '/' ? 6 : 0);
+  // Half a tag would be another one.
+  const tails = seams.filter((at) => text[at] === ' ' || !/:[^/\s]+$/.test(text.slice(0, at)));
+  return tails
+    .flatMap((tail) => seams.map((head) => ({ head, tail })))
+    .filter((cut) => kept(cut) <= room && kept(cut) >= (room * 2) / 3)
+    .toSorted((a, b) => worth(b) - worth(a))[0];
+}
+
+/** Beside what parts the words of names, paths and image references. */
+const seam = /(?<=[-._/:@\s])|(?=[-._/:@\s])/g;
+
+function middleCut({ length }: string, room: number): Cut {
+  const head = Math.ceil(room / 2);
+  return { head, tail: length - (room - head) };
+}
+
+/** The text in lines of at most `width`, those after the first with a margin; a longer word stays whole. */
+export function wrapped(text: string, width: number, margin: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of printable(text).split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = margin + word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+/** Joins what belongs together: no line ends there. */
+export const hardSpace = '\u00a0';
+
+/** The text in lines of at most `width`, those after the first indented; a word longer than a line is cut. */
+export function paragraph(text: string, width: number): string[] {
+  const margin = '  ';
+  const words = printable(text)
+    .split(' ')
+    .map((word) => fitted(word, width - margin.length));
+  return wrapped(words.join(' '), width, margin).map((line) => line.replaceAll(hardSpace, ' '));
+}

@@ -1,0 +1,121 @@
+import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+import { isNamed, list } from '../cli/option.ts';
+
+interface Candidate {
+  readonly word: string;
+  readonly about?: string;
+}
+
+/** What can stand at the cursor: these words, and names of files or directories. */
+interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly names: 'none' | 'files' | 'directories';
+}
+
+const none: Completion = { candidates: [], names: 'none' };
+
+/** How the last of `words`, which may be empty, can be completed. The words are those after `dustpan`; for `--flag=value`, candidates are values. */
+export function completionOf(program: CommandUnknownOpts, words: readonly string[]): Completion {
+  const [current = '', ...before] = words.toReversed();
+  const [word, ...rest] = before.toReversed();
+  if (word === undefined) return firstWord(program, current);
+  if (word === 'help') return rest.length === 0 ? only(commandNames(program), current) : none;
+  const command = program.commands.find((one) => one.name() === word);
+  return command === undefined ? none : argument(command, rest, current);
+}
+
+function firstWord(program: CommandUnknownOpts, current: string): Completion {
+  const help = { word: 'help', about: 'shows the help of a command' };
+  const all = [...commandNames(program), help];
+  return only(current.startsWith('-') ? [helpFlag, { word: '--version' }] : all, current);
+}
+
+const commandNames = ({ commands }: CommandUnknownOpts): readonly Candidate[] =>
+  commands.map((command) => ({ word: command.name(), about: command.summary() }));
+
+/** What the words between the command and the cursor contain. */
+interface Given {
+  readonly options: ReadonlySet<Option>;
+  readonly operands: number;
+  /** The option whose value comes next. */
+  readonly open: Option | undefined;
+  /** After `--`, words are operands. */
+  readonly isOver: boolean;
+}
+
+function argument(command: CommandUnknownOpts, words: readonly string[], current: string): Completion {
+  const given = words.reduce<Given>((so, word) => afterWord(command, so, word), {
+    options: new Set(),
+    operands: 0,
+    open: undefined,
+    isOver: false,
+  });
+  if (given.open !== undefined) return valueOf(given.open, current);
+  if (given.isOver || !current.startsWith('-')) return operand(command, given.operands, current);
+  return current.includes('=') ? valueBehind(command, current) : only(optionWords(command, given), current);
+}
+
+function operand({ registeredArguments }: CommandUnknownOpts, index: number, current: string): Completion {
+  const expected = registeredArguments[index];
+  return expected === undefined
+    ? none
+    : valueOf({ flags: `<${expected.name()}>`, argChoices: expected.argChoices }, current);
+}
+
+function valueBehind(command: CommandUnknownOpts, current: string): Completion {
+  const [name = '', ...value] = current.split('=');
+  const option = command.options.find((one) => isNamed(one, name));
+  return option === undefined ? none : valueOf(option, value.join('='));
+}
+
+function afterWord({ options }: CommandUnknownOpts, given: Given, word: string): Given {
+  if (given.open !== undefined) return { ...given, open: undefined };
+  if (given.isOver || !/^-./.test(word)) return { ...given, operands: given.operands + 1 };
+  if (word === '--') return { ...given, isOver: true };
+  const option = options.find((one) => isNamed(one, word.split('=')[0] ?? ''));
+  if (option === undefined) return given;
+  const open = word.includes('=') || option.optional ? undefined : option;
+  return { ...given, open, options: new Set([...given.options, option]) };
+}
+
+/** Each option in its long form; a given one only if it can be repeated. */
+function optionWords({ options }: CommandUnknownOpts, given: Given): readonly Candidate[] {
+  const left = options.filter((option) => option.parseArg === list || !given.options.has(option));
+  return [
+    ...left.map(({ long = '', description }) => ({ word: long, about: firstSentence(description) })),
+    helpFlag,
+  ];
+}
+
+const helpFlag: Candidate = { word: '--help', about: 'Show the help' };
+
+const firstSentence = (text: string): string => /^.*?(?=[.;:](\s|$)|$)/.exec(text)?.[0] ?? '';
+
+/** By the choices of a value, or its name in the help. */
+function valueOf(
+  { flags, argChoices }: { flags: string; argChoices?: string[] | undefined },
+  current: string,
+): Completion {
+  if (/<(FILE|SOCKET)>$/.test(flags)) return { candidates: [], names: 'files' };
+  if (/<(DIR|DIRECTORY)>$/.test(flags)) return { candidates: [], names: 'directories' };
+  const choices = flags.endsWith('[true|false]') ? ['true', 'false'] : (argChoices ?? []);
+  return only(
+    choices.map((word) => ({ word })),
+    current,
+  );
+}
+
+const only = (candidates: readonly Candidate[], current: string): Completion => ({
+  candidates: candidates.filter(({ word }) => word.startsWith(current)),
+  names: 'none',
+});
+
+/** The last line for shells and kubectl: cobra's ShellCompDirectiveDefault, …NoFileComp and …FilterDirs. */
+const directives = { files: 0, none: 4, directories: 16 } as const;
+
+/** One candidate per line, its description behind a tab; at last a colon and the directive (github.com/spf13/cobra, its `__complete`). */
+export const candidatesText = ({ candidates, names }: Completion): string =>
+  [
+    ...candidates.map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`)),
+    `:${directives[names]}\n`,
+  ].join('\n');

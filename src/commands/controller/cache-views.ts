@@ -1,0 +1,93 @@
+import type { PodStore } from '../../controllers/podgc/controller.ts';
+import type { Identified, PodFacts } from '../../kube/cache/objects.ts';
+import type { Reflector, Store } from '../../kube/cache/reflector.ts';
+
+/** Tells when a condition becomes true, not that it is. */
+export class Edge {
+  readonly #holds: () => boolean;
+  readonly #tell: () => void;
+  #held = false;
+
+  constructor(holds: () => boolean, tell: () => void) {
+    this.#holds = holds;
+    this.#tell = tell;
+  }
+
+  look(): void {
+    const held = this.#holds();
+    if (held && !this.#held) this.#tell();
+    this.#held = held;
+  }
+}
+
+/** A view that counts as synced only while its watch works: from a stale one nothing is decided. */
+export class Trusted<T extends Identified> implements Store<T> {
+  readonly #reflector: Reflector<T>;
+
+  constructor(reflector: Reflector<T>) {
+    this.#reflector = reflector;
+  }
+
+  get items(): ReadonlyMap<string, T> {
+    return this.#reflector.items;
+  }
+
+  get synced(): boolean {
+    return this.#reflector.synced && this.#reflector.state === 'synced';
+  }
+}
+
+/** The pods, with the labels that policies read; another label means another list. */
+export class PodCache extends Trusted<PodFacts> implements PodStore {
+  readonly reflector: Reflector<PodFacts>;
+  readonly #keys: { current: ReadonlySet<string> };
+  readonly #ready: Edge;
+
+  constructor(reflect: (labelKeys: () => ReadonlySet<string>) => Reflector<PodFacts>, ready: Edge) {
+    const keys = { current: new Set<string>() };
+    const reflector = reflect(() => keys.current);
+    super(reflector);
+    this.#keys = keys;
+    this.#ready = ready;
+    this.reflector = reflector;
+  }
+
+  covers(wanted: ReadonlySet<string>): boolean {
+    const missing = [...wanted].filter((key) => !this.#keys.current.has(key));
+    if (missing.length === 0) return true;
+    this.#keys.current = new Set([...this.#keys.current, ...missing]);
+    this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
+    this.#ready.look();
+    return false;
+  }
+}
+
+/** A watch that begins with the first question for it. */
+export class OnDemand<T extends Identified> {
+  readonly #make: () => Reflector<T>;
+  #asked: (() => void) | undefined;
+  #reflector: Reflector<T> | undefined;
+  #trusted: Store<T> | undefined;
+
+  constructor(make: () => Reflector<T>) {
+    this.#make = make;
+  }
+
+  store(): Store<T> {
+    this.#reflector ??= this.#make();
+    this.#trusted ??= new Trusted(this.#reflector);
+    this.#asked?.();
+    return this.#trusted;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#asked = resolve;
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+      if (this.#reflector !== undefined) resolve();
+    });
+    if (!signal.aborted) await this.#reflector?.run(signal);
+  }
+}

@@ -1,0 +1,169 @@
+import { podLabelKeys } from '../../api/policy/matching.ts';
+import type { PolicySet } from '../../api/policy/policy-set.ts';
+import type { PodStore } from '../../controllers/podgc/controller.ts';
+import type {
+  Identified,
+  JobFacts,
+  NamespaceFacts,
+  NodeFacts,
+  RawFacts,
+  ReplicaSetFacts,
+} from '../../kube/cache/objects.ts';
+import { policiesPath } from '../../kube/actions/live-policies.ts';
+import { nodeReportsResource, type NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
+import { PolicyOperator, type PolicyEvent } from '../../kube/cache/operator.ts';
+import { Reflector, type ReflectorDeps, type Store } from '../../kube/cache/reflector.ts';
+import {
+  jobsResource,
+  jsonResource,
+  namespacesResource,
+  nodesResource,
+  podsResource,
+  replicaSetsResource,
+  type Resource,
+} from '../../kube/cache/resources.ts';
+import type { StatusPatcher } from '../../kube/actions/status-patch.ts';
+import { AskingReports } from './asking-reports.ts';
+import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
+import type { Check } from '../../runtime/serving/health.ts';
+
+export interface Caches {
+  readonly pods: PodStore;
+  readonly nodes: Store<NodeFacts>;
+  readonly namespaces: Store<NamespaceFacts>;
+  readonly policies: Store<RawFacts>;
+  /** What the agents report; the kind may be missing, nothing waits for it. */
+  readonly nodeReports: Store<NodeReportFacts>;
+  readonly jobs: () => Store<JobFacts>;
+  readonly replicaSets: () => Store<ReplicaSetFacts>;
+  /** Patches the status of a policy; one that is gone needs none. */
+  readonly writePolicyStatus: PolicyOperator['writeStatus'];
+  /** One readiness check a cache. */
+  readonly checks: readonly Check[];
+  /** Keeps all of them current until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
+  readonly policySet: PolicySet;
+  readonly status: StatusPatcher;
+  /** Every cache is complete: at the start, and again after a cache had to be listed anew. */
+  readonly onReady: () => void;
+  /** A policy came, changed or went. */
+  readonly onPolicy: (event: PolicyEvent) => void;
+  /** A report changed while one or another asks for an eviction. */
+  readonly onEvictionRequests: () => void;
+}
+
+/** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
+export function controllerCaches(deps: CacheDeps): Caches {
+  const reflect = reflecting(deps);
+  const ready: Edge = new Edge(
+    () => [policies, pods, nodes, namespaces].every((cache) => cache.synced),
+    deps.onReady,
+  );
+  const look = (): void => {
+    ready.look();
+  };
+  const framed = framedPolicies(deps, (resource, tell) =>
+    reflect(resource, () => {
+      tell?.();
+      look();
+    }),
+  );
+  const { policies } = framed;
+  const pods: PodCache = new PodCache(
+    (labelKeys) => reflect(podsResource({ labelKeys }), look, podsPageSize),
+    ready,
+  );
+  const nodes = reflect(nodesResource(), look);
+  const namespaces = reflect(namespacesResource(), look);
+  const asking = new AskingReports();
+  const nodeReports: Reflector<NodeReportFacts> = reflect(asking.seeing(nodeReportsResource()), () => {
+    if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
+  });
+  const jobs = new OnDemand(() => reflect(jobsResource()));
+  const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
+  return {
+    pods,
+    nodes: new Trusted(nodes),
+    namespaces: new Trusted(namespaces),
+    policies: new Trusted(policies),
+    writePolicyStatus: (...status) => framed.operator.writeStatus(...status),
+    nodeReports: new Trusted(nodeReports),
+    jobs: () => jobs.store(),
+    replicaSets: () => replicaSets.store(),
+    checks: Object.entries({ gcpolicies: policies, pods: pods.reflector, nodes, namespaces }).map(syncCheck),
+    run: async (signal) => {
+      const always = [framed.operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
+      const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
+      await Promise.all([...always, ...later]);
+    },
+  };
+}
+
+/** ADR 16: half as many requests, and what each of them costs both sides besides its pods. Of protobuf they are read one by one. */
+const podsPageSize = 1000;
+
+type Reflect = <T extends Identified>(
+  resource: Resource<T>,
+  onChange?: () => void,
+  pageSize?: number,
+) => Reflector<T>;
+
+const reflecting =
+  (deps: CacheDeps): Reflect =>
+  <T extends Identified>(resource: Resource<T>, onChange?: () => void, pageSize?: number) =>
+    new Reflector<T>({
+      ...{ ...deps, resource },
+      ...(onChange !== undefined && { onChange }),
+      ...(pageSize !== undefined && { pageSize }),
+    });
+
+/** The policies' watch, framed by the operator: it tells of each change in turn. */
+function framedPolicies(
+  { policySet, onPolicy, status, log }: CacheDeps,
+  reflect: Reflect,
+): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
+  let tell: () => void = () => undefined;
+  const policies = reflect(jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
+    tell();
+  });
+  const operator = new PolicyOperator({
+    watch: (_path, onChange) => {
+      tell = onChange;
+      return policies;
+    },
+    onEvent: (event) => {
+      const changed = policySet.update(objectsOf(policies));
+      if (changed || event.type !== 'MODIFIED') onPolicy(event);
+      return Promise.resolve();
+    },
+    status,
+    log: log.named('policies'),
+  });
+  return { policies, operator };
+}
+
+const objectsOf = (policies: Store<RawFacts>): RawFacts['object'][] =>
+  [...policies.items.values()].map(({ object }) => object);
+
+async function runPods(
+  { policies, pods }: { readonly policies: Reflector<RawFacts>; readonly pods: PodCache },
+  { policySet, log }: CacheDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await policies.whenSynced(signal).catch(() => undefined);
+  if (signal.aborted) return;
+  if (policies.items.size === 0) log.info({}, 'no GCPolicy exists, nothing is collected');
+  policySet.update(objectsOf(policies));
+  pods.covers(podLabelKeys(policySet.ranked));
+  await pods.reflector.run(signal);
+}
+
+const syncCheck = ([name, reflector]: readonly [string, Syncing]): Check => ({
+  name: `${name}-synced`,
+  check: () => (reflector.synced ? undefined : (reflector.lastError ?? 'not listed yet')),
+});
+
+type Syncing = Pick<Reflector<Identified>, 'synced' | 'lastError'>;

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Registry } from 'prom-client';
+import { PolicySet } from '../../api/policy/policy-set.ts';
+import { EventRecorder } from '../../kube/events/event-recorder.ts';
+import { LeaseElector } from '../../kube/lease/lease.ts';
+import { reportingControllers } from '../../kube/events/recorder.ts';
+import { statusPatcher } from '../../kube/actions/status-patch.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { Heartbeat } from '../../runtime/scheduling/heartbeat.ts';
+import type { ListeningServer } from '../../runtime/serving/http-server.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { loop } from '../../runtime/scheduling/loop.ts';
+import { collectYoungAlone, letHeapDouble } from '../../runtime/serving/v8-heap.ts';
+import { Wake } from '../../runtime/scheduling/wake.ts';
+import { createLogger } from '../../runtime/logging/winston-logger.ts';
+import { controllerCaches, type Caches } from './caches.ts';
+import type { ControllerConfig } from './command.ts';
+import { connect, type Connected } from '../cli/connect.ts';
+import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
+import { buildUnits, type Units } from './units.ts';
+import { exitCode } from '../cli/exit.ts';
+import { preflight } from './preflight.ts';
+import { startServers } from '../cli/servers.ts';
+import { stopSignal } from '../cli/stop-signal.ts';
+import { revision, version } from '../version/version.ts';
+
+/** What the controller cannot work without. */
+const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));
+
+/** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
+export async function runController(config: ControllerConfig): Promise<number> {
+  collectYoungAlone();
+  letHeapDouble(true);
+  const log = createLogger({ format: config.logFormat, verbosity: config.v });
+  const stop = stopSignal((signal) => {
+    log.info({ signal }, 'stopping controller');
+  });
+  const registry = new Registry();
+  const metrics = controllerMetrics(registry, config.leaderElection.name);
+  const cluster = await connect(config, metrics.call);
+  log.info({ version, revision, cluster: cluster.source }, 'starting controller');
+  const found = await preflight(cluster.transport, needed, stop);
+  if (found === 'no-policies-kind')
+    log.warn({ crd: 'gcpolicies.gc.dustpan.dev' }, 'kind GCPolicy is not installed, waiting for it');
+  const outcome = found === 'stopped' ? found : await run({ config, cluster, registry, metrics, log }, stop);
+  cluster.close();
+  log.info({ outcome }, 'stopped controller');
+  return outcome === 'lost' ? exitCode.failure : exitCode.ok;
+}
+
+interface Base {
+  readonly config: ControllerConfig;
+  readonly cluster: Connected;
+  readonly registry: Registry;
+  readonly metrics: ControllerMetrics;
+  readonly log: Logger;
+}
+
+/** A pass that is longer than this many periods counts as dead. */
+const livePeriods = 3;
+/** A list or a lease that has to be waited for must not look like a dead loop. */
+const liveAtLeastMs = 5 * 60_000;
+const statusPeriodMs = 10_000;
+/** While pods are asked for; a look at nothing costs nothing. */
+const evictionPeriodMs = 10_000;
+const lastStatusMs = 3_000;
+
+async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> {
+  const { config, cluster, log } = base;
+  const recorder = eventRecorder(base);
+  const policySet = new PolicySet();
+  const wake = new Wake();
+  const evictionWake = new Wake();
+  const caches = controllerCaches({
+    ...{ transport: cluster.transport, clock, random: Math.random, log, policySet },
+    metrics: base.metrics.reflector,
+    status: statusPatcher(cluster.transport),
+    onReady: () => {
+      letHeapDouble(false);
+      wake.trigger();
+      evictionWake.trigger();
+    },
+    onPolicy: ({ type, name }) => {
+      log.info({ policy: name, change: type }, 'policies changed');
+      wake.trigger();
+    },
+    onEvictionRequests: () => {
+      evictionWake.trigger();
+    },
+  });
+  const elector = config.leaderElection.enabled ? leaseElector(base, recorder) : undefined;
+  if (elector === undefined) base.metrics.leading(true);
+  const heartbeat = podGcHeartbeat(config);
+  const units = buildUnits({
+    ...base,
+    recorder,
+    policySet,
+    caches,
+    fenced: () => elector?.fenced() ?? true,
+    heartbeat,
+    wake,
+  });
+  const servers = await serve(base, { caches, elector, heartbeat });
+  const lead = leading(base, { units, wake, evictionWake, heartbeat });
+  const background = new AbortController();
+  const work = [caches.run(background.signal), recorder.run(background.signal)];
+  try {
+    return await (elector?.run(lead, stop) ?? lead(stop).then(() => 'released' as const));
+  } finally {
+    background.abort();
+    await Promise.all([...work, ...servers.map((server) => server.close())]);
+  }
+}
+
+const podGcHeartbeat = ({ podGcPeriodMs }: ControllerConfig): Heartbeat =>
+  new Heartbeat('podgc', Math.max(livePeriods * podGcPeriodMs, liveAtLeastMs), clock);
+
+interface Loops {
+  readonly units: Units;
+  readonly wake: Wake;
+  readonly evictionWake: Wake;
+  readonly heartbeat: Heartbeat;
+}
+
+/** What the leader does, until the signal aborts. */
+function leading(
+  base: Base,
+  { units, wake, evictionWake, heartbeat }: Loops,
+): (signal: AbortSignal) => Promise<void> {
+  const { config, log } = base;
+  return async (signal) => {
+    await Promise.all([
+      loop(
+        (pass) => units.podGc.reconcile(pass),
+        { clock, log, wake, heartbeat, ...named(base, 'podgc', config.podGcPeriodMs) },
+        signal,
+      ),
+      loop(
+        (pass) => units.eviction.reconcile(pass),
+        { clock, log, wake: evictionWake, ...named(base, 'eviction', evictionPeriodMs) },
+        signal,
+      ),
+      loop(
+        (pass) => units.status.reconcile(pass),
+        { clock, log, wake: units.statusWake, ...named(base, 'policystatus', statusPeriodMs) },
+        signal,
+      ),
+    ]);
+    // What the last pass did, for as long as the lease is still held.
+    await units.status.reconcile(AbortSignal.timeout(lastStatusMs));
+  };
+}
+
+const named = ({ metrics }: Base, name: string, intervalMs: number) => ({
+  name,
+  intervalMs,
+  onResult: metrics.pass(name, intervalMs),
+});
+
+const instanceOf = ({ podName }: ControllerConfig): string => podName ?? hostname();
+
+function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {
+  return new EventRecorder({
+    transport: cluster.transport,
+    clock,
+    log: log.named('events'),
+    random: Math.random,
+    reportingController: reportingControllers.controller,
+    reportingInstance: instanceOf(config),
+    metrics: metrics.events,
+  });
+}
+
+function leaseElector({ config, cluster, metrics, log }: Base, recorder: EventRecorder): LeaseElector {
+  const { namespace, name, ...times } = config.leaderElection;
+  return new LeaseElector({
+    ...times,
+    transport: cluster.lease,
+    clock,
+    log: log.named('lease'),
+    random: Math.random,
+    lease: { namespace, name },
+    identity: `${instanceOf(config)}_${randomUUID()}`,
+    onEvent: (event) => {
+      recorder.record(event);
+    },
+    onMasterStatus: metrics.leading,
+    onSlowPath: metrics.slowRenewal,
+  });
+}
+
+interface Watched {
+  readonly caches: Caches;
+  readonly elector: LeaseElector | undefined;
+  readonly heartbeat: Heartbeat;
+}
+
+function serve(
+  { config, cluster, registry, log }: Base,
+  { caches, elector, heartbeat }: Watched,
+): Promise<readonly ListeningServer[]> {
+  const lease = { name: 'leader-election', check: () => elector?.health() };
+  return startServers({ config, cluster, registry, log, live: [lease, heartbeat], ready: caches.checks });
+}

@@ -1,0 +1,107 @@
+import type { Command, OptionValues } from '@commander-js/extra-typings';
+import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
+import { kubeConfigSource, set, thisNode, withCluster, withNode } from '../cli/config.ts';
+import { UsageError } from '../cli/exit.ts';
+import { LenientCommand, list, onOff, text, type EarlierOptions, type OptionsOf } from '../cli/option.ts';
+import { outputOption } from '../cli/output.ts';
+import type { System } from '../cli/system.ts';
+
+const about = `Lists what the controller and the agents would remove, in order, each with its reason, and removes nothing. Plans from the cluster of the kubeconfig, or from a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, nodes are only summed up, as their agents report them. On a node, --cri-socket plans its images and containers too; for localStorageEviction this needs the right to get nodes/stats. NO_COLOR, set to anything, turns colours off.
+
+Examples:
+  # what a policy would do, before it is applied
+  dustpan plan --policy=policy.yaml
+
+  # why everything else is kept
+  dustpan plan --kept -o json
+
+  # from a snapshot, at the time it was taken
+  dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z`;
+
+const notTime = (given: string): string | undefined =>
+  parseRfc3339(given) === undefined ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z.' : undefined;
+
+/** The command with the options of those that make a plan: `plan` and `why`. */
+export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
+  withNode(
+    withCluster(
+      command
+        .option(
+          '--policy <FILE>',
+          'File with GCPolicies, JSON or YAML, instead of those of the snapshot or the cluster. Can be repeated.',
+          list,
+        )
+        .option(
+          '--snapshot <DIRECTORY>',
+          'Plan from a snapshot, without a cluster. Not set: from the cluster as it is now.',
+          text(),
+        )
+        .option(
+          '--now <TIME>',
+          'Time to plan for, such as 2026-01-15T12:00:00Z. Not set: now.',
+          text(notTime),
+        )
+        .option(
+          '--assume-quarantine-elapsed [true|false]',
+          'Skip waiting periods (missing nodes, deleted pods).',
+          onOff,
+          false,
+        )
+        .addOption(outputOption()),
+    ),
+  );
+
+const planOptions = () =>
+  withPlan(
+    new LenientCommand('plan')
+      .summary('lists what would be removed, and why')
+      .description(about)
+      .option('--kept [true|false]', 'Also list what is kept, each with its reason.', onOff, false),
+  );
+
+export type PlanInputs = ReturnType<typeof planConfig>;
+export type PlanConfig = PlanInputs & { readonly kept: boolean };
+
+/** The parsed command: its values, and which of them are from the command line. */
+interface Parsed {
+  opts(): OptionsOf<typeof withPlan<[], EarlierOptions>>;
+  getOptionValueSource(key: string): string | undefined;
+}
+
+/** The settings that `plan` and `why` share, valid together; throws UsageError for what is not. */
+export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
+  const options = parsed.opts();
+  const { now: time = '', policy = [] } = options;
+  const now = parseRfc3339(time);
+  return {
+    policyFiles: policy,
+    ...sourceOf(parsed, env, command),
+    /** undefined = now. */
+    now: now === undefined ? undefined : new Date(now),
+    assumeElapsed: options.assumeQuarantineElapsed,
+    output: options.output,
+    isColourAllowed: set(env['NO_COLOR']) === undefined,
+    kube: kubeConfigSource(options, env),
+  };
+}
+
+/** `snapshot` undefined = from the cluster; `node` undefined = not on a node, or the node is left out. */
+function sourceOf(parsed: Parsed, env: System['env'], command: string) {
+  const options = parsed.opts();
+  // On a node the socket is often in the environment; the command line overrides it.
+  const isGiven = (key: keyof typeof options): boolean => parsed.getOptionValueSource(key) === 'cli';
+  const isSnapshotOnly = isGiven('snapshot') && !isGiven('criSocket');
+  const isNodeOnly = isGiven('criSocket') && !isGiven('snapshot');
+  const snapshot = isNodeOnly ? undefined : options.snapshot;
+  const node = isSnapshotOnly ? undefined : thisNode(options, env, command);
+  if (snapshot !== undefined && node !== undefined)
+    throw new UsageError([`${command}: --cri-socket and --snapshot exclude each other`]);
+  return { snapshot, node };
+}
+
+export const planCommand = (system: System) =>
+  planOptions().action(async ({ kept }, command) => {
+    const config = { ...planConfig(command, system), kept };
+    const { runPlan } = await import('./plan.ts');
+    system.exitCode = await runPlan(config, system);
+  });

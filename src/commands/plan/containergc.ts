@@ -1,0 +1,21 @@
+import { planContainerGc } from '../../agent/containergc/plan.ts';
+import { observeGone } from '../../agent/containergc/pods.ts';
+import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
+import { containerReasons } from '../../gc/reasons/containers.ts';
+import { summarize } from '../../gc/summary.ts';
+import type { NodePart } from '../../snapshot/world.ts';
+import { listed, type PlanOptions, type UnitPlan } from './document.ts';
+
+/** What the agent's container GC would do on a node in its first pass, by its own plan. */
+export function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
+  const { name: node, containers, sandboxes, pods, logs } = part;
+  const { now, assumeElapsed: assumeGone } = options;
+  const seen = { containers, sandboxes, pods, logs };
+  const facts = { ...seen, sightings: observeGone(new Map(), seen, now) };
+  const plan = planContainerGc(facts, { governance, now, assumeGone });
+  const all = [...plan.removals, ...plan.kept];
+  const decisions = listed(all, containerReasons, { ...options, node });
+  if (nodeRule(governance, 'containerGC').kind === 'keep') return { decisions, totals: undefined };
+  const { planned, kept, waiting, reasons, bytes } = summarize(all);
+  return { decisions, totals: { unit: 'containergc', node, planned, kept, waiting, reasons, bytes } };
+}

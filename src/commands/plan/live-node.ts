@@ -1,0 +1,109 @@
+import { strayContainers } from '../../agent/imagegc/holds.ts';
+import { join } from 'node:path';
+import { criRuntime } from '../../cri/client.ts';
+import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
+import { socketPath } from '../../cri/sockets.ts';
+import { listPages } from '../../kube/cache/list-watch.ts';
+import { nodePodsResource, type NodePodFacts } from '../../kube/cache/node-pods.ts';
+import type { ClusterConnection } from '../../kube/auth/credentials.ts';
+import type { KubeTransport } from '../../kube/http/transport.ts';
+import { imageDisk, statFsReader } from '../../node/disk/filesystem.ts';
+import { LocalLogs } from '../../node/logs/logs.ts';
+import { StateFile } from '../../node/disk/state-file.ts';
+import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
+import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import { errorLine } from '../../runtime/errors.ts';
+import { inOrder, type NodePart } from '../../snapshot/world.ts';
+import { askKubelet } from '../agent/kubelet-usage.ts';
+import type { ThisNode } from '../cli/config.ts';
+
+interface Tools {
+  readonly transport: KubeTransport;
+  readonly connection: ClusterConnection;
+  /** Somebody wants to know what pods use. */
+  readonly needsUsage: boolean;
+  /** What is remarkable is added. */
+  readonly notes: string[];
+}
+
+/** Looks into the node this runs on as its agent does; rejects when its runtime does not answer or is not ready, or its pods cannot be listed. */
+export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSignal): Promise<NodePart> {
+  const runtime = criRuntime({ socket: socketPath(node.criSocket) });
+  try {
+    return await read(node, { ...tools, runtime }, signal);
+  } finally {
+    runtime.close();
+  }
+}
+
+async function read(
+  node: ThisNode,
+  { runtime, transport, connection, needsUsage, notes }: Tools & { readonly runtime: ContainerRuntime },
+  signal: AbortSignal,
+): Promise<NodePart> {
+  const { name, podLogs, containerLogs } = node;
+  const orNote = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await asked;
+    } catch (err) {
+      notes.push(`Node ${name}: ${errorLine(err)}.`);
+      return undefined;
+    }
+  };
+  await runtime.checkReady(signal);
+  const sandboxImage = await orNote(runtime.sandboxImage(signal));
+  const images = await runtime.listImages(signal);
+  const containers = await runtime.listContainers(signal);
+  const sandboxes = await runtime.listSandboxes(signal);
+  const usage = needsUsage
+    ? await orNote(askKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
+    : undefined;
+  const pods = await podsOf(name, transport, signal);
+  return inOrder({
+    ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
+    mounted: await mountedImages({ runtime, containers, pods }, signal),
+    disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
+    logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
+    state: await stateOf(node, notes, signal),
+  });
+}
+
+async function podsOf(
+  name: string,
+  transport: KubeTransport,
+  signal: AbortSignal,
+): Promise<readonly NodePodFacts[]> {
+  const source = { transport, clock, random: Math.random, resource: nodePodsResource(name) };
+  const pods: NodePodFacts[] = [];
+  for await (const { items } of listPages(source, signal)) pods.push(...items);
+  return pods;
+}
+
+interface Strays {
+  readonly runtime: ContainerRuntime;
+  readonly containers: readonly RuntimeContainer[];
+  readonly pods: readonly NodePodFacts[];
+}
+
+/** Image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+async function mountedImages(
+  { runtime, containers, pods }: Strays,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const mounted: string[] = [];
+  for (const { id } of strayContainers(containers, pods)) {
+    mounted.push(...((await runtime.containerStatus(id, signal))?.mountedImages ?? []));
+  }
+  return mounted;
+}
+
+async function stateOf(
+  { name, stateDirectory }: ThisNode,
+  notes: string[],
+  signal: AbortSignal,
+): Promise<AgentState> {
+  const reading = await new StateFile(join(stateDirectory, 'state.json')).read(signal);
+  if (reading.kind === 'read') return reading.state;
+  if (reading.kind === 'startOver') notes.push(`Node ${name}: the agent's state file ${reading.reason}.`);
+  return emptyState;
+}

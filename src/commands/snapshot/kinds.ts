@@ -1,0 +1,55 @@
+import { policiesPath } from '../../kube/actions/live-policies.ts';
+import type { SnapshotKind } from './objects.ts';
+
+/** One file of a snapshot and where its objects come from. */
+export interface SnapshotList {
+  /** Of the file, without its ending. */
+  readonly name: string;
+  /** As `kubectl get` takes it, for messages. */
+  readonly resource: string;
+  readonly path: string;
+  readonly apiVersion: string;
+  readonly kind: SnapshotKind;
+  /** Objects of one request: a page is held in one piece. */
+  readonly pageSize: number;
+  /** Of our own: a cluster without the kind has no such objects, and that is known. */
+  readonly optional?: boolean;
+}
+
+const pageSize = 500;
+/** A node has the list of its images in its status, and a report up to 50 KB. */
+const pageSizeOfLarge = 100;
+const ours = 'gc.dustpan.dev/v1alpha1';
+
+/**
+ * The lists of a snapshot in the order in which they are read. Pods come first: whatever a pod refers to that was made in the meantime is then
+ * found, and nothing looks abandoned only because it was looked for too early.
+ */
+export const snapshotLists: readonly SnapshotList[] = [
+  { name: 'pods', resource: 'pods', path: '/api/v1/pods', apiVersion: 'v1', kind: 'Pod', pageSize },
+  {
+    ...{ name: 'nodes', resource: 'nodes', path: '/api/v1/nodes' },
+    ...{ apiVersion: 'v1', kind: 'Node', pageSize: pageSizeOfLarge },
+  },
+  {
+    ...{ name: 'namespaces', resource: 'namespaces', path: '/api/v1/namespaces' },
+    ...{ apiVersion: 'v1', kind: 'Namespace', pageSize },
+  },
+  {
+    ...{ name: 'jobs', resource: 'jobs.batch', path: '/apis/batch/v1/jobs' },
+    ...{ apiVersion: 'batch/v1', kind: 'Job', pageSize },
+  },
+  {
+    ...{ name: 'replicasets', resource: 'replicasets.apps', path: '/apis/apps/v1/replicasets' },
+    ...{ apiVersion: 'apps/v1', kind: 'ReplicaSet', pageSize },
+  },
+  {
+    ...{ name: 'policies', resource: 'gcpolicies.gc.dustpan.dev', path: policiesPath },
+    ...{ apiVersion: ours, kind: 'GCPolicy', pageSize: pageSizeOfLarge, optional: true },
+  },
+  {
+    ...{ name: 'nodegcreports', resource: 'nodegcreports.gc.dustpan.dev' },
+    path: '/apis/gc.dustpan.dev/v1alpha1/nodegcreports',
+    ...{ apiVersion: ours, kind: 'NodeGCReport', pageSize: pageSizeOfLarge, optional: true },
+  },
+];

@@ -1,0 +1,121 @@
+import {
+  each,
+  fields,
+  isObject,
+  named,
+  shortened,
+  texts,
+  whole,
+  type JsonObject,
+  type Pick,
+} from './pick.ts';
+
+/**
+ * What a snapshot keeps of each kind: no more than a rule reads, or a person needs to recognise the object. So there is no place for a secret:
+ * environment, command lines, probes, annotations of users and managedFields are not on these lists.
+ */
+const picks = {
+  Pod: objectOf({ spec: podSpec(), status: podStatus }),
+  Node: objectOf({
+    spec: fields({ ...named('unschedulable'), taints: each(fields(named('key', 'value', 'effect'))) }),
+    status: fields({ conditions: conditions() }),
+  }),
+  Namespace: objectOf({ status: fields(named('phase')) }),
+  Job: objectOf({ status: fields({ conditions: conditions() }) }),
+  ReplicaSet: objectOf({}),
+  GCPolicy: objectOf({ spec: whole }),
+  NodeGCReport: objectOf({ status: whole }),
+} as const;
+
+export type SnapshotKind = keyof typeof picks;
+
+/** An object of a cluster as it stands in a snapshot, free of secrets. */
+export function snapshotObject(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: SnapshotKind },
+  object: unknown,
+): JsonObject {
+  const picked = picks[kind](object);
+  return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
+}
+
+/** The annotations that rules read: of a pod the one of a mirror, of a sandbox where its pod comes from. */
+const podAnnotations: ReadonlySet<string> = new Set([
+  'kubernetes.io/config.mirror',
+  'kubernetes.io/config.source',
+]);
+
+/** Annotations of pods and sandboxes that a snapshot keeps. */
+export const keptPodAnnotations: Pick = texts((name) => podAnnotations.has(name));
+
+function objectOf(parts: Readonly<Record<string, Pick>>): Pick {
+  return fields({ metadata: metadata(), ...parts });
+}
+
+function metadata(): Pick {
+  return fields({
+    ...named('name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'),
+    ...named('deletionTimestamp', 'deletionGracePeriodSeconds', 'labels', 'finalizers'),
+    annotations: (value) => keptPodAnnotations(value),
+    ownerReferences: each(fields(named('apiVersion', 'kind', 'name', 'uid', 'controller'))),
+  });
+}
+
+function conditions(): Pick {
+  return each(fields(named('type', 'status', 'reason', 'lastTransitionTime')));
+}
+
+function podSpec(): Pick {
+  const storage = fields(named('ephemeral-storage'));
+  const container = fields({
+    ...named('name', 'image', 'restartPolicy'),
+    resources: fields({ limits: storage, requests: storage }),
+  });
+  return fields({
+    ...named('nodeName', 'priority', 'priorityClassName', 'restartPolicy', 'terminationGracePeriodSeconds'),
+    containers: each(container),
+    initContainers: each(container),
+    ephemeralContainers: each(container),
+    overhead: storage,
+    volumes: each(volume),
+  });
+}
+
+const volumeSources: Readonly<Record<string, Pick>> = {
+  emptyDir: fields(named('medium', 'sizeLimit')),
+  image: fields(named('reference')),
+};
+
+/** Of other volumes the type alone: what they point at is nobody's business. */
+function volume(value: unknown): unknown {
+  if (!isObject(value)) return undefined;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, source]) => [
+      key,
+      key === 'name' ? source : (volumeSources[key]?.(source) ?? {}),
+    ]),
+  );
+}
+
+/** As much of a message as a policy can match. */
+const maxMessageLength = 256;
+/** As the rules see it, every other phase is an end. */
+const unfinishedPhases: ReadonlySet<unknown> = new Set(['Pending', 'Running', 'Unknown']);
+
+const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
+const containerStatus = fields({ ...named('name'), state: fields({ terminated }) });
+const unfinished = fields({ ...named('phase', 'reason', 'startTime'), conditions: conditions() });
+const finished = fields({
+  ...named('phase', 'reason', 'startTime'),
+  message: shortened(maxMessageLength),
+  conditions: conditions(),
+  containerStatuses: each(containerStatus),
+  initContainerStatuses: each(containerStatus),
+  ephemeralContainerStatuses: each(containerStatus),
+});
+
+/** Rules read the message and the ends of containers of finished pods alone. */
+function podStatus(value: unknown): unknown {
+  return unfinishedPhases.has(isObject(value) ? value['phase'] : undefined)
+    ? unfinished(value)
+    : finished(value);
+}

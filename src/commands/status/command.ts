@@ -1,0 +1,36 @@
+import { kubeConfigSource, set, withCluster } from '../cli/config.ts';
+import { LenientCommand, onOff } from '../cli/option.ts';
+import { outputOption } from '../cli/output.ts';
+import type { System } from '../cli/system.ts';
+
+const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due and deleted, bytes that only a threshold or a limit keeps, and bytes that were freed since the agents started. A report older than 15 minutes is stale. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; -o json has them here, too. NO_COLOR, set to anything, turns colours off.
+
+Examples:
+  # of the current context
+  dustpan status
+
+  # while a policy takes effect
+  dustpan status --watch
+
+  # for a script: is there a problem?
+  dustpan status -o json | jq -e '.trouble | length == 0'`;
+
+const statusOptions = () =>
+  withCluster(
+    new LenientCommand('status')
+      .summary('shows policies, nodes, and problems')
+      .description(about)
+      .option('-w, --watch [true|false]', 'Show it again after each change, until Ctrl-C.', onOff, false)
+      .addOption(outputOption()),
+  );
+
+export const statusCommand = (system: System) =>
+  statusOptions().action(async (options) => {
+    const { runStatus } = await import('./status.ts');
+    const config = {
+      ...options,
+      kube: kubeConfigSource(options, system.env),
+      isColourAllowed: set(system.env['NO_COLOR']) === undefined,
+    };
+    system.exitCode = await runStatus(config, system);
+  });

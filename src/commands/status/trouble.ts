@@ -1,0 +1,125 @@
+import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
+import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
+import { parsePolicy } from '../../api/policy/policy.ts';
+
+/** One problem, with every object that has it. */
+export interface Trouble {
+  readonly kind: 'GCPolicy' | 'Node';
+  readonly names: readonly string[];
+  /** The reason of the condition, or a word of ours. */
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339; of several the earliest. null = not known. */
+  readonly since: string | null;
+}
+
+/** From the worst: nothing works, something failed, something may fail, state unknown, agents missing. */
+const severities = ['Refused', 'PolicyDegraded', 'NodeDegraded', 'AtRisk', 'Silent', 'Behind'] as const;
+
+interface Found {
+  readonly severity: (typeof severities)[number];
+  readonly reason: string;
+  readonly message: string;
+  readonly since?: string | undefined;
+}
+
+interface Named extends Found {
+  readonly kind: Trouble['kind'];
+  readonly name: string;
+}
+
+/** All problems, worst first; the same problem of several objects is listed once. */
+export function troublesOf(
+  policies: readonly GCPolicy[],
+  reports: readonly NodeGCReport[] | undefined,
+  now: Date,
+): readonly Trouble[] {
+  const all: readonly Named[] = [
+    ...policies.flatMap((policy) =>
+      ofPolicy(policy, now).map((found) => ({ ...found, kind: 'GCPolicy', name: nameOf(policy) }) as const),
+    ),
+    ...(reports ?? []).flatMap((report) =>
+      ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
+    ),
+  ];
+  // The nodes themselves say more.
+  const areNodesNamed = all.some(({ severity }) => severity === 'NodeDegraded');
+  const shown = all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed));
+  const groups = new Map<string, [Named, ...Named[]]>();
+  for (const one of shown.toSorted((a, b) => rank(a) - rank(b))) {
+    const key = JSON.stringify([one.severity, one.kind, one.reason, one.message]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()].map(troubleOf);
+}
+
+const nameOf = ({ metadata }: GCPolicy | NodeGCReport): string => metadata?.name ?? '';
+const rank = ({ severity }: Found): number => severities.indexOf(severity);
+
+function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
+  const [{ kind, reason, message }] = group;
+  const times = group.flatMap(({ since }) => since ?? []);
+  return {
+    ...{ kind, reason, message },
+    names: group.map(({ name }) => name).toSorted(),
+    since: times.toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null,
+  };
+}
+
+/** The controller needs a moment for a new policy. */
+const freshMs = 60_000;
+
+function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
+  const { conditions, nodes: { desired = 0, upToDate = 0 } = {} } = policy.status ?? {};
+  const parsed = parsePolicy(policy);
+  const refused = conditionOf(conditions, 'Accepted', 'False');
+  if (parsed.kind === 'invalid') {
+    const message = `The policy is invalid, nothing that it might select is deleted: ${parsed.policy.problems.join('; ')}`;
+    return [{ severity: 'Refused', reason: 'InvalidPolicy', message, since: refused?.lastTransitionTime }];
+  }
+  const missing = `${desired - upToDate} of ${desired} nodes have not reported under this policy: does an agent run on them?`;
+  return [
+    ...found('Refused', refused),
+    ...found('PolicyDegraded', conditionOf(conditions, 'Degraded', 'True')),
+    ...unseen(policy, now),
+    ...(upToDate < desired ? [{ severity: 'Behind', reason: 'NodesBehind', message: missing } as const] : []),
+  ];
+}
+
+function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
+  if ((status?.observedGeneration ?? -1) >= (metadata?.generation ?? 0)) return [];
+  const since = status === undefined ? metadata?.creationTimestamp : undefined;
+  if (since !== undefined && now.getTime() - Date.parse(since) < freshMs) return [];
+  const message = 'The controller has not seen the current version of the policy: is it running?';
+  return [{ severity: 'Silent', reason: 'NotObserved', message, since }];
+}
+
+/** An agent reports every 5 min; for the controller, too, a report is stale after three times that. */
+const staleMinutes = 15;
+
+function ofNode({ metadata, status }: NodeGCReport, now: Date): readonly Found[] {
+  const since = status?.reportTime ?? metadata?.creationTimestamp;
+  const isStale = since !== undefined && now.getTime() - Date.parse(since) > staleMinutes * 60_000;
+  const message = `The agent has not reported for more than ${staleMinutes} minutes: is it running?`;
+  return [
+    ...found('NodeDegraded', conditionOf(status?.conditions, 'Degraded', 'True')),
+    ...found('AtRisk', conditionOf(status?.conditions, 'KeepListAtRisk', 'True')),
+    ...(isStale ? [{ severity: 'Silent', reason: 'Stale', message, since } as const] : []),
+  ];
+}
+
+type Condition = GCPolicyStatusCondition;
+
+const conditionOf = (
+  conditions: readonly Condition[] | undefined,
+  type: string,
+  status: Condition['status'],
+): Condition | undefined => conditions?.find((one) => one.type === type && one.status === status);
+
+function found(severity: Found['severity'], condition: Condition | undefined): readonly Found[] {
+  if (condition === undefined) return [];
+  const { reason, message, lastTransitionTime: since } = condition;
+  return [{ severity, reason, message, since }];
+}

@@ -1,0 +1,23 @@
+import { LenientCommand } from '../cli/option.ts';
+import { formatted, outputOption } from '../cli/output.ts';
+import type { System } from '../cli/system.ts';
+import { platform, revision, version } from './version.ts';
+
+export const versionLine = (): string =>
+  `dustpan ${version} (revision ${revision}, node ${process.version}, ${platform()})`;
+
+const about = `Prints the version of dustpan, the revision it was built from, and what it runs on.
+
+Examples:
+  # for a script
+  dustpan version -o json`;
+
+export const versionCommand = (system: System) =>
+  new LenientCommand('version')
+    .summary('prints the version')
+    .description(about)
+    .addOption(outputOption())
+    .action(async ({ output }) => {
+      const facts = { version, revision, nodeVersion: process.version, platform: platform() };
+      system.stdout(await formatted(output, facts, () => `${versionLine()}\n`));
+    });

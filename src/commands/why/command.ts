@@ -1,0 +1,109 @@
+import { Argument } from '@commander-js/extra-typings';
+import { parseImageReference } from '../../api/image-reference.ts';
+import { UsageError } from '../cli/exit.ts';
+import { LenientCommand, text } from '../cli/option.ts';
+import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
+import type { System } from '../cli/system.ts';
+
+const about = `Explains one object: whether the controller or the agent would remove it, the reason, the values behind it, the policy and field that decide, when time alone would change the verdict, and what else would. Nothing is touched. Plans as the command plan does, from the cluster or a snapshot. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.
+
+Examples:
+  # why is this pod still there?
+  dustpan why pod batch/report-28
+
+  # its verdict under another policy
+  dustpan why pod batch/report-28 --policy=policy.yaml
+
+  # on a node: why is this image kept?
+  dustpan why image nginx:1.25 --cri-socket=/run/containerd/containerd.sock
+
+  # from a snapshot
+  dustpan why container 4f2ac9 --snapshot=./snapshot`;
+
+/** What is asked about. */
+export type Question =
+  | {
+      readonly kind: 'pod';
+      /** undefined = the current one. */
+      readonly namespace: string | undefined;
+      readonly name: string;
+    }
+  | {
+      readonly kind: 'image' | 'container';
+      /** As it was given. */
+      readonly text: string;
+      /** undefined = every one. */
+      readonly node: string | undefined;
+    };
+
+export interface WhyConfig {
+  readonly plan: PlanInputs;
+  readonly question: Question;
+}
+
+const whyOptions = () =>
+  withPlan(
+    new LenientCommand('why')
+      .summary('explains why one pod, image or container is removed or kept')
+      .description(about)
+      .addArgument(new Argument('<KIND>', 'Kind of the object.').choices(['pod', 'image', 'container']))
+      .argument(
+        '<NAME>',
+        'NAMESPACE/NAME of a pod (NAME alone: in the current namespace), reference or id of an image, id of a container or sandbox, or path of a log. The beginning of an id is enough.',
+      )
+      .option(
+        '--node <NODE>',
+        'For images and containers: only on this node. Not set: on every known node.',
+        text(),
+      ),
+  );
+
+export const whyCommand = (system: System) =>
+  whyOptions().action(async (kind, name, { node }, command) => {
+    const question = questionOf(kind, name, node);
+    if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
+    const config = { plan: planConfig(command, system, 'why'), question };
+    const { runWhy } = await import('./why.ts');
+    system.exitCode = await runWhy(config, system);
+  });
+
+type Asked = Question | { readonly problem: string };
+
+function questionOf(kind: string, text: string, node: string | undefined): Asked {
+  if (kind === 'image') return imageQuestion(text, node);
+  if (kind === 'container') return containerQuestion(text, node);
+  return node === undefined ? podQuestion(text) : { problem: '--node is for images and containers' };
+}
+
+function podQuestion(text: string): Asked {
+  const names = text.split('/');
+  const [first = '', second] = names;
+  if (names.length > 2 || !names.every((name) => podName.test(name)))
+    return { problem: `pod: must be NAMESPACE/NAME, is ${JSON.stringify(text)}` };
+  return second === undefined
+    ? { kind: 'pod', namespace: undefined, name: first }
+    : { kind: 'pod', namespace: first, name: second };
+}
+
+const podName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+/** How Kubernetes writes ids of containers, and old runtimes those of images: with the runtime before them. */
+const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
+
+function imageQuestion(given: string, node: string | undefined): Asked {
+  const text = given.trim().replace(scheme, '');
+  return parseImageReference(text) === undefined
+    ? { problem: `image: must be a reference or an id, is ${JSON.stringify(given)}` }
+    : { kind: 'image', text, node };
+}
+
+/** Less of an id is more often a mistake than a question. */
+const leastId = 4;
+
+function containerQuestion(given: string, node: string | undefined): Asked {
+  const text = given.trim().replace(scheme, '');
+  return text.length < leastId || /\s/.test(text)
+    ? {
+        problem: `container: must be at least ${leastId} characters of an id, or a path, is ${JSON.stringify(given)}`,
+      }
+    : { kind: 'container', text, node };
+}

@@ -1,0 +1,96 @@
+import { resolvedTarget } from '../../agent/containergc/log-names.ts';
+import type { World } from '../../snapshot/world.ts';
+import type { NodeObject, PodObject } from '../plan/document.ts';
+import type { Question } from './command.ts';
+import { ambiguous, missing, type Target } from './found.ts';
+
+type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;
+
+/** The container or the sandbox that an id begins, or the log at a path. */
+export function findContainer(question: ContainerQuestion, world: World): Target {
+  return question.text.startsWith('/') ? findLog(question, world) : findById(question, world);
+}
+
+interface Candidate {
+  readonly id: string;
+  readonly node: string;
+  readonly text: string;
+}
+
+function findById({ text, node }: ContainerQuestion, world: World): Target {
+  const all = candidatesOf(world);
+  const exact = all.filter(({ id }) => id === text);
+  const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
+  const [one] = found;
+  if (one === undefined) return missing(missingText(text, world));
+  if (found.length > 1)
+    return ambiguous(
+      text,
+      found.map((candidate) => candidate.text),
+    );
+  return {
+    kind: 'found',
+    object: { kind: 'Container', text, node: node ?? null },
+    world: { ...world, parts: world.parts.filter(({ name }) => name === one.node) },
+    asked: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
+  };
+}
+
+function candidatesOf({ parts }: World): readonly Candidate[] {
+  return parts.flatMap(({ name: node, containers = [], sandboxes = [] }) => [
+    ...containers.map(({ id, name }) => ({
+      id,
+      node,
+      text: `${shortId(id)} (container ${name} on ${node})`,
+    })),
+    ...sandboxes.map(({ id, podNamespace, podName }) => ({
+      ...{ id, node },
+      text: `${shortId(id)} (sandbox of ${podNamespace}/${podName} on ${node})`,
+    })),
+  ]);
+}
+
+/** Long enough to distinguish ids that begin alike. */
+const shortId = (id: string): string => id.slice(0, 16);
+
+function missingText(text: string, { parts }: World): string {
+  const unknown = parts.filter(
+    ({ containers, sandboxes }) => containers === undefined || sandboxes === undefined,
+  );
+  const nodes = parts.map(({ name }) => name).join(', ');
+  const blind = unknown.map(({ name }) => name).join(', ');
+  const but = blind === '' ? '' : `; those of ${blind} are not all known`;
+  return `there is no container or sandbox ${text} on ${nodes}, or not any more${but}`;
+}
+
+/** Everything in a pod's log directory, except rotated logs, is removed or kept with it; so is a link that points into it. */
+function findLog({ text, node }: ContainerQuestion, world: World): Target {
+  const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
+  const parts = world.parts.filter(({ logs }) =>
+    [...(logs?.entries.map((entry) => entry.path) ?? []), ...(logs?.directories ?? [])].some((one) =>
+      isAtOrBelow(one, path),
+    ),
+  );
+  if (parts.length === 0)
+    return missing(`there is no log ${path} on ${world.parts.map(({ name }) => name).join(', ')}`);
+  const targets = parts.flatMap(({ logs }) =>
+    (logs?.entries ?? []).flatMap((entry) =>
+      entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
+    ),
+  );
+  return {
+    kind: 'found',
+    object: { kind: 'Container', text: path, node: node ?? null },
+    world: { ...world, parts },
+    asked: (object) => isLogOf(object, [path, ...targets]),
+    path,
+  };
+}
+
+const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
+
+function isLogOf(object: PodObject | NodeObject, paths: readonly string[]): boolean {
+  if (object.kind === 'Pod' || object.path === undefined) return false;
+  const { kind, path } = object;
+  return paths.some((one) => one === path || (kind === 'LogDirectory' && isAtOrBelow(one, path)));
+}

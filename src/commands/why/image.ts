@@ -1,0 +1,66 @@
+import { imageIndex } from '../../api/image-index.ts';
+import { parseImageReference, repositoryOf } from '../../api/image-reference.ts';
+import type { RuntimeImage } from '../../cri/runtime.ts';
+import { nearest } from '../../runtime/text/nearest.ts';
+import type { NodePart, World } from '../../snapshot/world.ts';
+import type { Question } from './command.ts';
+import { ambiguous, missing, type Target } from './found.ts';
+
+type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
+
+/** The image of a question on each node that has it: by a name as the spec of a pod may have it, by a digest, or by the beginning of its id. */
+export function findImage({ text, node }: ImageQuestion, world: World): Target {
+  const known = world.parts.filter(({ images }) => images !== undefined);
+  if (known.length === 0) return missing(`the images of ${namesOf(world.parts)} are not known`);
+  const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));
+  const ids = new Set(found.flatMap((one) => one.ids));
+  if (ids.size === 0) return missing(`there is no image ${text} on ${namesOf(known)}${hint(text, known)}`);
+  const byId = [...ids].filter((id) => isBeginning(text, id));
+  if (byId.length > 1)
+    return ambiguous(
+      text,
+      byId.map((id) => describe(id, known)),
+    );
+  return {
+    kind: 'found',
+    object: { kind: 'Image', text, node: node ?? null },
+    world: { ...world, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
+    asked: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
+  };
+}
+
+const namesOf = (parts: readonly NodePart[]): string => parts.map(({ name }) => name).join(', ');
+
+function idsOf(text: string, images: readonly RuntimeImage[]): readonly string[] {
+  const named = imageIndex(images).idsOf(text);
+  if (named.length > 0) return named;
+  return images.flatMap(({ id }) => (isBeginning(text, id) ? [id] : []));
+}
+
+const idForm = /^(sha256:)?[0-9a-f]{4,}$/;
+const bare = (id: string): string => id.replace(/^sha256:/, '');
+const isBeginning = (text: string, id: string): boolean =>
+  idForm.test(text) && bare(id).startsWith(bare(text));
+
+function describe(id: string, parts: readonly NodePart[]): string {
+  const image = parts.flatMap(({ images = [] }) => images).find((one) => one.id === id);
+  const name = image?.tags[0] ?? image?.digests[0];
+  return `${bare(id).slice(0, 12)}${name === undefined ? '' : ` (${name})`}`;
+}
+
+/** What is shorter is in every name. */
+const leastGuessed = 3;
+
+/** Most often it is the tag that is missing or wrong. */
+function hint(text: string, parts: readonly NodePart[]): string {
+  const tags = [...new Set(parts.flatMap(({ images = [] }) => images.flatMap((image) => image.tags)))];
+  const asked = parseImageReference(text);
+  const siblings = tags.filter((tag) => {
+    const reference = parseImageReference(tag);
+    return asked !== undefined && reference !== undefined && repositoryOf(reference) === repositoryOf(asked);
+  });
+  const alike =
+    siblings.length > 0 ? siblings : tags.filter((tag) => text.length >= leastGuessed && tag.includes(text));
+  const guess = alike.length > 0 ? alike.slice(0, 3).join(' or ') : nearest(text, tags);
+  return guess === undefined ? '' : `; did you mean ${guess}?`;
+}

@@ -1,0 +1,128 @@
+import { formatDuration } from '../../runtime/text/duration.ts';
+import type { Explanation, ExplanationDocument } from './explain.ts';
+import type { Holder } from './holders.ts';
+import { wrapped } from '../cli/table.ts';
+
+const width = 80;
+const labelWidth = 11;
+const indent = 2;
+
+/** The answer for a person: for each decision a line with the verdict, then why, by whose word, when, and what would change it. */
+export function whyTable(document: ExplanationDocument): string {
+  const { explanations, notes, generatedAt } = document;
+  const nowMs = Date.parse(generatedAt);
+  const sections = [
+    ...explanations.map((one) => section(one, nowMs)),
+    explanations.length === 0
+      ? ['Nothing is decided about it by itself: it goes or stays with what it belongs to.']
+      : [],
+    notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function section(one: Explanation, nowMs: number): readonly string[] {
+  return [
+    ...wrapped(`${nameOf(one)} ${verdictOf(one)}: ${one.reason}`, width, '    '),
+    ...row('Why', one.detail),
+    ...row('Policy', policyText(one)),
+    ...row('Field', one.field ?? ''),
+    ...row('When', whenText(one, nowMs)),
+    ...row(changeLabel(one), one.change),
+    ...row('Held by', holdersText(one.heldBy ?? [])),
+    ...row('Beware', one.caution ?? ''),
+  ];
+}
+
+function row(label: string, text: string): readonly string[] {
+  if (text === '') return [];
+  const lines = wrapped(text, width - labelWidth - indent, '');
+  return lines.map((line, i) => `${' '.repeat(indent)}${(i === 0 ? label : '').padEnd(labelWidth)}${line}`);
+}
+
+const goes = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
+
+function changeLabel(one: Explanation): string {
+  if (one.verdict === 'Warn') return 'Ends when';
+  return goes(one) ? 'Kept by' : 'Goes when';
+}
+
+function verdictOf(one: Explanation): string {
+  if (one.verdict === 'Warn') return 'is warned about';
+  if (!goes(one)) return 'stays';
+  return one.mode === 'Enforce' ? 'goes' : 'would go';
+}
+
+function nameOf({ object }: Explanation): string {
+  if (object.kind === 'Pod')
+    return `Pod ${object.namespace}/${object.name} (${object.node === null ? 'on no node' : `node ${object.node}`})`;
+  const { kind, node, id, path, name, pod } = object;
+  if (path !== undefined) return `${kindText[kind]} ${path} on ${node}`;
+  const short = (id ?? '').replace(/^sha256:/, '').slice(0, 12);
+  const known = [name, pod === undefined ? undefined : `of pod ${pod}`].filter((text) => text !== undefined);
+  return known.length === 0
+    ? `${kindText[kind]} ${short} on ${node}`
+    : `${kindText[kind]} ${known.join(' ')} (${short}) on ${node}`;
+}
+
+const kindText = {
+  Image: 'Image',
+  Container: 'Container',
+  Sandbox: 'Sandbox',
+  LogDirectory: 'Log directory',
+  LogLink: 'Log link',
+  LogFile: 'Log',
+} as const;
+
+function policyText({ policy, mode }: Explanation): string {
+  if (policy === null) return 'none';
+  if (mode === null) return `GCPolicy ${policy} (invalid: it keeps all it may govern)`;
+  return mode === 'DryRun'
+    ? `GCPolicy ${policy} (DryRun: nothing is touched)`
+    : `GCPolicy ${policy} (Enforce)`;
+}
+
+function whenText(one: Explanation, nowMs: number): string {
+  const { mode, eligibleAt } = one;
+  if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
+  if (goes(one))
+    return mode === 'Enforce'
+      ? 'Now, in the next pass.'
+      : 'Never in mode DryRun; in mode Enforce now, in the next pass.';
+  if (eligibleAt === null) return 'Not by time alone.';
+  const until = `${eligibleAt}, ${awayText(Date.parse(eligibleAt) - nowMs)}, if nothing else changes`;
+  return mode === 'Enforce' ? `${until}.` : `${until}; in mode DryRun it is only counted then.`;
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const secondMs = 1000;
+
+/** As exact as a person wants it. */
+function awayText(ms: number): string {
+  if (ms <= 0) return 'now';
+  if (ms >= 2 * dayMs) return `in ${Math.round(ms / dayMs)} days`;
+  const step = ms >= hourMs ? minuteMs : secondMs;
+  return `in ${formatDuration(Math.ceil(ms / step) * step)}`;
+}
+
+/** More than these nobody reads; the other forms have all. */
+const maxHolders = 4;
+
+function holdersText(holders: readonly Holder[]): string {
+  // The sentence above names a single one.
+  if (holders.length < 2) return '';
+  const shown = holders.slice(0, maxHolders).map(holderText);
+  const more = holders.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more (-o json lists all)`] : [])].join(', ');
+}
+
+function holderText({ container, pod }: Holder): string {
+  const owner = pod === null ? '' : `pod ${pod}`;
+  if (container === null) return `${owner} (names it)`;
+  return `container ${container.name}${owner === '' ? '' : ` of ${owner}`} (${container.state})`;
+}

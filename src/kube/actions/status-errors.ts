@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http';
+import { errorOf, isProtobuf, parseJson, statusFromJson, unwrap } from '../codec/status.ts';
+import { Status } from '../gen/meta.ts';
+import { ApiError, type KubeRequest, type KubeResponse } from '../http/transport.ts';
+
+/** Builds the error of a refused request. The server's own sentence is the message where there is one: it names verb, resource and user. */
+export function refusal(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
+  const told = readStatus(body);
+  const answer = told?.message ?? firstLine(body);
+  const { reason = '', causes = [], explanations = [] } = told ?? {};
+  return new ApiError(messageOf(request, status, { answer, reason: told?.reason }), {
+    ...{ status, reason, causes, explanations, answer },
+    retryAfterMs: retryAfterMs(headers['retry-after']) ?? told?.retryAfterMs,
+  });
+}
+
+/** Reads the Status in either wire form: a server may send protobuf whatever the request accepts. */
+function readStatus(body: Buffer): ApiError | undefined {
+  try {
+    const status = isProtobuf(body) ? Status.decode(unwrap(body).raw) : statusFromJson(parseJson(body));
+    return status.status === 'Failure' ? errorOf(status) : undefined;
+  } catch {
+    // A proxy in front of the API server sends HTML or text.
+    return undefined;
+  }
+}
+
+function messageOf(
+  { method, path }: KubeRequest,
+  status: number,
+  { answer, reason }: { answer: string; reason: string | undefined },
+): string {
+  // A message such as "Unauthorized" only repeats the reason: the request is added.
+  if (reason !== undefined && answer !== '' && answer !== reason) return answer;
+  return `${method} ${path}: ${status} ${answer === '' ? (STATUS_CODES[status] ?? 'error') : answer}`;
+}
+
+const maxLineLength = 200;
+
+/** Priority and fairness, and proxies, send plain text; markup and JSON are no sentence. */
+function firstLine(body: Buffer): string {
+  const [line = ''] = body
+    .subarray(0, 2 * maxLineLength)
+    .toString('utf8')
+    .split('\n', 1);
+  const isSentence = /^[^<{\p{Cc}][^\p{Cc}]*$/u.test(line.trim());
+  return isSentence ? line.trim().slice(0, maxLineLength) : '';
+}
+
+/** The API server sends seconds, never a date. */
+const retryAfterMs = (header: string | string[] | undefined): number | undefined =>
+  typeof header === 'string' && /^\d+$/.test(header) ? Number(header) * 1000 : undefined;

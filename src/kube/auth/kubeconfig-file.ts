@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { errorLine, fileProblem } from '../../runtime/errors.ts';
+import { ConfigError } from '../http/connection-errors.ts';
+
+/** A kubeconfig as it is written, with absolute paths. */
+interface RawKubeconfig {
+  readonly 'current-context': string;
+  readonly clusters: readonly RawEntry[];
+  readonly contexts: readonly RawEntry[];
+  readonly users: readonly RawEntry[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type RawEntry = Fields & { readonly name: string };
+
+/** Reads and merges kubeconfig files, and mends what client-node does not do as kubectl does. */
+export async function readKubeconfig(files: readonly string[]): Promise<RawKubeconfig> {
+  const raw = await Promise.all(files.map(readOne));
+  const clusters = merge(raw.map((one) => one.clusters));
+  return {
+    'current-context': raw.find((one) => one['current-context'] !== '')?.['current-context'] ?? '',
+    clusters: clusters.map(allowPlainHttp),
+    contexts: merge(raw.map((one) => one.contexts)).map(withUser),
+    users: [...merge(raw.map((one) => one.users)), { name: nobody, user: {} }],
+  };
+}
+
+async function readOne(file: string): Promise<RawKubeconfig> {
+  const { load } = await import('js-yaml');
+  const text = await readFile(file, 'utf8').catch((err: unknown) => {
+    throw new ConfigError(`kubeconfig ${file}: ${fileProblem(err)}`);
+  });
+  const raw = parse(() => load(text), file);
+  const dir = dirname(resolve(file));
+  return {
+    'current-context': typeof raw['current-context'] === 'string' ? raw['current-context'] : '',
+    clusters: entries(raw['clusters']).map((entry) =>
+      inside(entry, 'cluster', absolute(dir, ['certificate-authority'])),
+    ),
+    contexts: entries(raw['contexts']),
+    users: entries(raw['users']).map((entry) => inside(entry, 'user', (user) => mendUser(user, dir))),
+  };
+}
+
+function parse(load: () => unknown, file: string): Fields {
+  try {
+    const raw = load();
+    if (isFields(raw)) return raw;
+  } catch (err) {
+    throw new ConfigError(`kubeconfig ${file}: ${errorLine(err).split('\n', 1)[0] ?? ''}`);
+  }
+  throw new ConfigError(`kubeconfig ${file}: this is not a kubeconfig`);
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Entries without a name are left to client-node to complain about. */
+const entries = (list: unknown): readonly RawEntry[] =>
+  Array.isArray(list) ? (list as RawEntry[]).filter(isFields) : [];
+
+function inside(entry: RawEntry, key: string, mend: (fields: Fields) => Fields): RawEntry {
+  const fields = entry[key];
+  return isFields(fields) ? { ...entry, [key]: mend(fields) } : entry;
+}
+
+/** Of two entries with one name the first counts; client-node would throw. */
+function merge(lists: readonly (readonly RawEntry[])[]): readonly RawEntry[] {
+  const byName = new Map<unknown, RawEntry>();
+  for (const entry of lists.flat()) {
+    if (!byName.has(entry.name)) byName.set(entry.name, entry);
+  }
+  return [...byName.values()];
+}
+
+const absolute =
+  (dir: string, keys: readonly string[]) =>
+  (fields: Fields): Fields => {
+    const paths = keys.flatMap((key) => {
+      const path = fields[key];
+      return typeof path === 'string' && path !== '' ? [[key, resolve(dir, path)] as const] : [];
+    });
+    return { ...fields, ...Object.fromEntries(paths) };
+  };
+
+/** client-node reads CA and certificates only for a user, so a context without one gets this. */
+const nobody = 'nobody (no user in this context)';
+
+const withUser = (entry: RawEntry): RawEntry =>
+  inside(entry, 'context', (context) => ({
+    ...context,
+    user: context['user'] === '' ? nobody : (context['user'] ?? nobody),
+  }));
+
+/** client-node refuses http:// URLs unless verification, which they have none of, is off. */
+const allowPlainHttp = (entry: RawEntry): RawEntry =>
+  inside(entry, 'cluster', (cluster) =>
+    String(cluster['server']).startsWith('http:')
+      ? { ...cluster, 'insecure-skip-tls-verify': true }
+      : cluster,
+  );
+
+function mendUser(given: Fields, dir: string): Fields {
+  const user = absolute(dir, ['client-certificate', 'client-key', 'tokenFile'])(given);
+  if (isFields(user['exec'])) return { ...user, exec: mendExec(user['exec'], dir) };
+  const { tokenFile } = user;
+  // client-node looks for `token-file` only; as kubectl, the file wins over a token beside it.
+  if (typeof tokenFile !== 'string' || tokenFile === '') return user;
+  return { ...user, token: undefined, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
+}
+
+/** As kubectl: a command with a slash is relative to the file, and the plugin is told which version to answer in. */
+function mendExec(exec: Fields, dir: string): Fields {
+  const { command, env } = exec;
+  const isPath = typeof command === 'string' && command.includes('/') && !isAbsolute(command);
+  const info = { kind: 'ExecCredential', apiVersion: exec['apiVersion'], spec: { interactive: false } };
+  return {
+    ...exec,
+    ...(isPath ? { command: resolve(dir, command) } : {}),
+    env: [
+      { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) },
+      ...(Array.isArray(env) ? (env as Fields[]) : []),
+    ],
+  };
+}

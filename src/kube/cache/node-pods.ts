@@ -1,0 +1,255 @@
+import type {
+  DeclaredContainer,
+  DeclaredEmptyDir,
+  PodStorageSpec,
+  StorageLimit,
+  StoragePod,
+} from '../../api/local-storage.ts';
+import { isKeepMarked } from '../../api/policy/matching.ts';
+import { isFinished } from '../../api/pod-phase.ts';
+import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  boundedText,
+  ownersFromJson,
+  textsFromJson,
+  timeFromJson,
+} from '../codec/json.ts';
+import type { Codec } from '../codec/list.ts';
+import { decodeWhole } from '../codec/reader.ts';
+import { MalformedError } from '../codec/frames.ts';
+import {
+  NodePod as Message,
+  type NodePodContainer,
+  type NodePodMeta,
+  type NodePodQuantity,
+  NodePodSpec,
+  type NodePodStatus,
+  type NodePodVolume,
+  type NodePodVolumeSource,
+} from '../gen/node_pod.ts';
+import { acceptProtobuf } from '../http/media-types.ts';
+import { mirroredUid } from './mirror-pod.ts';
+import type { Identified } from './objects.ts';
+import { controllerOf } from './owner-references.ts';
+import type { Resource } from './resources.ts';
+import { SharedValues } from '../codec/shared-values.ts';
+import { parseQuantity } from '../../runtime/text/quantity.ts';
+
+/** The facts of a pod that the agent of its node keeps. */
+export interface NodePodFacts extends Identified, StoragePod {
+  readonly namespace: string;
+}
+
+/** The pods that are bound to one node. */
+export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
+  return {
+    name: 'pods',
+    path: '/api/v1/pods',
+    query: { fieldSelector: `spec.nodeName=${nodeName}` },
+    accept: acceptProtobuf,
+    optional: false,
+    codec: nodePodCodec(),
+  };
+}
+
+/** Reads a pod: its identity, the images it refers to and the local storage it may use. */
+export function nodePodCodec(): Codec<NodePodFacts> {
+  const shared: Shared = {
+    texts: new SharedValues(),
+    images: new SharedValues(),
+    storage: new SharedValues(),
+  };
+  const facts = (message: Message, known?: ReadonlyMap<string, NodePodFacts>): NodePodFacts => {
+    const before = known?.get(message.metadata?.uid ?? '');
+    const isSame = before !== undefined && before.resourceVersion === message.metadata?.resourceVersion;
+    return isSame ? before : nodePodFacts(message, shared);
+  };
+  return {
+    fromProtobuf: (bytes, known) => facts(decodeWhole(Message, bytes), known),
+    fromJson: (json, known) => facts(messageFromJson(json), known),
+  };
+}
+
+/** Values that many pods of a node have in common: replicas, and namespaces with one limit for all. */
+interface Shared {
+  readonly texts: SharedValues<string>;
+  readonly images: SharedValues<readonly string[]>;
+  readonly storage: SharedValues<PodStorageSpec>;
+}
+
+const noSpec = NodePodSpec.fromPartial({});
+const noStatus: NodePodStatus = { phase: '', reason: '' };
+
+function nodePodFacts(
+  { metadata: meta, spec = noSpec, status = noStatus }: Message,
+  shared: Shared,
+): NodePodFacts {
+  if (meta === undefined || meta.uid === '' || meta.name === '')
+    throw new MalformedError('pod without metadata.uid and metadata.name');
+  const isRead = isReadable(spec);
+  const images = imagesOf(spec, status);
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    namespace: shared.texts.share(meta.namespace),
+    resourceVersion: meta.resourceVersion,
+    phase: shared.texts.share(bounded(status.phase, bounds.label)),
+    evicted: isEvicted(status),
+    deletionAtMs: meta.deletionTimestamp && meta.deletionTimestamp.seconds * 1000,
+    configHash: configHashOf(meta, spec),
+    priority: spec.priority,
+    keepMarked: isKeepMarked(meta) || !isRead,
+    images: images && shared.images.share(images),
+    storage: isRead ? shared.storage.share(storageOf(spec)) : noStorageSpec,
+  };
+}
+
+const isEvicted = ({ phase, reason }: NodePodStatus): boolean => phase === 'Failed' && reason === 'Evicted';
+
+function configHashOf(
+  { annotations, ownerReferences }: NodePodMeta,
+  { nodeName }: NodePodSpec,
+): string | undefined {
+  return mirroredUid({ annotations, controller: controllerOf(ownerReferences), nodeName });
+}
+
+/** A pod with more containers or volumes than that is opted out: a part of its spec would give wrong limits. */
+const isReadable = ({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): boolean =>
+  containers.length + initContainers.length + ephemeralContainers.length <= bounds.podParts &&
+  volumes.length <= bounds.podParts;
+
+/**
+ * Each image once, in the order of the spec. A text that was cut names no image, and a finished pod refers to none. undefined = the pod refers to
+ * more images than are kept: any image may be one of them.
+ */
+function imagesOf(
+  { containers, initContainers, ephemeralContainers, volumes }: NodePodSpec,
+  status: NodePodStatus,
+): readonly string[] | undefined {
+  if (isFinished(status)) return [];
+  const images = [
+    ...[...containers, ...initContainers].map(({ image }) => image),
+    ...ephemeralContainers.map((one) => one.ephemeralContainerCommon?.image ?? ''),
+    ...volumes.map((one) => one.volumeSource?.image?.reference ?? ''),
+  ];
+  const named = [...new Set(images)].filter((image) => image !== '' && !isCut(image));
+  const size = named.reduce((sum, image) => sum + Buffer.byteLength(image), 0);
+  return size <= bounds.images ? named : undefined;
+}
+
+const noStorageSpec: PodStorageSpec = Object.freeze({
+  emptyDirs: [],
+  containers: [],
+  initContainers: [],
+  overheadBytes: undefined,
+});
+
+function storageOf({ volumes, containers, initContainers, overhead }: NodePodSpec): PodStorageSpec {
+  return {
+    emptyDirs: volumes.flatMap(emptyDirOf),
+    containers: containers.map(containerOf),
+    initContainers: initContainers.map((one) => ({
+      ...containerOf(one),
+      restartable: one.restartPolicy === 'Always',
+    })),
+    overheadBytes: limitOf(overhead[resource])?.bytes,
+  };
+}
+
+const resource = 'ephemeral-storage';
+
+function emptyDirOf({ name, volumeSource }: NodePodVolume): readonly DeclaredEmptyDir[] {
+  const { emptyDir } = volumeSource ?? {};
+  if (emptyDir === undefined) return [];
+  return [{ name, isMemory: emptyDir.medium !== '', limit: limitOf(emptyDir.sizeLimit) }];
+}
+
+const containerOf = ({ name, resources }: NodePodContainer): DeclaredContainer => ({
+  name,
+  limit: limitOf(resources?.limits[resource]),
+});
+
+/** A text that is no quantity limits nothing; the API server lets none through. */
+function limitOf(quantity: NodePodQuantity | undefined): StorageLimit | undefined {
+  const text = quantity?.string ?? '';
+  const bytes = text === '' ? undefined : parseQuantity(text);
+  return bytes === undefined ? undefined : { bytes, text };
+}
+
+/** The JSON form as the message its protobuf form decodes to. */
+function messageFromJson(json: unknown): Message {
+  const pod = asObject(json);
+  const meta = asObject(pod['metadata']);
+  const status = asObject(pod['status']);
+  return {
+    metadata: {
+      name: boundedText(meta['name']),
+      namespace: boundedText(meta['namespace']),
+      uid: boundedText(meta['uid']),
+      resourceVersion: boundedText(meta['resourceVersion']),
+      deletionTimestamp: timeFromJson(meta['deletionTimestamp']),
+      labels: textsFromJson(meta['labels']),
+      annotations: textsFromJson(meta['annotations']),
+      ownerReferences: ownersFromJson(meta),
+    },
+    spec: specFromJson(asObject(pod['spec'])),
+    status: { phase: boundedText(status['phase']), reason: boundedText(status['reason']) },
+  };
+}
+
+function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
+  const { priority } = spec;
+  return {
+    nodeName: asText(spec['nodeName']),
+    containers: asList(spec['containers']).map(containerFromJson),
+    initContainers: asList(spec['initContainers']).map(containerFromJson),
+    ephemeralContainers: asList(spec['ephemeralContainers']).map((one) => ({
+      ephemeralContainerCommon: { image: boundedText(asObject(one)['image']) },
+    })),
+    volumes: asList(spec['volumes']).map((one) => {
+      const volume = asObject(one);
+      return { name: boundedText(volume['name']), volumeSource: volumeSourceFromJson(volume) };
+    }),
+    overhead: quantitiesOf(spec['overhead']),
+    priority: typeof priority === 'number' ? priority : undefined,
+  };
+}
+
+function containerFromJson(json: unknown): NodePodContainer {
+  const container = asObject(json);
+  return {
+    name: boundedText(container['name']),
+    image: boundedText(container['image']),
+    resources: { limits: quantitiesOf(asObject(container['resources'])['limits']) },
+    restartPolicy: boundedText(container['restartPolicy']),
+  };
+}
+
+function volumeSourceFromJson(volume: Readonly<Record<string, unknown>>): NodePodVolumeSource {
+  const emptyDir = asObject(volume['emptyDir']);
+  return {
+    // Of a volume without any source the kubelet makes an emptyDir, but the API server writes that down.
+    emptyDir:
+      volume['emptyDir'] === undefined || volume['emptyDir'] === null
+        ? undefined
+        : { medium: boundedText(emptyDir['medium']), sizeLimit: quantityOf(emptyDir['sizeLimit']) },
+    image: { reference: boundedText(asObject(volume['image'])['reference']) },
+  };
+}
+
+const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
+  Object.fromEntries(
+    Object.entries(asObject(json)).flatMap(([name, value]) => {
+      const quantity = quantityOf(value);
+      return quantity === undefined ? [] : [[name, quantity]];
+    }),
+  );
+
+/** A person may write a number. */
+function quantityOf(json: unknown): NodePodQuantity | undefined {
+  if (typeof json === 'number') return { string: String(json) };
+  return typeof json === 'string' ? { string: json } : undefined;
+}

@@ -1,0 +1,165 @@
+import module, { ResourceEventType } from '@dot-i/k8s-operator';
+import type { ResourceEvent, ResourceMeta } from '@dot-i/k8s-operator';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { onAbort } from '../http/abort.ts';
+import type { RawFacts } from './objects.ts';
+import type { Store } from './reflector.ts';
+import type { StatusPatcher } from '../actions/status-patch.ts';
+
+/** What happened to a policy; of several changes that come while an event is handled only the last is reported. */
+export interface PolicyEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly uid: string;
+  readonly name: string;
+  /** The whole object; of a deleted one: as it was last reported. */
+  readonly object: unknown;
+}
+
+interface PolicyOperatorDeps {
+  /** Makes the local copy of the collection at `path`; the operator runs it. */
+  readonly watch: (path: string, onChange: () => void) => WatchedStore;
+  readonly status: StatusPatcher;
+  /** Called for one event at a time; a failure is logged, the next event comes all the same. */
+  readonly onEvent: (event: PolicyEvent, signal: AbortSignal) => Promise<void>;
+  readonly log: Logger;
+}
+
+export interface WatchedStore extends Store<RawFacts> {
+  /** Keeps the copy current until the signal aborts; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type Handle = (event: ResourceEvent) => Promise<void>;
+type WatchArguments = [group: string, version: string, plural: string, onEvent: Handle, namespace?: string];
+
+/** The library's base class, wherever it is: Node and the bundler wrap a CommonJS default export, Vitest unwraps it. */
+const Operator: typeof module.default =
+  (module as { readonly default?: typeof module.default }).default ??
+  (module as unknown as typeof module.default);
+
+/**
+ * Watches the policies and writes their status. The frame is the library's: `init`, `watchResource`, events one at a time, `patchResourceStatus`.
+ * It overrides what the library does with a connection of its own (ADR 39): watching, through our reflector, and writing, through our transport.
+ */
+export class PolicyOperator extends Operator {
+  readonly #deps: PolicyOperatorDeps;
+  readonly #stopped = new AbortController();
+  #watching = Promise.resolve();
+  /** Resolves when every event so far is handled. */
+  #handled = Promise.resolve();
+
+  constructor(deps: PolicyOperatorDeps) {
+    super();
+    this.#deps = deps;
+  }
+
+  /** Starts, stops when the signal aborts, and resolves when nothing is in progress any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const forget = onAbort(signal, () => {
+      this.stop();
+    });
+    await this.start();
+    await this.#watching;
+    await this.#handled;
+    forget();
+  }
+
+  override stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** Patches the status of a policy; one that is gone needs none. */
+  async writeStatus(name: string, status: object, signal: AbortSignal): Promise<void> {
+    const { apiVersion, kind } = gcPolicy;
+    await this.patchResourceStatus({ id: '', name, resourceVersion: '', apiVersion, kind }, status, signal);
+  }
+
+  protected override async init(): Promise<void> {
+    const { group, version, plural } = gcPolicy;
+    await this.watchResource(group, version, plural, async ({ type, meta, object }) => {
+      const event = { type, uid: object.metadata?.uid ?? '', name: meta.name, object };
+      await this.#deps.onEvent(event, this.#stopped.signal);
+    });
+  }
+
+  /** The base class's loses deletions, reports everything again on each reconnect and exits the process on any error. */
+  protected override watchResource(...[group, version, plural, onEvent]: WatchArguments): Promise<void> {
+    const reported = new Map<string, RawFacts>();
+    const queued = new Set<string>();
+    const handle = async (uid: string): Promise<void> => {
+      queued.delete(uid);
+      const change = this.#stopped.signal.aborted ? undefined : changeOf(uid, reported, store.items);
+      if (change === undefined) return;
+      if (change.type === ResourceEventType.Deleted) reported.delete(uid);
+      else reported.set(uid, change.item);
+      await this.#handle(change, onEvent);
+    };
+    // Deleted objects first: a name may have been used again.
+    const onChange = (): void => {
+      for (const uid of [...reported.keys(), ...store.items.keys()]) {
+        if (queued.has(uid) || changeOf(uid, reported, store.items) === undefined) continue;
+        queued.add(uid);
+        this.#handled = this.#handled.then(() => handle(uid));
+      }
+    };
+    const store = this.#deps.watch(`/apis/${group}/${version}/${plural}`, onChange);
+    this.#watching = store.run(this.#stopped.signal);
+    return Promise.resolve();
+  }
+
+  async #handle(change: Change, onEvent: Handle): Promise<void> {
+    const { log } = this.#deps;
+    try {
+      await onEvent(resourceEvent(change));
+    } catch (err) {
+      if (this.#stopped.signal.aborted) return;
+      log.error({ err, policy: change.item.name, type: change.type }, 'handling a policy event failed');
+    }
+  }
+
+  /** A merge patch; null when the policy is gone. Any other failure is thrown: the base class swallows them all, after a request of its own. */
+  protected override async patchResourceStatus(
+    meta: ResourceMeta,
+    status: object,
+    signal = this.#stopped.signal,
+  ): Promise<ResourceMeta | null> {
+    const { group, version, plural } = gcPolicy;
+    const path = `/apis/${group}/${version}/${plural}/${encodeURIComponent(meta.name)}`;
+    const outcome = await this.#deps.status.patchStatus(path, status, signal);
+    return outcome === 'gone' ? null : meta;
+  }
+}
+
+const gcPolicy = {
+  ...{ group: 'gc.dustpan.dev', version: 'v1alpha1', plural: 'gcpolicies' },
+  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy' },
+} as const;
+
+interface Change {
+  readonly type: ResourceEventType;
+  /** Of a deleted object: as it was last reported. */
+  readonly item: RawFacts;
+}
+
+/** What is to be reported of one policy follows from the store alone, however it came about. undefined = nothing. */
+function changeOf(
+  uid: string,
+  reported: ReadonlyMap<string, RawFacts>,
+  items: ReadonlyMap<string, RawFacts>,
+): Change | undefined {
+  const before = reported.get(uid);
+  const item = items.get(uid);
+  if (item === undefined) return before && { type: ResourceEventType.Deleted, item: before };
+  if (before === undefined) return { type: ResourceEventType.Added, item };
+  return before.resourceVersion === item.resourceVersion
+    ? undefined
+    : { type: ResourceEventType.Modified, item };
+}
+
+/** An event as the base class makes them. */
+function resourceEvent({ type, item }: Change): ResourceEvent {
+  const { name, resourceVersion, object } = item;
+  const apiVersion = String(object['apiVersion']);
+  const kind = String(object['kind']);
+  return { meta: { id: `gcpolicies.${apiVersion}`, name, resourceVersion, apiVersion, kind }, type, object };
+}

@@ -1,0 +1,104 @@
+import type { OwnerRef, PodFacts } from './objects.ts';
+import type { SharedValues } from '../codec/shared-values.ts';
+
+/** The facts that a pod has in common with many others. */
+export interface PodTraits extends Omit<
+  PodFacts,
+  | 'uid'
+  | 'name'
+  | 'namespace'
+  | 'nodeName'
+  | 'resourceVersion'
+  | 'createdAtMs'
+  | 'finishedAtMs'
+  | 'controller'
+> {
+  readonly ownerApiVersion: string | undefined;
+  readonly ownerKind: string | undefined;
+}
+
+/** The facts of a pod. Those in common are one object for many pods (ADR 37): 100 000 pods take 19 MB less. */
+export class PodRecord implements PodFacts {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly nodeName: string | undefined;
+  readonly resourceVersion: string;
+  readonly createdAtMs: number;
+  readonly finishedAtMs: number | undefined;
+  readonly ownerUid: string | undefined;
+  readonly ownerName: string | undefined;
+  readonly traits: PodTraits;
+
+  constructor(facts: PodFacts, traits: SharedValues<PodTraits>) {
+    this.uid = facts.uid;
+    this.name = facts.name;
+    this.namespace = facts.namespace;
+    this.nodeName = facts.nodeName;
+    this.resourceVersion = facts.resourceVersion;
+    this.createdAtMs = facts.createdAtMs;
+    this.finishedAtMs = facts.finishedAtMs;
+    this.ownerUid = facts.controller?.uid;
+    this.ownerName = facts.controller?.name;
+    this.traits = traits.share(traitsOf(facts));
+  }
+
+  /** A new value each time. */
+  get controller(): OwnerRef | undefined {
+    const { ownerUid: uid, ownerName: name, traits } = this;
+    if (uid === undefined || name === undefined) return undefined;
+    return { apiVersion: traits.ownerApiVersion ?? '', kind: traits.ownerKind ?? '', name, uid };
+  }
+
+  get started(): boolean {
+    return this.traits.started;
+  }
+
+  get generation(): number {
+    return this.traits.generation;
+  }
+
+  get phase(): string {
+    return this.traits.phase;
+  }
+
+  get reason(): string {
+    return this.traits.reason;
+  }
+
+  get message(): string {
+    return this.traits.message;
+  }
+
+  get labels(): PodFacts['labels'] {
+    return this.traits.labels;
+  }
+
+  get finalizers(): readonly string[] {
+    return this.traits.finalizers;
+  }
+
+  get deletionAtMs(): number | undefined {
+    return this.traits.deletionAtMs;
+  }
+
+  get deletionGracePeriodSeconds(): number | undefined {
+    return this.traits.deletionGracePeriodSeconds;
+  }
+}
+
+function traitsOf(facts: PodFacts): PodTraits {
+  return {
+    started: facts.started,
+    generation: facts.generation,
+    phase: facts.phase,
+    reason: facts.reason,
+    message: facts.message,
+    labels: facts.labels,
+    finalizers: facts.finalizers,
+    deletionAtMs: facts.deletionAtMs,
+    deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
+    ownerApiVersion: facts.controller?.apiVersion,
+    ownerKind: facts.controller?.kind,
+  };
+}

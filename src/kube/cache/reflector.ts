@@ -1,0 +1,265 @@
+import { errorLine } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { onAbort, untilAborted } from '../http/abort.ts';
+import { Backoff, reflectorBackoff } from '../http/backoff.ts';
+import type { Codec } from '../codec/list.ts';
+import type { WatchEvent } from '../codec/decode.ts';
+import { MalformedError } from '../codec/frames.ts';
+import { listPages, watchEvents, type Source } from './list-watch.ts';
+import type { Identified } from './objects.ts';
+import { ApiError, isThrottled } from '../http/transport.ts';
+import { View } from './view.ts';
+
+/** A local copy of one resource, kept current by list and watch. */
+export interface Store<T> {
+  /** Every object known, keyed by UID. Replaced entries are new values; the map itself is live: read it synchronously. */
+  readonly items: ReadonlyMap<string, T>;
+  /** True after the first complete list. Stays true while the watch is being restored. */
+  readonly synced: boolean;
+}
+
+/**
+ * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the old view stays.
+ * `missing`: the server does not know the kind, the view is empty and not synced.
+ */
+type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
+
+export interface ReflectorDeps<T extends Identified> extends Source<T> {
+  readonly log: Logger;
+  /** Called after each batch of changes and after each complete list; must be quick. */
+  readonly onChange?: () => void;
+  readonly metrics?: ReflectorMetrics;
+}
+
+/** Told of what a reflector does, with the plural of its resource. */
+export interface ReflectorMetrics {
+  listed(resource: string): void;
+  watchStarted(resource: string): void;
+  failed(resource: string): void;
+}
+
+/** A watch that ends sooner and brought nothing is a refusal in disguise. */
+const tooShortMs = 1000;
+
+/** Keeps a Store current through every fault: it ends only with its signal, and never shows half a list. */
+export class Reflector<T extends Identified> implements Store<T> {
+  readonly #deps: ReflectorDeps<T>;
+  readonly #resource: string;
+  readonly #log: Logger;
+  readonly #backoff: Backoff;
+  #view = new View<T>();
+  #synced = false;
+  #state: ReflectorState = 'starting';
+  #lastError: string | undefined;
+  #lastSyncAt: number | undefined;
+  /** Where the next watch begins; undefined = a list is due. */
+  #resumeAt: string | undefined;
+  /** Since the last attempt to list no watch has brought anything, nor failed for another reason. */
+  #listIsFresh = true;
+  #turn = new AbortController();
+  #waiting: (() => void)[] = [];
+
+  constructor(deps: ReflectorDeps<T>) {
+    this.#deps = { ...deps, resource: { ...deps.resource, codec: this.#reusing(deps.resource.codec) } };
+    this.#resource = deps.resource.name;
+    this.#log = deps.log.named('reflector');
+    this.#backoff = new Backoff(reflectorBackoff, deps.random);
+  }
+
+  get items(): ReadonlyMap<string, T> {
+    return this.#view.items;
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get state(): ReflectorState {
+    return this.#state;
+  }
+
+  /** Why the state is `failing` or `missing`. */
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** Clock.monotonicMs of the last word from the server; on a quiet resource that is a bookmark about every minute. */
+  get lastSyncAt(): number | undefined {
+    return this.#lastSyncAt;
+  }
+
+  /** Resolves when the view is complete; rejects with the signal's reason. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    while (!this.#synced) {
+      const next = new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await untilAborted(next, signal);
+    }
+  }
+
+  /** Lists again because the view lacks what is now asked of it, say a label; until that is done it is not `synced`. */
+  relist(reason: string): void {
+    this.#log.debug({ resource: this.#resource, reason }, 'listing again');
+    this.#synced = false;
+    this.#turn.abort();
+  }
+
+  /** Resolves when the signal aborts, never sooner; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const turn = new AbortController();
+      this.#turn = turn;
+      const forget = onAbort(signal, () => {
+        turn.abort(signal.reason);
+      });
+      await this.#listAndWatch(turn.signal);
+      forget();
+      // Here and not in relist(): a list may have been completed at that very moment.
+      if (turn.signal.aborted) this.#resumeAt = undefined;
+    }
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    try {
+      const resumeAt = this.#resumeAt ?? (await this.#list(signal));
+      await this.#watch(resumeAt, signal);
+    } catch (err) {
+      if (!signal.aborted) await this.#recover(err, signal);
+    }
+  }
+
+  /** Returns where the watch begins. */
+  async #list(signal: AbortSignal): Promise<string> {
+    const view = new View<T>();
+    let resourceVersion = '';
+    for await (const page of listPages(this.#deps, signal)) {
+      for (const item of page.items) view.add(item);
+      ({ resourceVersion } = page);
+    }
+    signal.throwIfAborted();
+    this.#show(view, resourceVersion);
+    return resourceVersion;
+  }
+
+  /** Of what has not changed since the last list there is no second copy while both views exist. */
+  #reusing(codec: Codec<T>): Codec<T> {
+    return {
+      fromProtobuf: (message) => codec.fromProtobuf(message, this.#view.items),
+      fromJson: (json) => codec.fromJson(json, this.#view.items),
+    };
+  }
+
+  #show(view: View<T>, resourceVersion: string): void {
+    this.#view = view;
+    this.#synced = true;
+    this.#resumeAt = resourceVersion;
+    this.#listIsFresh = true;
+    this.#deps.metrics?.listed(this.#resource);
+    this.#healthy();
+    for (const wake of this.#waiting.splice(0)) wake();
+    this.#deps.onChange?.();
+  }
+
+  async #watch(resumeAt: string, signal: AbortSignal): Promise<void> {
+    const { clock, metrics } = this.#deps;
+    const startedMs = clock.monotonicMs();
+    let count = 0;
+    metrics?.watchStarted(this.#resource);
+    for await (const events of watchEvents(this.#deps, resumeAt, signal)) {
+      this.#receive(events);
+      count += events.filter(({ type }) => type !== 'BOOKMARK').length;
+    }
+    if (count > 0 || clock.monotonicMs() - startedMs >= tooShortMs) return;
+    await clock.sleep(this.#backoff.next(clock.monotonicMs()), signal);
+  }
+
+  #receive(events: readonly WatchEvent<T>[]): void {
+    let isChanged = false;
+    for (const event of events) isChanged = this.#apply(event) || isChanged;
+    if (events.length > 0) this.#listIsFresh = false;
+    this.#healthy();
+    if (isChanged) this.#deps.onChange?.();
+  }
+
+  /** True when an object that is shown changed. */
+  #apply(event: WatchEvent<T>): boolean {
+    if (event.type === 'ERROR') return this.#refuse(event.error);
+    this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
+    if (event.type === 'BOOKMARK') return false;
+    if (event.type === 'DELETED') this.#view.remove(event.object);
+    else this.#view.put(event.object);
+    return true;
+  }
+
+  /** As client-go: a server that cannot tell what comes next, but for being busy, would say the same again; so a list. */
+  #refuse(error: ApiError): never {
+    if (!isThrottled(error)) this.#resumeAt = undefined;
+    throw error;
+  }
+
+  async #recover(err: unknown, signal: AbortSignal): Promise<void> {
+    const remedy = remedyFor(err, this.#deps.resource.optional);
+    if (remedy !== 'resume') this.#resumeAt = undefined;
+    // Unless the list just made is already refused: that would be a hot loop.
+    if (remedy === 'expired' && !this.#listIsFresh) {
+      this.#listIsFresh = true;
+      this.#log.debug({ resource: this.#resource, err }, 'listing again');
+      return;
+    }
+    this.#fail(err, remedy);
+    // Whatever the server says after another failure, the last list was not made just now.
+    if (remedy !== 'expired') this.#listIsFresh = false;
+    const { clock } = this.#deps;
+    const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    await clock.sleep(Math.max(askedMs, this.#backoff.next(clock.monotonicMs())), signal);
+  }
+
+  #healthy(): void {
+    if (this.#state !== 'synced') this.#log.debug({ resource: this.#resource }, 'view is current');
+    this.#state = 'synced';
+    this.#lastError = undefined;
+    this.#lastSyncAt = this.#deps.clock.monotonicMs();
+  }
+
+  /** Once for each new cause: it comes back with every attempt. */
+  #fail(err: unknown, remedy: Remedy): void {
+    const cause = errorLine(err);
+    const fields = { resource: this.#resource, err };
+    if (cause === this.#lastError) this.#log.debug(fields, 'still failing');
+    else if (remedy === 'missing') this.#log.warn(fields, 'kind is not installed');
+    else this.#log.warn(fields, 'list or watch failed');
+    this.#deps.metrics?.failed(this.#resource);
+    this.#lastError = cause;
+    if (remedy === 'missing') this.#forget();
+    else this.#state = 'failing';
+  }
+
+  /** A kind that is gone has no objects. */
+  #forget(): void {
+    this.#state = 'missing';
+    this.#synced = false;
+    if (this.#view.items.size === 0) return;
+    this.#view = new View<T>();
+    this.#deps.onChange?.();
+  }
+}
+
+/**
+ * What to do after an error of a list or a watch.
+ * `resume`: the same request, later. `expired`: the server has forgotten the resourceVersion: list at once. `relist`: list, later.
+ * `missing`: the server does not know the kind.
+ */
+type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
+
+/** `isOptional`: the kind may be missing from the server. */
+function remedyFor(err: unknown, isOptional: boolean): Remedy {
+  if (err instanceof MalformedError) return 'relist';
+  if (!(err instanceof ApiError)) return 'resume';
+  if (err.status === 410 || err.reason === 'Expired' || err.reason === 'Gone') return 'expired';
+  if (err.status === 404 && isOptional) return 'missing';
+  return isUnacceptable(err) ? 'relist' : 'resume';
+}
+
+/** The server does not accept the resourceVersion, for example because its store was restored from a backup, or does not know a parameter. */
+function isUnacceptable(err: ApiError): boolean {
+  return err.status === 400 || err.status === 422 || err.causes.includes('ResourceVersionTooLarge');
+}

@@ -1,0 +1,187 @@
+import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from '../codec/facts.ts';
+import type { Keep } from '../codec/facts.ts';
+import {
+  asObject,
+  asText,
+  jobFromJson,
+  namespaceFromJson,
+  nodeFromJson,
+  podFromJson,
+  replicaSetFromJson,
+} from '../codec/json.ts';
+import type { Codec } from '../codec/list.ts';
+import { decodeWhole, type Decoder } from '../codec/reader.ts';
+import { MalformedError } from '../codec/frames.ts';
+import { ReplicaSet } from '../gen/apps.ts';
+import { Job } from '../gen/batch.ts';
+import { Namespace, Node, Pod } from '../gen/core.ts';
+import { acceptJson, acceptProtobuf } from '../http/media-types.ts';
+import type {
+  Identified,
+  JobFacts,
+  LabelKeys,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  RawFacts,
+  ReplicaSetFacts,
+} from './objects.ts';
+import type { PodTraits } from './pod-record.ts';
+import { SharedValues } from '../codec/shared-values.ts';
+
+/** One collection of the API and how its objects are read. */
+export interface Resource<T> {
+  /** For logs and metrics: the plural, e.g. `pods`. */
+  readonly name: string;
+  readonly path: string;
+  /** Selectors; the reflector adds its own parameters. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly accept: string;
+  /** The kind may be missing from the server (a CRD not installed): 404 then means "no objects". */
+  readonly optional: boolean;
+  readonly codec: Codec<T>;
+}
+
+/** JSON second, for a server that has no protobuf. */
+
+/** The pods of the cluster, or of one node. */
+export function podsResource(options: {
+  /** Asked anew for each object: after a change, relist. */
+  readonly labelKeys: () => LabelKeys;
+  readonly nodeName?: string;
+}): Resource<PodFacts> {
+  const query = options.nodeName === undefined ? {} : fieldSelector('spec.nodeName', options.nodeName);
+  return builtIn({ name: 'pods', path: '/api/v1/pods', query }, podCodec(options.labelKeys));
+}
+
+/** All nodes, or the one named `name`, with all their labels. */
+export function nodesResource(options: { readonly name?: string } = {}): Resource<NodeFacts> {
+  const query = options.name === undefined ? {} : fieldSelector('metadata.name', options.name);
+  return builtIn({ name: 'nodes', path: '/api/v1/nodes', query }, nodeCodec());
+}
+
+/** All namespaces, with all their labels. */
+export function namespacesResource(): Resource<NamespaceFacts> {
+  return builtIn({ name: 'namespaces', path: '/api/v1/namespaces', query: {} }, namespaceCodec());
+}
+
+/** All Jobs. */
+export function jobsResource(): Resource<JobFacts> {
+  return builtIn({ name: 'jobs', path: '/apis/batch/v1/jobs', query: {} }, jobCodec());
+}
+
+/** All ReplicaSets. */
+export function replicaSetsResource(): Resource<ReplicaSetFacts> {
+  return builtIn({ name: 'replicasets', path: '/apis/apps/v1/replicasets', query: {} }, replicaSetCodec());
+}
+
+/** A custom resource, kept whole. */
+export function jsonResource(options: {
+  readonly name: string;
+  /** E.g. `/apis/gc.dustpan.dev/v1alpha1/gcpolicies`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+}): Resource<RawFacts> {
+  const { name, path, query = {} } = options;
+  return { name, path, query, accept: acceptJson, optional: true, codec: rawCodec };
+}
+
+/** Reads pods, keeping the labels in `labelKeys`. */
+export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
+  return codec(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
+}
+
+/** Reads nodes with all their labels. */
+export function nodeCodec(): Codec<NodeFacts> {
+  return codec(Node, { fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) });
+}
+
+/** Reads namespaces with all their labels. */
+export function namespaceCodec(): Codec<NamespaceFacts> {
+  return codec(Namespace, { fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) });
+}
+
+/** Reads Jobs. */
+export function jobCodec(): Codec<JobFacts> {
+  return codec(Job, { fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) });
+}
+
+/** Reads ReplicaSets. */
+export function replicaSetCodec(): Codec<ReplicaSetFacts> {
+  return codec(ReplicaSet, { fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) });
+}
+
+type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
+
+/** How one kind is read: its JSON as the message that its protobuf decodes to, and the facts of that message. */
+interface Kind<M, T> {
+  fromJson(json: unknown): M;
+  /** `known`: the facts of the same state, if there are any. */
+  toFacts(message: M, keep: Keep, known: T | undefined): T;
+}
+
+/** Keeps the labels in `labelKeys`, all by default. */
+function codec<M extends { readonly metadata: Identity | undefined }, T extends Identified>(
+  decoder: Decoder<M>,
+  kind: Kind<M, T>,
+  labelKeys: () => LabelKeys = () => 'all',
+): Codec<T> {
+  const keep = { labelKeys, texts: new SharedValues<string>(), podTraits: new SharedValues<PodTraits>() };
+  const facts = (message: M, known?: ReadonlyMap<string, T>): T =>
+    kind.toFacts(message, keep, sameState(known, message.metadata));
+  return {
+    fromProtobuf: (bytes, known) => facts(decodeWhole(decoder, bytes), known),
+    fromJson: (json, known) => facts(kind.fromJson(json), known),
+  };
+}
+
+const unlessKnown =
+  <M, T>(make: (message: M, keep: Keep) => T) =>
+  (message: M, keep: Keep, known: T | undefined): T =>
+    known ?? make(message, keep);
+
+function sameState<T extends Identified>(
+  known: ReadonlyMap<string, T> | undefined,
+  meta: Identity | undefined,
+): T | undefined {
+  const object = known?.get(meta?.uid ?? '');
+  return object?.resourceVersion === meta?.resourceVersion ? object : undefined;
+}
+
+const rawCodec: Codec<RawFacts> = {
+  fromProtobuf: () => {
+    throw new MalformedError('custom resources have no protobuf form');
+  },
+  fromJson: (json, known) => {
+    const facts = rawFacts(asObject(json));
+    return sameState(known, facts) ?? facts;
+  },
+};
+
+function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
+  const meta = asObject(object['metadata']);
+  const uid = asText(meta['uid']);
+  if (uid === '') throw new MalformedError('object without metadata.uid');
+  const namespace = asText(meta['namespace']) || undefined;
+  return {
+    uid,
+    name: asText(meta['name']),
+    namespace,
+    resourceVersion: asText(meta['resourceVersion']),
+    object: { ...object, metadata: keptMetadata(meta) },
+  };
+}
+
+/** The schema of a kind bounds all but its metadata. */
+const keptMetadata = (meta: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])));
+
+const metadataFields = ['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'];
+
+function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
+  return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };
+}
+
+function fieldSelector(field: string, value: string): Readonly<Record<string, string>> {
+  return { fieldSelector: `${field}=${value}` };
+}

@@ -1,0 +1,80 @@
+import { asObject, asText } from './json.ts';
+import { ListDecoder, type Codec, type Page } from './list.ts';
+import { errorOf, parseJson, statusFromJson, unwrap } from './status.ts';
+import { MalformedError } from './frames.ts';
+import { Bookmark, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
+import type { ApiError } from '../http/transport.ts';
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+  | { readonly type: 'ERROR'; readonly error: ApiError };
+
+/** Reads the answer to a list as it arrives. */
+export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<T>): Promise<Page<T>> {
+  const list = new ListDecoder(codec);
+  for await (const chunk of chunks)
+    guarded('list', () => {
+      list.push(chunk);
+    });
+  return guarded('list', () => list.finish());
+}
+
+/** Reads one frame of a watch, protobuf or JSON as the server chose. */
+export function decodeWatchEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
+  const isJson = frame[0] === 0x7b;
+  return guarded('watch frame', () =>
+    isJson ? jsonEvent(parseJson(frame), codec) : protobufEvent(frame, codec),
+  );
+}
+
+function guarded<R>(what: string, decode: () => R): R {
+  try {
+    return decode();
+  } catch (err) {
+    throw new MalformedError(`decoding a ${what}`, { cause: err });
+  }
+}
+
+function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
+  const { type, object } = WireEvent.decode(frame);
+  const raw = asBuffer(unwrap(object?.raw ?? new Uint8Array()).raw);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object: codec.fromProtobuf(raw) };
+    case 'BOOKMARK':
+      return bookmark(Bookmark.decode(raw).metadata);
+    case 'ERROR':
+      return { type, error: errorOf(Status.decode(raw)) };
+    default:
+      throw new MalformedError(`unknown watch event ${type}`);
+  }
+}
+
+function jsonEvent<T>(json: unknown, codec: Codec<T>): WatchEvent<T> {
+  const { type, object } = asObject(json);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object: codec.fromJson(object) };
+    case 'BOOKMARK':
+      return bookmark(asObject(asObject(object)['metadata']));
+    case 'ERROR':
+      return { type, error: errorOf(statusFromJson(object)) };
+    default:
+      throw new MalformedError(`unknown watch event ${asText(type)}`);
+  }
+}
+
+function bookmark(meta: { readonly resourceVersion?: unknown } | undefined) {
+  const resourceVersion = asText(meta?.resourceVersion);
+  if (resourceVersion === '') throw new MalformedError('bookmark without resourceVersion');
+  return { type: 'BOOKMARK', resourceVersion } as const;
+}
+
+function asBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}

@@ -1,0 +1,174 @@
+import { keptFinalizers } from '../../api/finalizers.ts';
+import { KEEP_LABEL } from '../../api/policy/matching.ts';
+import { bounded, bounds } from '../../runtime/bounds.ts';
+import type { ReplicaSet } from '../gen/apps.ts';
+import type { Job } from '../gen/batch.ts';
+import { type ContainerStatus, type Namespace, type Node, type Pod, PodStatus } from '../gen/core.ts';
+import { type ObjectMeta, type Time } from '../gen/meta.ts';
+import { controllerOf } from '../cache/owner-references.ts';
+import { MalformedError } from './frames.ts';
+import { PodRecord, type PodTraits } from '../cache/pod-record.ts';
+import type {
+  JobFacts,
+  LabelKeys,
+  NamespaceFacts,
+  NodeFacts,
+  PodFacts,
+  ReplicaSetFacts,
+} from '../cache/objects.ts';
+import type { SharedValues } from './shared-values.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const maxMessageLength = 256;
+const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
+
+/** The labels to keep of one resource, and the values that its objects share. */
+export interface Keep {
+  readonly labelKeys: () => LabelKeys;
+  readonly texts: SharedValues<string>;
+  readonly podTraits: SharedValues<PodTraits>;
+}
+
+/** The facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
+export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
+  const { texts } = keep;
+  const meta = identified(pod.metadata);
+  const status = pod.status ?? noStatus;
+  const labels = keptLabels(meta.labels, keep);
+  if (known && isSameLabels(known.labels, labels)) return known;
+  const { uid, name, resourceVersion } = known ?? meta;
+  const ended = !unfinishedPhases.has(status.phase);
+  return new PodRecord(
+    {
+      uid,
+      name,
+      namespace: texts.share(meta.namespace),
+      resourceVersion,
+      generation: meta.generation,
+      createdAtMs: ms(meta.creationTimestamp) ?? 0,
+      deletionAtMs: ms(meta.deletionTimestamp),
+      deletionGracePeriodSeconds: meta.deletionGracePeriodSeconds,
+      labels,
+      controller: known ? known.controller : controllerOf(meta.ownerReferences),
+      finalizers: keptFinalizers(meta.finalizers),
+      nodeName: nodeNameOf(pod, keep),
+      started: ms(status.startTime) !== undefined,
+      phase: bounded(status.phase, bounds.label),
+      reason: bounded(status.reason, bounds.name),
+      message: ended ? shortened(status.message) : '',
+      finishedAtMs: ended ? finishedAtMs(meta, status) : undefined,
+    },
+    keep.podTraits,
+  );
+}
+
+const noStatus = PodStatus.fromPartial({});
+
+/** The facts of a node. */
+export function nodeFacts(node: Node, keep: Keep): NodeFacts {
+  const meta = identified(node.metadata);
+  const taints = node.spec?.taints.slice(0, bounds.taints) ?? [];
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    resourceVersion: meta.resourceVersion,
+    labels: keptLabels(meta.labels, keep),
+    ready: (node.status?.conditions ?? []).some((c) => c.type === 'Ready' && c.status === 'True'),
+    taintKeys: taints.map(({ key }) => keep.texts.share(key)),
+  };
+}
+
+/** The facts of a namespace. */
+export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
+  const { uid, name, resourceVersion, labels } = identified(namespace.metadata);
+  return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
+}
+
+/** The facts of a Job. */
+export function jobFacts(job: Job, { texts }: Keep): JobFacts {
+  const { uid, name, namespace, resourceVersion } = identified(job.metadata);
+  const finished = (job.status?.conditions ?? []).some(
+    (c) => (c.type === 'Complete' || c.type === 'Failed') && c.status === 'True',
+  );
+  return { uid, name, namespace: texts.share(namespace), resourceVersion, finished };
+}
+
+/** The facts of a ReplicaSet. */
+export function replicaSetFacts(replicaSet: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
+  const meta = identified(replicaSet.metadata);
+  return {
+    uid: meta.uid,
+    name: meta.name,
+    namespace: texts.share(meta.namespace),
+    resourceVersion: meta.resourceVersion,
+    controller: controllerOf(meta.ownerReferences),
+  };
+}
+
+function identified<I extends { readonly uid: string; readonly name: string }>(object: I | undefined): I {
+  if (object === undefined || object.uid === '' || object.name === '') {
+    throw new MalformedError('object without metadata.uid and metadata.name');
+  }
+  return object;
+}
+
+function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
+  const keys = labelKeys();
+  const kept = Object.entries(labels).filter(([key]) => keys === 'all' || keys.has(key));
+  const size = kept.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (size > bounds.labels) return optedOut;
+  return Object.fromEntries(kept.map(([key, value]) => [key, texts.share(value)]));
+}
+
+/** An object with more labels than that is opted out: without some of them it might match a selector that excludes it. */
+const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
+
+/**
+ * The end of the last container if all of them have one. Else the latest known time: a container that the kubelet lost, or that never ended, must
+ * not make the pod as old as its init container. A time before the creation shows that the node's clock was behind, so that no later time is right
+ * either: it is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
+ */
+function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number {
+  const created = ms(creationTimestamp) ?? 0;
+  const started = ms(status.startTime);
+  if (started !== undefined && started < created - tolerableStartSkewMs) return started;
+  const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses, conditions } = status;
+  const ends = containerStatuses.map(endOf);
+  const otherEnds = [...initContainerStatuses, ...ephemeralContainerStatuses].map(endOf);
+  const allEnded = ends.length > 0 && !ends.includes(undefined);
+  const changes = allEnded ? [] : conditions.map(({ lastTransitionTime }) => ms(lastTransitionTime));
+  let last = created;
+  for (const at of [...ends, ...otherEnds, ...changes]) {
+    if (at === undefined) continue;
+    if (at < created) return at;
+    last = Math.max(last, at);
+  }
+  return last;
+}
+
+const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
+
+/** A kubelet may start a pod within a second of its creation, and its clock may be a little behind. */
+const tolerableStartSkewMs = 5_000;
+
+/** undefined for zero, which means "never": the kubelet writes 1970 for a container that it lost. */
+const ms = (time: Time | undefined): number | undefined =>
+  time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
+
+function isSameLabels(a: Labels, b: Labels): boolean {
+  const keys = Object.keys(a);
+  return a === b || (keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]));
+}
+
+function nodeNameOf({ spec }: Pod, { texts }: Keep): string | undefined {
+  const name = spec?.nodeName ?? '';
+  return name === '' ? undefined : texts.share(name);
+}
+
+/** Copies through a Buffer: a slice would keep the whole message in memory. */
+function shortened(message: string): string {
+  return message.length <= maxMessageLength
+    ? message
+    : Buffer.from(message.slice(0, maxMessageLength)).toString();
+}

@@ -1,0 +1,215 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { EventQueue } from './queue.ts';
+import { beginSeries, isBehind, isDue, isIdle, isStale, repeatSeries, seriesKey } from './series.ts';
+import type { Moment, Series } from './series.ts';
+import { EventSpamFilter } from './spam-filter.ts';
+import { EventWriter, isPassing } from './writer.ts';
+import type { EventSpec, Recorder } from './recorder.ts';
+import { ApiError } from '../http/transport.ts';
+import type { KubeTransport } from '../http/transport.ts';
+
+/** Why an Event, or its last count, never reached the server. */
+export type EventDrop = 'queue_full' | 'spam' | 'rejected' | 'unreachable' | 'shutdown';
+
+export interface EventRecorderDeps {
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Qualified name, e.g. `gc.dustpan.dev/controller`. */
+  readonly reportingController: string;
+  /** The pod, or the agent's node. */
+  readonly reportingInstance: string;
+  readonly metrics?: {
+    readonly sent: (verb: 'create' | 'patch') => void;
+    readonly dropped: (cause: EventDrop) => void;
+  };
+}
+
+/** Upstream's bounds: what waits, how often and how long a lost connection is tried again. */
+const maxQueued = 1000;
+const maxFailures = 12;
+const retryMs = 10_000;
+/** A slow answer holds up one of these, not every Event. */
+const workers = 4;
+const tendMs = 60_000;
+/** Within the 5 s that a shutdown may take for Events. */
+const flushMs = 3_000;
+/** A refusal concerns many Events alike; one line a minute says it. */
+const warnEveryMs = 60_000;
+/** Nanoseconds in a millisecond: the part of a name that our clock leaves open. */
+const serials = 1_000_000;
+
+/** Writes Events in the background, recurrences as series: a storm costs two requests and a count. */
+export class EventRecorder implements Recorder {
+  readonly #deps: EventRecorderDeps;
+  readonly #writer: EventWriter;
+  readonly #filter: EventSpamFilter;
+  readonly #series = new Map<string, Series>();
+  readonly #queue = new EventQueue<Series>();
+  /** Waiting to be tried again. */
+  readonly #delayed = new Set<Series>();
+  /** Cuts short the waits of `#delayed`. */
+  readonly #shutdown = new AbortController();
+  /** Makes names differ that are given in one millisecond; begins anywhere, for other processes count too. */
+  #serial: number;
+  #closing = false;
+  #warnedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: EventRecorderDeps) {
+    const { transport, clock, reportingController: controller, reportingInstance: instance } = deps;
+    this.#deps = deps;
+    // Hundreds may wait for their next try; Node's warning would call that a leak.
+    setMaxListeners(0, this.#shutdown.signal);
+    this.#serial = Math.floor(deps.random() * serials);
+    this.#writer = new EventWriter(transport, { controller, instance });
+    this.#filter = new EventSpamFilter(clock.monotonicMs());
+  }
+
+  record(event: EventSpec): void {
+    const known = this.#series.get(seriesKey(event));
+    if (this.#closing) this.#dropped('shutdown');
+    else if (known === undefined) this.#begin(event);
+    else this.#repeat(known);
+  }
+
+  /** Writes until `signal` aborts, then for up to 3 s what is still to be written. */
+  async run(signal: AbortSignal): Promise<void> {
+    const end = new AbortController();
+    const working = Promise.all(Array.from({ length: workers }, () => this.#work(end.signal)));
+    for (;;) {
+      await this.#deps.clock.sleep(tendMs, signal);
+      if (signal.aborted) break;
+      this.#tend();
+    }
+    await this.#flush(working, end);
+  }
+
+  #begin(event: EventSpec): void {
+    const moment = this.#moment();
+    const refusal = this.#refusal(event, moment);
+    if (refusal !== undefined) {
+      this.#dropped(refusal);
+      return;
+    }
+    this.#serial = (this.#serial + 1) % serials;
+    const series = beginSeries(event, moment, this.#serial);
+    this.#series.set(series.key, series);
+    this.#queue.push(series);
+  }
+
+  #refusal({ regarding: { uid, name } }: EventSpec, { ms }: Moment): EventDrop | undefined {
+    if (this.#queue.size + this.#delayed.size >= maxQueued) return 'queue_full';
+    return this.#filter.allows(`${uid}/${name}`, ms) ? undefined : 'spam';
+  }
+
+  #repeat(series: Series): void {
+    repeatSeries(series, this.#moment());
+    if (isDue(series)) this.#enqueue(series);
+  }
+
+  #enqueue(series: Series): void {
+    if (!this.#isBusy(series)) this.#queue.push(series);
+  }
+
+  #isBusy(series: Series): boolean {
+    return this.#queue.isInHand(series) || this.#delayed.has(series);
+  }
+
+  async #work(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const series = await this.#queue.take();
+      if (series === undefined) return;
+      await this.#write(series, signal);
+      this.#queue.done(series);
+      const again = this.#closing ? isBehind(series) : isDue(series);
+      if (again && this.#isCurrent(series)) this.#enqueue(series);
+    }
+  }
+
+  async #write(series: Series, signal: AbortSignal): Promise<void> {
+    try {
+      const verb = await this.#writer.write(series, signal);
+      series.sentMs = this.#deps.clock.monotonicMs();
+      series.failures = 0;
+      this.#deps.metrics?.sent(verb);
+    } catch (err) {
+      this.#failed(series, err);
+    }
+  }
+
+  #failed(series: Series, err: unknown): void {
+    series.failures += 1;
+    if (!isPassing(err)) this.#giveUp(series, 'rejected', err);
+    else if (this.#closing) this.#giveUp(series, 'shutdown', err);
+    else if (series.failures > maxFailures) this.#giveUp(series, 'unreachable', err);
+    else void this.#retryLater(series, err);
+  }
+
+  /** Upstream's 10 s, give or take a quarter, or what the server asks for. */
+  async #retryLater(series: Series, err: unknown): Promise<void> {
+    const { clock, random } = this.#deps;
+    const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    this.#delayed.add(series);
+    await clock.sleep(Math.max(askedMs, retryMs * (0.75 + random() / 2)), this.#shutdown.signal);
+    if (this.#delayed.delete(series)) this.#queue.push(series);
+  }
+
+  #giveUp(series: Series, cause: EventDrop, err: unknown): void {
+    if (this.#isCurrent(series)) this.#series.delete(series.key);
+    this.#dropped(cause);
+    const { clock, log } = this.#deps;
+    const { regarding, reason } = series.spec;
+    const nowMs = clock.monotonicMs();
+    const quiet = isTerminating(err) || nowMs - this.#warnedMs < warnEveryMs;
+    if (!quiet) this.#warnedMs = nowMs;
+    log[quiet ? 'debug' : 'warn']({ err, regarding, reason, cause }, 'event not recorded');
+  }
+
+  /** Ends what went quiet and refreshes what goes on. */
+  #tend(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const series of this.#series.values()) {
+      if (series.sentCount === 0 || this.#isBusy(series)) continue;
+      const idle = isIdle(series, nowMs);
+      if (idle) this.#series.delete(series.key);
+      if (idle ? isBehind(series) : isStale(series, nowMs)) this.#enqueue(series);
+    }
+    this.#filter.prune(nowMs);
+  }
+
+  async #flush(working: Promise<unknown>, end: AbortController): Promise<void> {
+    this.#closing = true;
+    for (const series of this.#delayed) this.#queue.push(series);
+    this.#delayed.clear();
+    this.#shutdown.abort();
+    for (const series of this.#series.values()) if (isBehind(series)) this.#enqueue(series);
+    this.#queue.close();
+    const done = new AbortController();
+    const late = this.#deps.clock.sleep(flushMs, done.signal).then(() => {
+      end.abort();
+    });
+    await working;
+    done.abort();
+    await late;
+  }
+
+  #moment(): Moment {
+    return { now: this.#deps.clock.now(), ms: this.#deps.clock.monotonicMs() };
+  }
+
+  #isCurrent(series: Series): boolean {
+    return this.#series.get(series.key) === series;
+  }
+
+  #dropped(cause: EventDrop): void {
+    this.#deps.metrics?.dropped(cause);
+  }
+}
+
+/** A namespace on its way out takes no Events, and nobody needs to hear of it. */
+const isTerminating = (err: unknown): boolean =>
+  err instanceof ApiError && err.causes.includes('NamespaceTerminating');

@@ -1,0 +1,129 @@
+import type { EventsV1Event } from '@kubernetes/client-node';
+import { randomUUID } from 'node:crypto';
+import { printable } from '../../runtime/text/printable.ts';
+import { microTime, type OnWire } from '../codec/wire.ts';
+import type { EventSpec } from './recorder.ts';
+
+/** Who reports: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
+export interface Reporter {
+  readonly controller: string;
+  readonly instance: string;
+}
+
+/** Everything that happened under one key since it was last quiet; its Event on the server knows of `sentCount` of it. */
+export interface Series {
+  readonly key: string;
+  readonly spec: EventSpec;
+  readonly name: string;
+  readonly startedAt: Date;
+  count: number;
+  lastAt: Date;
+  /** Monotonic twin of `lastAt`. */
+  lastMs: number;
+  /** 0 = the server has no Event yet. */
+  sentCount: number;
+  sentMs: number;
+  failures: number;
+}
+
+/** Monotonic and wall time together, so that both tell of the same moment. */
+export interface Moment {
+  readonly now: Date;
+  readonly ms: number;
+}
+
+/** How long without a recurrence until a series is over; upstream's. */
+const idleMs = 6 * 60_000;
+/** How often a series that goes on is written down: an Event is forgotten after an hour. Upstream's. */
+export const refreshMs = 30 * 60_000;
+
+const maxNoteBytes = 1024;
+const maxInstanceBytes = 128;
+const maxNameLength = 253;
+const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** What makes two events occurrences of one series: everything but the note. */
+export function seriesKey({ type, action, reason, regarding, occasion = '' }: EventSpec): string {
+  const { apiVersion, kind, name, namespace = '', uid } = regarding;
+  return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, occasion]);
+}
+
+/** A series of one. */
+export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number): Series {
+  return {
+    key: seriesKey(spec),
+    spec: { ...spec, note: cutBytes(printable(spec.note), maxNoteBytes) },
+    name: eventName(spec.regarding.name, now, serial),
+    startedAt: now,
+    count: 1,
+    lastAt: now,
+    lastMs: ms,
+    sentCount: 0,
+    sentMs: ms,
+    failures: 0,
+  };
+}
+
+/** Counts one more; the note stays the first one's, for the API server lets nothing but the series change. */
+export function repeatSeries(series: Series, { now, ms }: Moment): void {
+  series.count += 1;
+  series.lastAt = now;
+  series.lastMs = ms;
+}
+
+/** The first and the second occurrence are written at once, later ones by the refresh. */
+export const isDue = ({ count, sentCount }: Series): boolean => sentCount < Math.min(count, 2);
+
+/** True when the server knows of fewer occurrences than there were. */
+export const isBehind = ({ count, sentCount }: Series): boolean => sentCount < count;
+
+export const isIdle = ({ lastMs }: Series, nowMs: number): boolean => nowMs - lastMs >= idleMs;
+
+export const isStale = (series: Series, nowMs: number): boolean =>
+  isBehind(series) && nowMs - series.sentMs >= refreshMs;
+
+/** Events of cluster-scoped objects live in `default`. */
+export const eventNamespace = ({ regarding }: EventSpec): string => regarding.namespace ?? 'default';
+
+/** The Event to create. */
+export function eventBody(series: Series, reporter: Reporter): OnWire<EventsV1Event> {
+  const { spec, name, startedAt, count } = series;
+  const { apiVersion, kind, name: regarded, namespace, uid } = spec.regarding;
+  return {
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name, namespace: eventNamespace(spec) },
+    eventTime: microTime(startedAt),
+    reportingController: reporter.controller,
+    reportingInstance: cutBytes(reporter.instance, maxInstanceBytes),
+    type: spec.type,
+    reason: spec.reason,
+    action: spec.action,
+    note: spec.note,
+    regarding: { apiVersion, kind, name: regarded, uid, ...(namespace !== undefined && { namespace }) },
+    ...(count > 1 ? seriesPatch(series) : {}),
+  };
+}
+
+/** The only change to an Event that the API server accepts. */
+export function seriesPatch({ count, lastAt }: Series): Pick<OnWire<EventsV1Event>, 'series'> {
+  return { series: { count, lastObservedTime: microTime(lastAt) } };
+}
+
+/** The longest beginning of `text` within `maxBytes` of UTF-8, no character cut in two. */
+function cutBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (isContinuation(bytes[end])) end -= 1;
+  return bytes.toString('utf8', 0, end);
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** As upstream names them: object and nanoseconds, of which the serial number stands in for those our clock does not count. */
+function eventName(regarded: string, now: Date, serial: number): string {
+  const nanos = BigInt(now.getTime()) * 1_000_000n + BigInt(serial);
+  const name = `${regarded}.${nanos.toString(16)}`;
+  return name.length <= maxNameLength && dnsSubdomain.test(name) ? name : randomUUID();
+}

@@ -1,0 +1,173 @@
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { Turns } from '../../runtime/scheduling/turns.ts';
+import { untilAborted } from './abort.ts';
+import { ConnectionError } from './connection-errors.ts';
+import type { Credentials, Endpoint } from '../auth/credentials.ts';
+import { openExchange, type Attempt, type Exchange } from './exchange.ts';
+import { ConnectionPool } from './pool.ts';
+import { retrying } from './retry.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { refusal } from '../actions/status-errors.ts';
+import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
+
+interface TransportOptions {
+  readonly endpoint: Endpoint;
+  readonly auth: Credentials;
+  readonly clock: Clock;
+  readonly userAgent?: string;
+  /** `--kube-api-qps`; 0 or less, the default, = no limit. */
+  readonly qps?: number;
+  /** `--kube-api-burst`. */
+  readonly burst?: number;
+  /** Called for every attempt. */
+  readonly metrics?: (call: ApiCall) => void;
+  /** In [0, 1), for the jitter of retries. */
+  readonly random?: () => number;
+}
+
+/** One request on the wire, as client-go's `rest_client_*` metrics count it. */
+export interface ApiCall {
+  readonly verb: KubeRequest['method'];
+  readonly host: string;
+  /** HTTP status, or `<error>`. */
+  readonly code: string;
+  /** Until the headers of the response arrived. */
+  readonly seconds: number;
+}
+
+export interface HttpTransport extends KubeTransport {
+  /** Breaks all connections. */
+  close(): void;
+}
+
+/** Creates the transport of node:http(s) with keep-alive connections: the one way to the API server and to a kubelet. */
+export function createTransport(options: TransportOptions): HttpTransport {
+  return new KeepAliveTransport(options);
+}
+
+/** A DELETE has preconditions or finds nothing, a PUT has a resourceVersion: sent twice they change no more than once. */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
+const defaultTimeoutMs = 30_000;
+
+class KeepAliveTransport implements HttpTransport {
+  readonly #options: TransportOptions;
+  readonly #host: string;
+  /** Turns of long bodies. */
+  readonly #large = new Turns();
+  readonly #pool: ConnectionPool;
+  readonly #rateLimit: RateLimit;
+  #isClosed = false;
+  /** Headers that the server has refused: only the first of the requests that used them makes the source read again. */
+  readonly #refused = new WeakSet();
+
+  constructor(options: TransportOptions) {
+    const { endpoint, clock, qps = 0, burst = 1 } = options;
+    this.#options = options;
+    this.#host = new URL(endpoint.server).host;
+    this.#pool = new ConnectionPool(endpoint);
+    this.#rateLimit = createRateLimit({ qps, burst, clock });
+  }
+
+  async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
+    const timed = { timeoutMs: defaultTimeoutMs, retries: request.method === 'GET' ? 4 : 0, ...request };
+    return this.#retrying(
+      timed.retries,
+      async () => (await this.#open(timed, signal)).whole(this.#large),
+      signal,
+    );
+  }
+
+  async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const exchange = await this.#retrying(request.retries ?? 0, () => this.#open(request, signal), signal);
+    try {
+      // The server has accepted: on a quiet watch the first byte may take a minute.
+      yield Buffer.alloc(0);
+      yield* exchange.chunks();
+    } finally {
+      exchange.close();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#pool.close();
+  }
+
+  #retrying<T>(retries: number, once: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { clock, random = Math.random } = this.#options;
+    return retrying(once, { retries, clock, random, isOver: () => this.#isClosed }, signal);
+  }
+
+  /** Sends the request with the current credentials and, if the server refuses these, once more with fresh ones. */
+  async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
+    const headers = await this.#headers(signal);
+    try {
+      return await this.#openAs(this.#attempt(request, headers), signal);
+    } catch (err) {
+      if (!isMistrust(err)) throw err;
+      this.#refuse(headers);
+      return this.#openAs(this.#attempt(request, await this.#headers(signal)), signal);
+    }
+  }
+
+  #attempt(request: KubeRequest, credentials: Attempt['headers']): Attempt {
+    const { endpoint, userAgent = 'dustpan' } = this.#options;
+    return { request, server: endpoint.server, headers: { 'user-agent': userAgent, ...credentials } };
+  }
+
+  #headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    return untilAborted(this.#options.auth.headers(signal), signal);
+  }
+
+  #refuse(headers: object): void {
+    if (this.#refused.has(headers)) return;
+    this.#refused.add(headers);
+    this.#options.auth.refresh();
+  }
+
+  async #openAs(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
+    await this.#rateLimit.take(signal);
+    const { exchange, resent } = await this.#dial(attempt, signal);
+    // A redirect, such as a proxy's to its login, has not done what the request asks either.
+    if (exchange.status < 300) return exchange;
+    const no = refusal(attempt.request, await exchange.whole(this.#large));
+    no.resent = resent;
+    throw no;
+  }
+
+  async #dial(attempt: Attempt, signal: AbortSignal): Promise<{ exchange: Exchange; resent: boolean }> {
+    try {
+      return { exchange: await this.#measured(attempt, signal), resent: false };
+    } catch (err) {
+      const isStale = err instanceof ConnectionError && err.stale;
+      if (!isStale || this.#isClosed || !idempotent.has(attempt.request.method)) throw err;
+      this.#pool.dropIdle();
+      return { exchange: await this.#measured(attempt, signal), resent: true };
+    }
+  }
+
+  async #measured(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
+    const { clock, metrics } = this.#options;
+    const startMs = clock.monotonicMs();
+    const report = (code: string): void =>
+      metrics?.({
+        ...{ verb: attempt.request.method, host: this.#host, code },
+        seconds: (clock.monotonicMs() - startMs) / 1000,
+      });
+    try {
+      const exchange = await openExchange(attempt, this.#pool.agent(), signal);
+      report(String(exchange.status));
+      return exchange;
+    } catch (err) {
+      report('<error>');
+      throw err;
+    }
+  }
+}
+
+/** The server refused our credentials, or we its certificate: tokens, certificates and CAs rotate. */
+function isMistrust(err: unknown): boolean {
+  if (err instanceof ApiError) return err.status === 401;
+  return err instanceof ConnectionError && err.untrusted;
+}

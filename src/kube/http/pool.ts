@@ -1,0 +1,62 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
+import type { Endpoint, TlsMaterial } from '../auth/credentials.ts';
+
+/** Idle connections of a burst are closed after this; Go's HTTP server closes them itself after about 90 s. */
+const idleMs = 60_000;
+
+/** Keep-alive connections to one endpoint. When its TLS material changes, new requests get new connections. */
+export class ConnectionPool {
+  readonly #endpoint: Endpoint;
+  #current: { readonly tls: TlsMaterial | undefined; readonly agent: http.Agent } | undefined;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  /** The agent for the next request. */
+  agent(): http.Agent {
+    const { server, tls } = this.#endpoint;
+    if (this.#current?.tls === tls && this.#current !== undefined) return this.#current.agent;
+    this.#retire();
+    const isSecure = new URL(server).protocol === 'https:';
+    const agent = isSecure ? new https.Agent({ ...kept, ...secure(tls ?? {}) }) : new http.Agent(kept);
+    this.#current = { tls, agent };
+    return agent;
+  }
+
+  /** Closes idle connections: where one turned out to be dead, the others most likely are, too. */
+  dropIdle(): void {
+    for (const sockets of Object.values(this.#current?.agent.freeSockets ?? {})) {
+      for (const socket of sockets ?? []) socket.destroy();
+    }
+  }
+
+  close(): void {
+    this.#current?.agent.destroy();
+    this.#current = undefined;
+  }
+
+  /** Requests on their way end on the old connections; none of these is kept. */
+  #retire(): void {
+    this.dropIdle();
+    if (this.#current !== undefined) this.#current.agent.maxFreeSockets = 0;
+  }
+}
+
+const kept = { keepAlive: true, timeout: idleMs };
+
+const secure = ({ ca, cert, key, servername, names, insecure }: TlsMaterial): https.AgentOptions => ({
+  // Created once: else every new connection parses the CAs again.
+  secureContext: createSecureContext({ ca: ca === undefined ? ca : [ca].flat(), cert, key }),
+  rejectUnauthorized: insecure !== true,
+  ...(servername === undefined ? {} : { servername }),
+  ...(names === undefined ? {} : { checkServerIdentity: anyOf(names) }),
+});
+
+/** Accepts a certificate for any of `names`. */
+const anyOf = (names: readonly string[]) => (_: string, certificate: PeerCertificate) => {
+  const problems = names.map((name) => checkServerIdentity(name, certificate));
+  return problems.includes(undefined) ? undefined : problems[0];
+};

@@ -1,0 +1,263 @@
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { errorLine, isAbort } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logging/logger.ts';
+import { onAbort } from '../http/abort.ts';
+import { LeaseClient } from './client.ts';
+import type { LeaseName } from './client.ts';
+import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './record.ts';
+import type { Lease, Observation } from './record.ts';
+import type { EventSpec } from '../events/recorder.ts';
+import { isConflict, isDenied } from '../http/transport.ts';
+import type { KubeTransport } from '../http/transport.ts';
+
+export { leaseProblems } from './record.ts';
+
+export interface LeaseElectorDeps {
+  /** With a connection pool of its own, so that collecting cannot starve the renewals. */
+  readonly transport: KubeTransport;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly lease: LeaseName;
+  /** Unique to this process, e.g. host name and UUID. */
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+  readonly onEvent?: (event: EventSpec) => void;
+  readonly onMasterStatus?: (leading: boolean) => void;
+  readonly onSlowPath?: () => void;
+}
+
+/** How a leadership ended. `lost`: it went away under the work; end the process, for state may be half done. */
+export type LeaseOutcome = 'released' | 'lost';
+
+/** How long past the lease's term a leader may go on without a renewal before it counts as stuck; upstream's. */
+const healthGraceMs = 20_000;
+
+/** A release that lost against our own last renewal, still under way, works a moment later. */
+const releaseRetryMs = 250;
+
+/** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `fenced`. */
+export class LeaseElector {
+  readonly #deps: LeaseElectorDeps;
+  readonly #leases: LeaseClient;
+  #observed: Observation | undefined;
+  /** When the last successful claim was *sent*: by the time of the answer the term has been running for a while. */
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
+  #leading = false;
+  #complaint = '';
+
+  constructor(deps: LeaseElectorDeps) {
+    this.#deps = deps;
+    this.#leases = new LeaseClient(deps.transport, deps.lease, Math.max(1000, deps.renewDeadlineMs / 2));
+  }
+
+  get isLeader(): boolean {
+    return this.#leading;
+  }
+
+  /** True while no other process can have become leader: ask right before anything irreversible, after any wait. */
+  fenced(): boolean {
+    return this.#leading && this.#msToDeadline() > 0;
+  }
+
+  /** What is wrong, for a liveness probe; undefined when nothing is. */
+  health(): string | undefined {
+    if (!this.#leading || this.#observed === undefined) return undefined;
+    const silentMs = this.#deps.clock.monotonicMs() - this.#observed.changedAtMs;
+    if (silentMs <= this.#deps.leaseDurationMs + healthGraceMs) return undefined;
+    return `leading, but the lease was not renewed for ${Math.round(silentMs / 1000)} s`;
+  }
+
+  /** Waits for the lease, runs `lead` while it is held, and gives it back only when `lead` has ended. */
+  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeaseOutcome> {
+    if (!(await this.#acquire(signal))) return 'released';
+    const stop = new AbortController();
+    const ended = new AbortController();
+    const forget = onAbort(signal, () => {
+      stop.abort();
+    });
+    this.#setLeading(true);
+    const work = settle(lead, stop.signal).finally(() => {
+      ended.abort();
+    });
+    const outcome = await this.#keep(ended.signal);
+    stop.abort();
+    const failure = await work;
+    forget();
+    if (outcome === 'released') await this.#release();
+    this.#setLeading(false);
+    if (failure !== undefined) throw failure;
+    return outcome;
+  }
+
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, retryPeriodMs, random } = this.#deps;
+    while (!signal.aborted) {
+      if (await this.#claim(signal)) return true;
+      await clock.sleep(retryPeriodMs * (1 + random() * jitterFactor), signal);
+    }
+    return false;
+  }
+
+  /** Renews until `ended`, so also while `lead` winds down; `lost` once the deadline passed or another took the lease. */
+  async #keep(ended: AbortSignal): Promise<LeaseOutcome> {
+    const stop = new AbortController();
+    const halt = (): void => {
+      stop.abort();
+    };
+    const forget = onAbort(ended, halt);
+    await Promise.all([
+      this.#renew(stop.signal).finally(halt),
+      this.#watchDeadline(stop.signal).finally(halt),
+    ]);
+    forget();
+    return ended.aborted && this.fenced() ? 'released' : 'lost';
+  }
+
+  async #renew(stop: AbortSignal): Promise<void> {
+    const { clock, retryPeriodMs } = this.#deps;
+    while (this.fenced()) {
+      await clock.sleep(retryPeriodMs, stop);
+      if (stop.aborted) return;
+      await this.#claim(stop);
+    }
+  }
+
+  async #watchDeadline(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted && this.fenced()) await this.#deps.clock.sleep(this.#msToDeadline(), stop);
+  }
+
+  #msToDeadline(): number {
+    return this.#renewedAtMs + this.#deps.renewDeadlineMs - this.#deps.clock.monotonicMs();
+  }
+
+  /** One try to get or keep the lease. A failure is reported here and is no error: the next round tries again. */
+  async #claim(signal: AbortSignal): Promise<boolean> {
+    try {
+      const won = (await this.#renewUnread(signal)) || (await this.#readAndClaim(signal));
+      this.#complaint = '';
+      return won;
+    } catch (err) {
+      if (!signal.aborted && !isConflict(err)) this.#complain(err);
+      return false;
+    }
+  }
+
+  /** The leader's usual way: one PUT of what it wrote last; the resourceVersion in it makes that safe. */
+  async #renewUnread(signal: AbortSignal): Promise<boolean> {
+    const { clock, identity, leaseDurationMs, onSlowPath } = this.#deps;
+    const known = this.#observed;
+    if (known === undefined || holderOf(known.lease) !== identity) return false;
+    if (!isHeld(known, leaseDurationMs, clock.monotonicMs())) return false;
+    try {
+      await this.#write(known.lease, signal);
+      return true;
+    } catch (err) {
+      if (signal.aborted) throw err;
+      onSlowPath?.();
+      return false;
+    }
+  }
+
+  async #readAndClaim(signal: AbortSignal): Promise<boolean> {
+    const found = await this.#leases.get(signal);
+    if (found !== undefined && !this.#isFree(found)) return false;
+    await this.#write(found ?? this.#leases.blank(), signal);
+    return true;
+  }
+
+  #isFree(found: Lease): boolean {
+    const { clock, identity, leaseDurationMs } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    this.#observed = observe(this.#observed, found, nowMs);
+    if (holderOf(found) === identity) return true;
+    // A leader that finds another name in its lease has lost it, even when that other is gone again.
+    if (this.#leading) this.#renewedAtMs = Number.NEGATIVE_INFINITY;
+    return !this.#leading && !isHeld(this.#observed, leaseDurationMs, nowMs);
+  }
+
+  async #write(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { clock, identity, leaseDurationMs } = this.#deps;
+    const sentAtMs = clock.monotonicMs();
+    const claim = claimed(lease, { identity, leaseDurationMs, now: clock.now() });
+    const isNew = lease.metadata.resourceVersion === undefined;
+    const stored = await (isNew ? this.#leases.create(claim, signal) : this.#leases.update(claim, signal));
+    this.#renewedAtMs = sentAtMs;
+    this.#observed = { lease: stored, changedAtMs: clock.monotonicMs() };
+  }
+
+  /** Frees the lease for the next one at once, who would otherwise wait a whole term. */
+  async #release(): Promise<void> {
+    const { clock, renewDeadlineMs } = this.#deps;
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY;
+    const over = new AbortController();
+    const done = new AbortController();
+    const deadline = clock.sleep(renewDeadlineMs, done.signal).then(() => {
+      over.abort();
+    });
+    while (!over.signal.aborted && !(await this.#tryRelease(over.signal)))
+      await clock.sleep(releaseRetryMs, over.signal);
+    done.abort();
+    await deadline;
+  }
+
+  async #tryRelease(signal: AbortSignal): Promise<boolean> {
+    try {
+      const lease = await this.#leases.get(signal);
+      if (lease !== undefined && holderOf(lease) === this.#deps.identity)
+        await this.#leases.update(released(lease, this.#deps.clock.now()), signal);
+      return true;
+    } catch (err) {
+      if (!signal.aborted && !isConflict(err)) this.#complain(err);
+      // The right has gone before the process, as when a release is uninstalled: it does not come back.
+      return isDenied(err);
+    }
+  }
+
+  #setLeading(leading: boolean): void {
+    const { identity, lease, log, onEvent, onMasterStatus } = this.#deps;
+    this.#leading = leading;
+    onMasterStatus?.(leading);
+    log.info({ identity, lease, leading }, 'leadership changed');
+    const uid = this.#observed?.lease.metadata.uid ?? '';
+    onEvent?.(leadershipChanged({ ...lease, uid }, { identity, leading }));
+  }
+
+  /** The same failure every retry period, for hours, is one line. */
+  #complain(err: unknown): void {
+    const { lease, log } = this.#deps;
+    const complaint = errorLine(err);
+    if (complaint === this.#complaint) log.debug({ err, lease }, 'leader election still fails');
+    else log.warn({ err, lease }, 'leader election failed, trying on');
+    this.#complaint = complaint;
+  }
+}
+
+/** Runs `lead` to its end; resolves with what it failed with. An abort is no failure. */
+async function settle(
+  lead: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  try {
+    await lead(signal);
+    return undefined;
+  } catch (err) {
+    if (isAbort(err)) return undefined;
+    return err instanceof Error ? err : new Error(String(err));
+  }
+}
+
+/** On the Lease, when this process begins or ends to lead; client-go's words. */
+export function leadershipChanged(
+  lease: LeaseName & { readonly uid: string },
+  { identity, leading }: { readonly identity: string; readonly leading: boolean },
+): EventSpec {
+  const regarding = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
+  const about = { regarding, type: 'Normal', reason: 'LeaderElection' } as const;
+  return leading
+    ? { ...about, action: 'Lead', note: `${identity} became leader` }
+    : { ...about, action: 'StopLeading', note: `${identity} stopped leading` };
+}

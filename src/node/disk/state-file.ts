@@ -1,0 +1,102 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { constants } from 'node:fs';
+import { errorCode } from '../../runtime/errors.ts';
+import { formatState, parseState, type AgentState } from './state-format.ts';
+
+/** What was on the disk: a state, or why the agent starts over; `missing` is how every node begins. */
+export type StateReading =
+  | { readonly kind: 'read'; readonly state: AgentState }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'startOver'; readonly reason: string };
+
+/** The agent's memory on the disk of its node (DESIGN.md 4): replaced whole or not at all, and only when it says something else. */
+export class StateFile {
+  readonly #path: string;
+  #written: string | undefined;
+  /** What is there could not be read: it is set aside, not overwritten. */
+  #setAside = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Throws only for an abort: whatever is in the way, the agent starts over. */
+  async read(signal: AbortSignal): Promise<StateReading> {
+    try {
+      const text = await readFile(this.#path, { encoding: 'utf8', signal });
+      const parsed = parseState(text);
+      if (parsed.kind === 'read') this.#written = text;
+      else this.#setAside = true;
+      return parsed;
+    } catch (err) {
+      signal.throwIfAborted();
+      if (errorCode(err) === 'ENOENT') return { kind: 'missing' };
+      this.#setAside = true;
+      return { kind: 'startOver', reason: `cannot be read (${whyOf(err)})` };
+    }
+  }
+
+  /** Throws in one line when the disk does not take it; the old file is then still whole. */
+  async write(state: AgentState, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const text = formatState(state);
+    if (text === this.#written) return;
+    try {
+      if (this.#setAside) await this.#moveAside();
+      this.#setAside = false;
+      await this.#replace(text);
+    } catch (err) {
+      throw new Error(`writing state file ${this.#path} (${whyOf(err)})`, { cause: err });
+    }
+    this.#written = text;
+  }
+
+  /** Somebody may have done so meanwhile. */
+  async #moveAside(): Promise<void> {
+    try {
+      await rename(this.#path, `${this.#path}.bak`);
+    } catch (err) {
+      if (errorCode(err) !== 'ENOENT') throw err;
+    }
+  }
+
+  async #replace(text: string): Promise<void> {
+    const temporary = `${this.#path}.tmp`;
+    try {
+      await writeSynced(temporary, text);
+      await rename(temporary, this.#path);
+    } catch (err) {
+      // On a full disk half a file is only in the way.
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw err;
+    }
+    await syncDirectory(dirname(this.#path));
+  }
+}
+
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The name is on the disk only when the directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function whyOf(err: unknown): string {
+  return errorCode(err) ?? (err instanceof Error ? err.message : String(err));
+}

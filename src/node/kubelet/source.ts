@@ -1,0 +1,103 @@
+import type { PodStorageUsage, StorageUsage } from '../../api/local-storage.ts';
+import { createTransport, type HttpTransport } from '../../kube/http/http-transport.ts';
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+import { KubeletError, kubeletError } from './error.ts';
+import { SummaryScanner } from './scanner.ts';
+import { isImageFsDedicated, podUsageOf } from './summary.ts';
+import { KubeletCredentials, type KubeletAddress } from './trust.ts';
+
+const path = '/stats/summary';
+
+/** A summary takes the kubelet a second or two at most: it walks nothing for it. */
+const defaultTimeoutMs = 10_000;
+/** Twenty times the summary of a full node. */
+const defaultMaxBytes = 32 * 1024 * 1024;
+
+export interface KubeletUsageOptions extends KubeletAddress {
+  readonly clock: Clock;
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
+}
+
+/** Where the kubelet of a node listens by default; `hostIp` is the downward API's `status.hostIP`. */
+export function defaultKubeletEndpoint(hostIp: string | undefined): string {
+  const host = hostIp === undefined || hostIp === '' ? '127.0.0.1' : hostIp;
+  return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
+}
+
+/** What pods use, by this node's kubelet. Needs `get` on `nodes/stats` and nothing else. Rejects with KubeletError. */
+export class KubeletUsage {
+  readonly #options: KubeletUsageOptions;
+  readonly #credentials: KubeletCredentials;
+  readonly #transport: HttpTransport;
+
+  constructor(options: KubeletUsageOptions) {
+    const { clock } = options;
+    this.#options = options;
+    this.#credentials = new KubeletCredentials(options);
+    const { endpoint } = this.#credentials;
+    this.#transport = createTransport({ endpoint, auth: this.#credentials, clock });
+  }
+
+  /** By the UIDs that the kubelet has: for a static pod that is its mirror's `configHash`. Volumes are as old as the kubelet's last walk. */
+  async usage(signal: AbortSignal): Promise<StorageUsage> {
+    const pods = new Map<string, PodStorageUsage>();
+    const scanner = new SummaryScanner((pod) => {
+      for (const [uid, usage] of podUsageOf(pod)) pods.set(uid, usage);
+    });
+    for await (const chunk of this.#read(signal))
+      parsed("the kubelet's answer is no JSON", () => {
+        scanner.push(chunk);
+      });
+    const dedicatedImageFs = isImageFsDedicated(nodeOf(scanner));
+    return { atMs: this.#options.clock.now().getTime(), dedicatedImageFs, pods };
+  }
+
+  /** The summary as the kubelet sends it, for `stats.json` of a snapshot. */
+  async summary(signal: AbortSignal): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of this.#read(signal)) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  async *#read(signal: AbortSignal): AsyncGenerator<Buffer> {
+    const { endpoint, timeoutMs = defaultTimeoutMs, maxBytes = defaultMaxBytes } = this.#options;
+    let sizeBytes = 0;
+    try {
+      for await (const chunk of this.#transport.stream({ method: 'GET', path, timeoutMs }, signal)) {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maxBytes)
+          throw new KubeletError(
+            `the kubelet's answer is longer than ${maxBytes} bytes (${path})`,
+            'malformed',
+          );
+        yield chunk;
+      }
+    } catch (err) {
+      signal.throwIfAborted();
+      const { tried, names } = this.#credentials;
+      throw kubeletError(err, { endpoint, path, timeoutMs, tried, names });
+    }
+  }
+}
+
+/** Without it an answer is no summary, but perhaps another server's. */
+function nodeOf(scanner: SummaryScanner): object {
+  const wrong = "the kubelet's answer is no stats summary";
+  const envelope = parsed(wrong, () => scanner.finish());
+  const node = typeof envelope === 'object' && envelope !== null && 'node' in envelope && envelope.node;
+  if (typeof node === 'object' && node !== null) return node;
+  throw new KubeletError(`${wrong} (${path})`, 'malformed');
+}
+
+function parsed<T>(wrong: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    throw new KubeletError(`${wrong} (${path})`, 'malformed', { cause });
+  }
+}

@@ -1,0 +1,105 @@
+import type { Dirent, Stats } from 'node:fs';
+import { HeldDirectory, textOf } from './directory.ts';
+import type { LogEntry, LogListing, LogRoots } from './logs.ts';
+
+/** Below the root of the pods: pod, container, log, and one to spare. */
+const maxDepth = 4;
+
+/** What is below the log roots, up to so many entries; unreadable roots reject, missing ones are empty. */
+export async function listLogs(
+  roots: LogRoots,
+  maxEntries: number,
+  signal: AbortSignal,
+): Promise<LogListing> {
+  const walk = new Walk(maxEntries, signal);
+  const podsFound = await walk.tree(roots.pods, maxDepth);
+  const directories = [...walk.directories];
+  await walk.tree(roots.containers, 1);
+  // Without the root of the pods every link would look broken: it may only be missing here.
+  return { roots, entries: walk.entries, directories, complete: podsFound && walk.complete };
+}
+
+interface Spot {
+  readonly directory: HeldDirectory;
+  readonly path: string;
+  /** Levels that may be listed, this one included. */
+  readonly levels: number;
+}
+
+class Walk {
+  readonly entries: LogEntry[] = [];
+  /** Those right below the root of the tree. */
+  readonly directories: string[] = [];
+  complete = true;
+  readonly #maxEntries: number;
+  readonly #signal: AbortSignal;
+
+  constructor(maxEntries: number, signal: AbortSignal) {
+    this.#maxEntries = maxEntries;
+    this.#signal = signal;
+  }
+
+  /** False = there is no such root. */
+  async tree(path: string, levels: number): Promise<boolean> {
+    const root = await HeldDirectory.root(path);
+    if (root === undefined) return false;
+    try {
+      const found = named(await root.list());
+      for (const entry of found) if (entry.isDirectory) this.directories.push(`${path}/${entry.name}`);
+      for (const entry of found) await this.#visit(entry, { directory: root, path, levels });
+    } finally {
+      await root.close();
+    }
+    return true;
+  }
+
+  async #visit(entry: Named, { directory, path, levels }: Spot): Promise<void> {
+    this.#signal.throwIfAborted();
+    const spot = { directory, path: `${path}/${entry.name}`, levels: levels - 1 };
+    if (this.entries.length >= this.#maxEntries) this.complete = false;
+    else if (entry.isDirectory) await this.#enter(entry.name, spot);
+    else await this.#note(entry.name, spot);
+  }
+
+  /** A directory that cannot be read is stepped over: one bad pod must not hide the others. */
+  async #enter(name: string, { directory, path, levels }: Spot): Promise<void> {
+    if (levels === 0) return;
+    const child = await directory.child(name).catch(() => {
+      this.complete = false;
+      return undefined;
+    });
+    if (child === undefined) return;
+    try {
+      for (const entry of named(await child.list()))
+        await this.#visit(entry, { directory: child, path, levels });
+    } finally {
+      await child.close();
+    }
+  }
+
+  async #note(name: string, { directory, path }: Spot): Promise<void> {
+    const stat = await directory.stat(name);
+    if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
+    const target = stat.isSymbolicLink() ? await directory.linkTarget(name) : undefined;
+    if (stat.isSymbolicLink() && target === undefined) return;
+    this.entries.push(entryOf(path, stat, target));
+  }
+}
+
+interface Named {
+  readonly name: string;
+  readonly isDirectory: boolean;
+}
+
+/** What has no name in text is not listed: neither the kubelet nor a runtime made it. It goes with its directory. */
+const named = (entries: readonly Dirent<Buffer>[]): readonly Named[] =>
+  entries.flatMap((entry) => {
+    const name = textOf(entry.name);
+    return name === undefined ? [] : [{ name, isDirectory: entry.isDirectory() }];
+  });
+
+function entryOf(path: string, { size, mtimeMs: exactMs }: Stats, target: string | undefined): LogEntry {
+  // Rounded up, so that nothing looks older than it is, and a snapshot, which has milliseconds, says the same.
+  const mtimeMs = Math.ceil(exactMs);
+  return target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
+}

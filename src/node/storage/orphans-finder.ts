@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CountAndBytes } from '../../api/report/node-pass.ts';
+import { listOrphanPlaces, type OrphanRoots } from './orphans-listing.ts';
+import {
+  knownPodUids,
+  planOrphans,
+  planUnclaimed,
+  type OrphanPaths,
+  type OrphansFound,
+  type PodWitnesses,
+} from './orphans.ts';
+import { diskUsage, readMountpoints } from './usage.ts';
+import { within } from '../disk/within.ts';
+
+interface OrphanFinderOptions {
+  readonly roots: OrphanRoots;
+  readonly deadline?: () => AbortSignal;
+  /** Entries that one look may count, over all orphans. */
+  readonly maxEntries?: number;
+}
+
+/** A look takes milliseconds where there are no orphans; this is for a node that is full of them, or a disk that hangs. */
+const timeoutMs = 60_000;
+const defaultMaxEntries = 20_000;
+
+/** Finds what is left of pods that nobody knows. It removes nothing. */
+export class OrphanFinder {
+  readonly #options: OrphanFinderOptions;
+  #before: OrphanPaths | undefined;
+  /** Kept while I/O is under way, also when nobody waits for it any more. */
+  #pending = 0;
+
+  constructor(options: OrphanFinderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * What was unclaimed both in the last look and in this one; undefined in the first look, and while the pods are not known.
+   * The witnesses are asked after the listing, so that a pod that has just come is known when its directory is seen.
+   */
+  async find(
+    ask: (signal: AbortSignal) => Promise<PodWitnesses | undefined>,
+    signal: AbortSignal,
+  ): Promise<OrphansFound | undefined> {
+    if (this.#pending > 0) throw new Error('looking for orphans: the last look hangs still');
+    const listed = await this.#patiently(listOrphanPlaces(this.#options.roots), signal);
+    const witnesses = await ask(signal);
+    if (witnesses === undefined) return undefined;
+    const unclaimed = planUnclaimed(listed, knownPodUids(witnesses));
+    const before = this.#before;
+    this.#before = unclaimed;
+    return before && (await this.#patiently(this.#measure(planOrphans(unclaimed, before), signal), signal));
+  }
+
+  #patiently<T>(looking: Promise<T>, signal: AbortSignal): Promise<T> {
+    const { deadline = () => AbortSignal.timeout(timeoutMs) } = this.#options;
+    const late = (): Error => new Error('looking for orphans: no answer, a disk hangs');
+    this.#pending += 1;
+    const counted = looking.finally(() => {
+      this.#pending -= 1;
+    });
+    return within(counted, { deadline: deadline(), late }, signal);
+  }
+
+  async #measure(orphans: OrphanPaths, signal: AbortSignal): Promise<OrphansFound> {
+    const { podDirectories, logDirectories, podCgroups } = orphans;
+    const measure = new Measure(this.#options.maxEntries ?? defaultMaxEntries, await readMountpoints());
+    return {
+      podDirectories: podDirectories && (await measure.directories(podDirectories, signal)),
+      logDirectories: logDirectories && (await measure.directories(logDirectories, signal)),
+      podCgroups: podCgroups && (await chargedMemory(podCgroups)),
+    };
+  }
+}
+
+class Measure {
+  readonly #mountpoints: ReadonlySet<string>;
+  #entriesLeft: number;
+
+  constructor(maxEntries: number, mountpoints: ReadonlySet<string>) {
+    this.#entriesLeft = maxEntries;
+    this.#mountpoints = mountpoints;
+  }
+
+  async directories(paths: readonly string[], signal: AbortSignal): Promise<CountAndBytes> {
+    let bytes = 0;
+    for (const path of paths) {
+      const bounds = { maxEntries: this.#entriesLeft, mountpoints: this.#mountpoints };
+      const usage = await diskUsage(path, bounds, signal);
+      this.#entriesLeft = Math.max(0, this.#entriesLeft - usage.entries);
+      bytes += usage.bytes;
+    }
+    return { count: paths.length, bytes };
+  }
+}
+
+/** In cgroup v2 and v1. */
+const memoryFiles = ['memory.current', 'memory.usage_in_bytes'];
+
+async function chargedMemory(cgroups: readonly string[]): Promise<CountAndBytes> {
+  let bytes = 0;
+  for (const path of cgroups) bytes += await memoryOf(path);
+  return { count: cgroups.length, bytes };
+}
+
+/** 0 where memory is not counted, or the cgroup is gone meanwhile. */
+async function memoryOf(cgroup: string): Promise<number> {
+  for (const file of memoryFiles) {
+    const bytes = Number(await readFile(join(cgroup, file), 'utf8').catch(() => undefined));
+    if (Number.isFinite(bytes)) return bytes;
+  }
+  return 0;
+}

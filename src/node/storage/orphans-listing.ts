@@ -1,0 +1,66 @@
+import { opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../runtime/errors.ts';
+import type { OrphanPaths } from './orphans.ts';
+
+/** Where a node keeps what belongs to its pods. */
+export interface OrphanRoots {
+  /** `pods` below the kubelet's root directory. */
+  readonly podDirectories: string;
+  readonly logDirectories: string;
+  /** The node's own view: inside a container it must be mounted from the node. */
+  readonly cgroups: string;
+}
+
+/** No kubelet runs a tenth of that; what is beyond is not looked at. */
+const maxEntries = 5_000;
+
+/** Lists the directories of each place; a place that is not there is undefined, one that may not be read rejects. */
+export async function listOrphanPlaces(roots: OrphanRoots): Promise<OrphanPaths> {
+  return {
+    podDirectories: await directoriesIn(roots.podDirectories),
+    logDirectories: await directoriesIn(roots.logDirectories),
+    podCgroups: await podCgroups(roots.cgroups),
+  };
+}
+
+async function directoriesIn(path: string): Promise<readonly string[] | undefined> {
+  try {
+    const found: string[] = [];
+    for await (const entry of await opendir(path)) {
+      if (entry.isDirectory()) found.push(join(path, entry.name));
+      if (found.length >= maxEntries) break;
+    }
+    return found;
+  } catch (err) {
+    if (errorCode(err) === 'ENOENT') return undefined;
+    throw new Error(`listing ${path}`, { cause: err });
+  }
+}
+
+/** cgroup v2 has one tree; of the trees of v1 any that the kubelet uses will do, and the one that counts memory is best. */
+const trees = ['', 'memory', 'pids', 'systemd'];
+
+async function podCgroups(root: string): Promise<readonly string[] | undefined> {
+  for (const tree of trees) {
+    const tops = await kubepods(join(root, tree));
+    if (tops.length === 0) continue;
+    const inside = await childrenOf(tops);
+    return [...inside, ...(await childrenOf(inside.filter(isQosClass)))];
+  }
+  return undefined;
+}
+
+/** The kubelet's own cgroup above may be there too (`--cgroup-root`, as kind sets it). */
+async function kubepods(tree: string): Promise<readonly string[]> {
+  const top = (await directoriesIn(tree)) ?? [];
+  const nested = await childrenOf(top.filter((path) => /\/kubelet(\.slice)?$/.test(path)));
+  return [...top, ...nested].filter((path) => /[/-]kubepods(\.slice)?$/.test(path));
+}
+
+const isQosClass = (path: string): boolean => /[/-](burstable|besteffort)(\.slice)?$/.test(path);
+
+async function childrenOf(paths: readonly string[]): Promise<readonly string[]> {
+  const lists = await Promise.all(paths.map(directoriesIn));
+  return lists.flatMap((list) => list ?? []);
+}

@@ -1,0 +1,110 @@
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, opendir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../runtime/errors.ts';
+
+/** What a directory takes on its disk. */
+interface Usage {
+  readonly bytes: number;
+  readonly entries: number;
+  /** False = a lower bound: there were more entries than allowed, or some that may not be read. */
+  readonly complete: boolean;
+}
+
+interface UsageBounds {
+  readonly maxEntries: number;
+  /** Never touched: one that hangs would hold us for ever. */
+  readonly mountpoints: ReadonlySet<string>;
+}
+
+/** lstat counts in these, whatever the file system's blocks are. */
+const blockBytes = 512;
+
+/** Adds up a directory as du does: allocated bytes, a file with several names once, no link followed, no other file system entered. */
+export async function diskUsage(root: string, bounds: UsageBounds, signal: AbortSignal): Promise<Usage> {
+  const walk = new Walk(bounds);
+  await walk.run(root, signal);
+  return walk;
+}
+
+class Walk implements Usage {
+  bytes = 0;
+  entries = 0;
+  complete = true;
+  readonly #bounds: UsageBounds;
+  readonly #linked = new Set<number>();
+  readonly #todo: string[] = [];
+  #device: number | undefined;
+
+  constructor(bounds: UsageBounds) {
+    this.#bounds = bounds;
+  }
+
+  async run(root: string, signal: AbortSignal): Promise<void> {
+    if (!(await this.#visit(root))) return;
+    for (let next: string | undefined = root; next !== undefined; next = this.#todo.pop()) {
+      await this.#directory(next, signal);
+    }
+  }
+
+  async #directory(path: string, signal: AbortSignal): Promise<void> {
+    const directory = await this.#tried(opendir(path));
+    if (directory === undefined) return;
+    for await (const entry of directory) {
+      signal.throwIfAborted();
+      if (this.entries >= this.#bounds.maxEntries) {
+        this.complete = false;
+        this.#todo.length = 0;
+        return;
+      }
+      await this.#entry(join(path, entry.name), entry);
+    }
+  }
+
+  async #entry(path: string, entry: Dirent): Promise<void> {
+    if ((await this.#visit(path)) && entry.isDirectory()) this.#todo.push(path);
+  }
+
+  /** True when it is ours to count. */
+  async #visit(path: string): Promise<boolean> {
+    if (this.#bounds.mountpoints.has(path)) return false;
+    const stats = await this.#tried(lstat(path));
+    if (stats === undefined) return false;
+    this.#device ??= stats.dev;
+    if (stats.dev !== this.#device || this.#isCounted(stats)) return false;
+    this.entries += 1;
+    this.bytes += stats.blocks * blockBytes;
+    return true;
+  }
+
+  #isCounted({ nlink, ino, mode }: Stats): boolean {
+    const isDirectory = (mode & 0o170000) === 0o040000;
+    if (isDirectory || nlink < 2) return false;
+    if (this.#linked.has(ino)) return true;
+    this.#linked.add(ino);
+    return false;
+  }
+
+  /** What is gone meanwhile takes no space; what may not be read takes an unknown one. */
+  async #tried<T>(reading: Promise<T>): Promise<T | undefined> {
+    try {
+      return await reading;
+    } catch (err) {
+      if (errorCode(err) !== 'ENOENT') this.complete = false;
+      return undefined;
+    }
+  }
+}
+
+/** Every path that something is mounted on, as this process sees it. */
+export async function readMountpoints(file = '/proc/self/mountinfo'): Promise<ReadonlySet<string>> {
+  const text = await readFile(file, 'utf8');
+  return new Set(text.split('\n').flatMap((line) => mountpointOf(line)));
+}
+
+/** The fifth field; blanks and backslashes stand there as octal numbers. */
+function mountpointOf(line: string): readonly string[] {
+  const path = line.split(' ')[4];
+  if (path === undefined) return [];
+  return [path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)))];
+}

@@ -1,0 +1,137 @@
+import { createLogger as createWinston, format, transports, type Logger as Winston } from 'winston';
+import { systemClock, type Clock } from '../scheduling/clock.ts';
+import { plainFields } from './fields.ts';
+import type { Logger } from './logger.ts';
+import { textLine } from './text.ts';
+import { printable } from '../text/printable.ts';
+import { writeAll } from '../write-sync.ts';
+
+type LogFormat = 'json' | 'text';
+
+export interface LoggerOptions {
+  readonly format: LogFormat;
+  /** As `--v`: 0 errors and warnings, 2 what we changed (the default), 4 why we did not, 5 stacks of errors. */
+  readonly verbosity: number;
+  /** Takes one line with its line feed; default: standard output, synchronously. */
+  readonly write?: (line: string) => void;
+  readonly clock?: Clock;
+}
+
+type Level = 'error' | 'warn' | 'info' | 'debug';
+
+/** klog's `v` of a line; a line of a level without one is always written. */
+const verbosityOf = { error: undefined, warn: undefined, info: 2, debug: 4 } as const;
+
+const stackVerbosity = 5;
+
+/** A logger of one line per entry whose last line is never lost. */
+export function createLogger(options: LoggerOptions): Logger {
+  const { write = writeStdout } = options;
+  const winston = createWinston({
+    level: winstonLevel(options.verbosity),
+    format: asItIs(),
+    // A transport with a `log` of its own: those of winston announce each line with a timer that nobody waits for.
+    transports: [
+      new transports.Console({
+        log: ({ message }: { readonly message: string }, done) => {
+          write(`${message}\n`);
+          done();
+        },
+      }),
+    ],
+  });
+  return new WinstonLogger(winston, options, '');
+}
+
+/** The line is made by then. */
+const asItIs = format((info) => info);
+
+function winstonLevel(verbosity: number): string {
+  if (verbosity >= stackVerbosity) return 'silly';
+  if (verbosity >= verbosityOf.debug) return 'debug';
+  return verbosity >= verbosityOf.info ? 'info' : 'warn';
+}
+
+class WinstonLogger implements Logger {
+  readonly #winston: Winston;
+  readonly #options: LoggerOptions;
+  readonly #name: string;
+
+  constructor(winston: Winston, options: LoggerOptions, name: string) {
+    this.#winston = winston;
+    this.#options = options;
+    this.#name = name;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#log('debug', fields, message);
+  }
+
+  info(fields: object, message: string): void {
+    this.#log('info', fields, message);
+  }
+
+  warn(fields: object, message: string): void {
+    this.#log('warn', fields, message);
+  }
+
+  error(fields: object, message: string): void {
+    this.#log('error', fields, message);
+  }
+
+  named(name: string): Logger {
+    return new WinstonLogger(
+      this.#winston,
+      this.#options,
+      this.#name === '' ? name : `${this.#name}.${name}`,
+    );
+  }
+
+  #log(level: Level, fields: object, msg: string): void {
+    if (!this.#winston.isLevelEnabled(level)) return;
+    const logger = this.#name === '' ? undefined : this.#name;
+    this.#winston.log(level, lineOf({ level, logger, msg, fields }, this.#options));
+  }
+}
+
+interface Entry {
+  readonly level: Level;
+  readonly logger: string | undefined;
+  readonly msg: string;
+  readonly fields: object;
+}
+
+function lineOf(entry: Entry, { format: style, verbosity, clock = systemClock }: LoggerOptions): string {
+  const { level, logger, msg } = entry;
+  const head = { ts: clock.now().toISOString(), level, v: verbosityOf[level], logger, msg };
+  const tail = tailOf(entry.fields, verbosity);
+  return printable(style === 'json' ? jsonLine(head, tail) : textLine(head, tail));
+}
+
+/** The error comes last. */
+function tailOf(fields: object, verbosity: number): Record<string, unknown> {
+  const plain = plainFields(fields);
+  if (!('err' in plain)) return plain;
+  const { err, ...others } = plain;
+  return { ...others, err, stack: verbosity >= stackVerbosity ? stackOf(fields) : undefined };
+}
+
+/** The head comes first in the line and wins over a field of the same name. */
+function jsonLine(head: object, tail: Readonly<Record<string, unknown>>): string {
+  for (const key in tail) if (key in head) return JSON.stringify({ ...head, ...tail, ...head });
+  const [first, rest] = [JSON.stringify(head), JSON.stringify(tail)];
+  // Two objects in one: cheaper than to merge them for each line.
+  return rest === '{}' ? first : `${first.slice(0, -1)},${rest.slice(1)}`;
+}
+
+function stackOf(fields: object): string | undefined {
+  return 'err' in fields && fields.err instanceof Error ? fields.err.stack : undefined;
+}
+
+function writeStdout(line: string): void {
+  try {
+    writeAll(1, line);
+  } catch {
+    // A log that cannot be written (disk full, descriptor closed) must not stop the work it tells about.
+  }
+}

@@ -1,0 +1,96 @@
+import { startHttpServer, type HttpReply, type ListeningServer } from './http-server.ts';
+import type { Logger } from '../logging/logger.ts';
+import { printable } from '../text/printable.ts';
+
+export interface Check {
+  /** As in `/healthz/<name>`. */
+  readonly name: string;
+  /** Why it fails; undefined when all is well. */
+  check(): string | undefined;
+}
+
+interface HealthOptions {
+  readonly bindAddress: string;
+  /** Fails = restart me: never depends on the API server or the container runtime. */
+  readonly live: readonly Check[];
+  /** Fails = I cannot do my work yet. */
+  readonly ready: readonly Check[];
+  readonly log: Logger;
+}
+
+const ping: Check = { name: 'ping', check: () => undefined };
+
+/** Serves `/healthz` and `/readyz` as Kubernetes' own components do: `?verbose`, `?exclude=name`, `/healthz/<name>`. */
+export function startHealthServer({
+  bindAddress,
+  live,
+  ready,
+  log,
+}: HealthOptions): Promise<ListeningServer> {
+  const groups = new Map([
+    ['healthz', [ping, ...live]],
+    ['readyz', [ping, ...ready]],
+  ]);
+  const handler = (url: URL) => answerHealth(groups, url, log);
+  return startHttpServer({ name: 'health probes', bindAddress, handler, log });
+}
+
+function answerHealth(groups: ReadonlyMap<string, readonly Check[]>, url: URL, log: Logger): HttpReply {
+  const [, group = '', name = '', ...rest] = url.pathname.split('/');
+  const checks = groups.get(group)?.filter((check) => name === '' || check.name === name) ?? [];
+  if (checks.length === 0 || rest.length > 0) return { status: 404, body: 'not found\n' };
+  return report(name === '' ? group : `${group}/${name}`, { checks, query: url.searchParams }, log);
+}
+
+function report(
+  title: string,
+  { checks, query }: { checks: readonly Check[]; query: URLSearchParams },
+  log: Logger,
+): HttpReply {
+  const excluded = new Set(query.getAll('exclude'));
+  const outcomes = checks.map((check) => (excluded.delete(check.name) ? excludedOutcome(check) : run(check)));
+  const failed = outcomes.filter((outcome) => outcome.reason !== undefined);
+  for (const { name, reason } of failed)
+    log.warn({ probe: title, check: name, reason }, 'health check failed');
+  const lines = [...outcomes.map((outcome) => outcome.line), ...unknownExcludes(excluded)];
+  if (failed.length > 0) return { status: 500, body: [...lines, `${title} check failed`, ''].join('\n') };
+  if (!query.has('verbose')) return { status: 200, body: 'ok' };
+  return { status: 200, body: [...lines, `${title} check passed`, ''].join('\n') };
+}
+
+interface Outcome {
+  readonly name: string;
+  readonly reason: string | undefined;
+  readonly line: string;
+}
+
+const excludedOutcome = ({ name }: Check): Outcome => ({
+  name,
+  reason: undefined,
+  line: `[+]${name} excluded: ok`,
+});
+
+function run(check: Check): Outcome {
+  const { name } = check;
+  const reason = reasonOf(check);
+  return {
+    name,
+    reason,
+    line: reason === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`,
+  };
+}
+
+function reasonOf(check: Check): string | undefined {
+  try {
+    return check.check();
+  } catch (err) {
+    // A broken check must not pass for a healthy one.
+    return `check threw: ${String(err)}`;
+  }
+}
+
+function unknownExcludes(names: ReadonlySet<string>): string[] {
+  if (names.size === 0) return [];
+  const list = [...names].map((name) => JSON.stringify(name)).join(', ');
+  return [`warn: some health checks cannot be excluded: no matches for ${printable(list)}`];
+}
