@@ -11,16 +11,17 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const revision = gitRevision();
 rmSync('dist', { recursive: true, force: true });
 /**
- * Of the policy operator's frame we run its event queue alone. What the rest of it loads at import (the whole of client-node, an HTTP client)
- * would cost 21 MiB resident, so the bundle leaves it out; src/kube/cache/operator.ts overrides everything that would use it.
+ * The policy operator's frame loads the whole of client-node and an HTTP client, and its constructor opens a kubeconfig and a queue: 21 MiB
+ * resident. src/kube/cache/operator.ts overrides everything that would use them, so the bundle has these in their place.
  */
 const frameOnly = {
   name: 'frame-only',
   setup({ onResolve, onLoad }) {
     const parts = {
-      '@kubernetes/client-node': 'exports.KubeConfig = class KubeConfig {};',
+      '@kubernetes/client-node':
+        'exports.KubeConfig = class KubeConfig { loadFromDefault() {} makeApiClient() {} };',
       gaxios: '',
-      async: "exports.queue = require('async/queue');",
+      async: 'exports.queue = () => undefined;',
     };
     onResolve({ filter: /^(@kubernetes\/client-node|gaxios|async)$/ }, ({ path, importer }) =>
       importer.includes('@dot-i/k8s-operator') ? { path, namespace: 'frame-only' } : undefined,
@@ -34,7 +35,8 @@ const frameOnly = {
 
 /**
  * Of client-node we run what reads a kubeconfig and gets its credentials. The generated classes of every kind of the API, which the package's
- * index loads beside it, would cost 19 MiB resident; only KubeConfig.makeApiClient needs them, and only applyToFetchOptions needs fetch: nobody calls those.
+ * index loads beside it, would cost 19 MiB resident; only KubeConfig.makeApiClient needs them, and only the dispatchers of fetch need undici: nobody
+ * calls those.
  */
 const kubeconfigOnly = {
   name: 'kubeconfig-only',
@@ -42,12 +44,13 @@ const kubeconfigOnly = {
     const dist = dirname(createRequire(import.meta.url).resolve('@kubernetes/client-node'));
     const parts = {
       './gen/index.js': 'export class ServerConfiguration {} export function createConfiguration() {}',
-      'node-fetch': 'export class Headers {}',
+      './middleware.js': 'export function setHeaderMiddleware() {}',
+      undici: 'export class Agent {} export class ProxyAgent {}',
     };
     onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ importer }) =>
       importer.endsWith('/src/kube/auth/kubeconfig.ts') ? { path: join(dist, 'config.js') } : undefined,
     );
-    onResolve({ filter: /^(\.\/gen\/index\.js|node-fetch)$/ }, ({ importer, path }) =>
+    onResolve({ filter: /^(\.\/gen\/index\.js|\.\/middleware\.js|undici)$/ }, ({ importer, path }) =>
       importer === join(dist, 'config.js') ? { path, namespace: 'kubeconfig-only' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'kubeconfig-only' }, ({ path }) => ({ contents: parts[path] }));
