@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ClusterConnection, TlsMaterial } from '../../src/kube/auth/credentials.ts';
-import { defaultKubeletEndpoint } from '../../src/node/kubelet/source.ts';
+import { defaultKubeletEndpoint } from '../../src/commands/cli/config.ts';
 import { KubeletUsage, type KubeletUsageOptions } from '../../src/node/kubelet/source.ts';
 import { systemClock } from '../../src/runtime/scheduling/clock.ts';
 import { certify } from '../sandbox/kubelet/certificate.ts';

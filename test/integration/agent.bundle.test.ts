@@ -63,7 +63,7 @@ test('the command line loads no runner: the agent has the options of other comma
 test('the agent loads neither the operator nor client-node nor anything of the controller', () => {
   const loaded = modulesOf('src/commands/agent/agent.ts', atOnce);
   const unwanted =
-    /k8s-operator|client-node|js-yaml|src\/(controllers\/|cli\/controller(-units|-metrics)?\.ts)/;
+    /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/;
   expect(loaded.filter((name) => unwanted.test(name))).toEqual([]);
 });
 

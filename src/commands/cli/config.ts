@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Command, OptionValues } from '@commander-js/extra-typings';
-import { defaultKubeletEndpoint, type KubeletUsageOptions } from '../../node/kubelet/source.ts';
+import type { KubeletUsageOptions } from '../../node/kubelet/source.ts';
 import { UsageError } from './exit.ts';
 import {
   address,
@@ -218,6 +218,12 @@ const withKubelet = <A extends unknown[], O extends OptionValues>(command: Comma
       onOff,
       false,
     );
+
+/** Where the kubelet of a node listens by default; `hostIp` is the downward API's `status.hostIP`. */
+export function defaultKubeletEndpoint(hostIp: string | undefined): string {
+  const host = hostIp === undefined || hostIp === '' ? '127.0.0.1' : hostIp;
+  return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
+}
 
 /** How the kubelet of this node is reached. */
 export function kubeletAccess(options: NodeOptions, env: System['env']): KubeletAccess {

@@ -19,12 +19,6 @@ export interface KubeletUsageOptions extends KubeletAddress {
   readonly maxBytes?: number;
 }
 
-/** Where the kubelet of a node listens by default; `hostIp` is the downward API's `status.hostIP`. */
-export function defaultKubeletEndpoint(hostIp: string | undefined): string {
-  const host = hostIp === undefined || hostIp === '' ? '127.0.0.1' : hostIp;
-  return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
-}
-
 /** What pods use, by this node's kubelet. Needs `get` on `nodes/stats` and nothing else. Rejects with KubeletError. */
 export class KubeletUsage {
   readonly #options: KubeletUsageOptions;
