@@ -16,7 +16,7 @@ const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.t
 const decisions = {
   include: [
     'src/{controllers,agent}/*/*.ts',
-    'src/gc/**/*.ts',
+    'src/gc/*.ts',
     'src/api/**/*.ts',
     'src/runtime/{scheduling/jump,text/{duration,glob,quantity}}.ts',
   ],

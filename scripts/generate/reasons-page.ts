@@ -108,7 +108,7 @@ function upstreamSection(): readonly string[] {
   ];
 }
 
-/** upstream.md 1.8 and 2.6. */
+/** pkg/controller/podgc/metrics and pkg/kubelet/metrics. */
 const upstreamWords: ReadonlySet<string> = new Set([
   ...['terminated', 'out-of-service', 'orphaned', 'unscheduled'],
   ...['age', 'space'],

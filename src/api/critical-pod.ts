@@ -1,6 +1,6 @@
 import type { StoragePod } from './local-storage.ts';
 
-/** From here on a pod is critical (upstream.md 4.3). */
+/** From here on a pod is critical (pkg/apis/scheduling/types.go, SystemCriticalPriority). */
 const criticalPriority = 2_000_000_000;
 
 /** Whether a pod is one that upstream never evicts: the mirror of a static one, or of the highest priorities. */

@@ -1,6 +1,6 @@
 import type { NodePod, Offender } from './report/node-pass.ts';
 
-/** Which kind of limit a pod exceeds, in the order in which they are checked; upstream's names (upstream.md 4.2, 4.3). */
+/** Which kind of limit a pod exceeds, in the order in which they are checked; upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export const evictionSignals = [
   'emptydirfs.limit',
   'ephemeralpodfs.limit',
@@ -77,7 +77,7 @@ export interface ContainerStorageUsage {
 export interface StorageUsage {
   /** Unix milliseconds of the look. */
   readonly atMs: number;
-  /** Images and writable layers have a file system of their own: then layers do not count for a container's limit (upstream.md 4.2). */
+  /** Images and writable layers have a file system of their own: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
   readonly dedicatedImageFs: boolean;
   /** By the UID that the kubelet has; a pod that is missing is not measured (yet). */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;

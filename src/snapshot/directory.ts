@@ -16,7 +16,7 @@ interface SnapshotSource {
   readonly onProgress: OnProgress;
 }
 
-/** Reads a snapshot directory (DESIGN.md 4); throws InputError for the first thing in it that cannot be read. */
+/** Reads a snapshot directory; throws InputError for the first thing in it that cannot be read. */
 export async function readSnapshot({ directory, policyFiles, onProgress }: SnapshotSource): Promise<World> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');

@@ -72,7 +72,7 @@ function controllerOf(nodes: Nodes, reports: readonly NodeReportFacts[]): Evicti
     namespaces: store(byUid(namespace('default'))),
     policies: { synced: true, ranked, confirm: () => Promise.reject(new Error('nothing is due')) },
     evictions: new FakeEvictions(),
-    fenced: () => true,
+    holdsLease: () => true,
     recorder: { record: () => undefined },
     metrics: evictionMetrics(new Registry()),
     ...{ clock, log },

@@ -93,7 +93,7 @@ function specOf(random: Random): object {
   return { containers, restartPolicy: random.pick(['Never', 'Always', 'OnFailure']) };
 }
 
-/** Valid, and once the reason why upstream could not delete orphans (upstream.md 1.7). */
+/** Valid, and once the reason why upstream could not delete orphans (kubernetes/kubernetes#118261). */
 function duplicates(env: readonly object[]): object {
   const port = { containerPort: 8080, protocol: 'TCP' };
   return {

@@ -110,7 +110,7 @@ export function leaseSuite(start: StartServer): void {
   };
   const leads = (who: Candidate): Promise<void> =>
     vi.waitFor(() => {
-      expect(who.elector.fenced()).toBe(true);
+      expect(who.elector.holdsLease()).toBe(true);
     }, patience);
 
   describe('leader election', () => {
@@ -177,7 +177,7 @@ export function leaseSuite(start: StartServer): void {
       await vi.waitFor(async () => {
         expect((await read(lease.name)).spec?.holderIdentity).toBe('first');
       }, patience);
-      expect(first.elector.fenced()).toBe(true);
+      expect(first.elector.holdsLease()).toBe(true);
       first.stop();
       await first.outcome;
     });

@@ -180,7 +180,7 @@ export const containerGcMutants: MutantGroup = {
     ['TooYoung', containers, 'ruled.now.getTime() - wantedMs', 'ruled.now.getTime()'],
     ['TooYoung: to the nanosecond', order, 'createdAtNs > BigInt', 'createdAtNs >= BigInt'],
     ['TooYoung: while it starts', containers, 'Math.max(minimumAgeMs, startingMs)', 'minimumAgeMs'],
-    ['TooYoung: while the clock jumped', containers, ' + looksOlderMs(created, jumps)', ''],
+    ['TooYoung: while the clock jumped', containers, ' + ageErrorMs(created, jumps)', ''],
     [
       'NewestAttempt: listed again',
       recheck,

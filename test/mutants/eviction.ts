@@ -1,6 +1,7 @@
 import { evictionKeepReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
+const phase = 'src/api/pod-phase.ts';
 const plan = 'src/controllers/eviction/plan.ts';
 const memory = 'src/controllers/eviction/memory.ts';
 const act = 'src/controllers/eviction/act.ts';
@@ -65,14 +66,10 @@ export const evictionMutants: MutantGroup = {
     ],
     ['CriticalPod: read live', checks, "if (isCritical(pod)) return 'CriticalPod';", ''],
     ['CriticalPod: by priority', 'src/api/critical-pod.ts', 'priority >= criticalPriority', 'false'],
-    ['Finished: succeeded', plan, "pod.phase === 'Succeeded' || ", ''],
-    ['Finished: failed', plan, " || pod.phase === 'Failed'", ''],
-    [
-      'Finished: read live',
-      checks,
-      "if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'Finished';",
-      '',
-    ],
+    ['Finished: succeeded', phase, "phase === 'Succeeded' || ", ''],
+    ['Finished: failed', phase, " || phase === 'Failed'", ''],
+    ['Finished: in the cache', plan, "isFinished(pod) ? 'Finished' : undefined", 'undefined'],
+    ['Finished: read live', checks, "if (isFinished(pod)) return 'Finished';", ''],
     ['Terminating: is going', plan, 'pod.deletionAtMs !== undefined || ', ''],
     ['Terminating: was just evicted', plan, ' || memory.evicted.has(pod.uid)', ''],
     ['Terminating: read live', checks, "if (pod.isTerminating) return 'Terminating';", ''],
@@ -135,7 +132,7 @@ export const evictionMutants: MutantGroup = {
       '`${one.target.node} ${one.target.uid}`',
       'one.target.uid',
     ],
-    ['check: the lease', controller, "if (!fenced()) return 'the lease is not held';", ''],
+    ['check: the lease', controller, "if (!holdsLease()) return 'the lease is not held';", ''],
     [
       'check: the policies, as the cache has them',
       controller,
@@ -198,8 +195,7 @@ export const evictionMutants: MutantGroup = {
       'if (first === undefined) return undefined;',
     ],
     ['reach: overdue, once', overdue, ' || isReported', ''],
-    ['reach: overdue, not what has succeeded', overdue, "phase === 'Succeeded' || ", ''],
-    ['reach: overdue, not what has failed', overdue, " || phase === 'Failed'", ''],
+    ['reach: overdue, not what has finished', overdue, ' || isFinished(pod)', ''],
     ['reach: overdue, the grace that the API server has', overdue, 'pod.deletionGracePeriodSeconds ?? ', ''],
     ['reach: overdue, the grace of the request', overdue, 'requestedGraceSeconds ?? default', 'default'],
     [

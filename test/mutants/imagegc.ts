@@ -1,6 +1,7 @@
 import { imageKeepReasons, imageRemoveReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
+const phase = 'src/api/pod-phase.ts';
 const plan = 'src/agent/imagegc/plan.ts';
 const holds = 'src/agent/imagegc/holds.ts';
 const records = 'src/agent/imagegc/records.ts';
@@ -46,8 +47,8 @@ export const imageGcMutants: MutantGroup = {
     ],
     ['BoundPod: a whole name in one registry', index, 'if (!reference.isQualified) for', 'for'],
     ['BoundPod: a pod of unknown images', holds, 'pod.images ?? [undefined]', 'pod.images ?? []'],
-    ['BoundPod: unfinished', holds, "phase !== 'Succeeded' && ", ''],
-    ['BoundPod: not failed', holds, " && phase !== 'Failed'", ''],
+    ['BoundPod: unfinished', holds, '!isFinished(pod)', 'true'],
+    ['BoundPod: not failed', phase, " || phase === 'Failed'", ''],
     ['Pinned', plan, "if (pinned) return { reason: 'Pinned', evidence: { isByRuntime: image.pinned } };", ''],
     ['Pinned: by one of its entries', holds, 'a.pinned || b.pinned', 'a.pinned && b.pinned'],
     ['Pinned: the image of sandboxes', holds, 'image.pinned || isOfSandboxes(image)', 'image.pinned'],

@@ -2,6 +2,7 @@ import { evictionSignals } from '../../src/api/local-storage.ts';
 import { storageKeepReasons } from '../../src/api/reasons.ts';
 import type { MutantGroup } from './group.ts';
 
+const phase = 'src/api/pod-phase.ts';
 const plan = 'src/agent/localstorage/plan.ts';
 const limits = 'src/agent/localstorage/limits.ts';
 const readings = 'src/agent/localstorage/readings.ts';
@@ -81,8 +82,14 @@ export const localStorageMutants: MutantGroup = {
       "'kubernetes.io/config.hash'",
     ],
     ['KeepMarked', plan, "if (keepMarked) return because('KeepMarked', { on: 'pod' });", ''],
-    ['Finished: succeeded', plan, "phase === 'Succeeded' || ", ''],
-    ['Finished: failed', plan, " || phase === 'Failed'", ''],
+    ['Finished: succeeded', phase, "phase === 'Succeeded' || ", ''],
+    ['Finished: failed', phase, " || phase === 'Failed'", ''],
+    [
+      'Finished: at all',
+      plan,
+      'if (isFinished({ phase }))',
+      'if (isFinished({ phase: String(phase === undefined) }))',
+    ],
     [
       'Terminating',
       plan,

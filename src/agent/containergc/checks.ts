@@ -61,7 +61,7 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, rule }: Rule
   const node = new ConfirmedNode<ContainerRemoval>({ confirm, policy, clock });
   const pods = new Live<ContainerRemoval, PodAnswer>({
     ...{ clock, key: (removal) => podCountedGone(removal)?.uid },
-    ask: (removal, signal) => askPod(removal, deps, signal),
+    ask: (removal, signal) => readPod(removal, deps, signal),
   });
   const listing = new Live<ContainerRemoval, Listed | Error>({
     // Each kind has a listing of its own: sandboxes are judged by the containers that are left.
@@ -81,7 +81,7 @@ export function containerChecks(deps: ContainerCheckDeps, { policy, rule }: Rule
   return { checks: [goesOn, node.check, podIsGone(live), clocksAgree, stillUnused(live, deps)], ...live };
 }
 
-async function askPod(
+async function readPod(
   removal: ContainerRemoval,
   { podGone, log }: ContainerCheckDeps,
   signal: AbortSignal,

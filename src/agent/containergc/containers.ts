@@ -1,7 +1,7 @@
 import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import { looksOlderMs } from '../../runtime/scheduling/jump.ts';
+import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,
@@ -82,7 +82,7 @@ function keptByAge(
   if (clockUnsure && leastMs > 0)
     return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(ruled) };
   const created = createdMs(container);
-  const wantedMs = leastMs + looksOlderMs(created, jumps);
+  const wantedMs = leastMs + ageErrorMs(created, jumps);
   if (!isCreatedAfter(container, ruled.now.getTime() - wantedMs)) return undefined;
   const eligibleAtMs = created + wantedMs;
   const evidence = { createdMs: created, eligibleAtMs, minimumAgeMs, mayStart };

@@ -81,7 +81,7 @@ export class ContainerGcManager {
   /** Logs that cannot be listed do not keep the containers from being collected. */
   async #observe(signal: AbortSignal): Promise<Observed | Error> {
     const { runtime, pods } = this.#deps;
-    const clockUnsure = this.#lookAtClocks();
+    const clockUnsure = this.#readClocks();
     try {
       await runtime.checkReady(signal);
       const [containers, sandboxes, logs] = await Promise.all([
@@ -104,7 +104,7 @@ export class ContainerGcManager {
   }
 
   /** True when the wall clock jumped since the last pass. */
-  #lookAtClocks(): boolean {
+  #readClocks(): boolean {
     const [before, now] = [this.#looked, momentOf(this.#deps.clock)];
     this.#looked = now;
     this.#jumps = withJump(this.#jumps, before, now);

@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerEvidence, PodEnd } from '../../gc/reasons/containers.ts';
@@ -33,7 +34,7 @@ function endOf({ keepMarked, evicted, deletionAtMs = Infinity }: KnownPod, now: 
 }
 
 /** Answers for one observation how each pod UID stands, sightings apart. */
-export class PodLook {
+export class PodStates {
   readonly #known: boolean;
   readonly #uids: ReadonlySet<string>;
   readonly #marked: ReadonlySet<string>;
@@ -49,7 +50,7 @@ export class PodLook {
     this.#uids = new Set(listed.map(({ uid }) => uid));
     this.#marked = new Set(listed.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
     this.#over = uidsWhere(listed, (pod) => endOf(pod, now) !== undefined);
-    this.#finished = uidsWhere(listed, ({ phase }) => phase === 'Succeeded' || phase === 'Failed');
+    this.#finished = uidsWhere(listed, isFinished);
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
     // A mirror can be forged, the UID of the API server and the kubelet's annotation on a sandbox cannot.
@@ -113,7 +114,7 @@ export function observeGone(
   facts: Omit<ContainerGcFacts, 'sightings'>,
   now: Date,
 ): Sightings {
-  const look = new PodLook(facts, now);
+  const look = new PodStates(facts, now);
   const gone = [...mentioned(facts)].filter((uid) => look.looksGone(uid) === true);
   return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
 }
@@ -137,7 +138,7 @@ export interface PodsNow {
 
 /** Judges pods by one observation and what passes before have seen. */
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
-  const look = new PodLook(facts, given.now);
+  const look = new PodStates(facts, given.now);
   const ends = new Map(facts.pods?.map((pod) => [pod.uid, endOf(pod, given.now)]));
   const standing = (uid: string): Standing => {
     if (look.isStatic(uid)) return 'Static';

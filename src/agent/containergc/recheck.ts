@@ -6,7 +6,7 @@ import type { ContainerGcFacts } from './facts.ts';
 import { unitOf } from './limits.ts';
 import { mayStillWrite } from './log-links.ts';
 import { byNewest } from './order.ts';
-import { PodLook } from './pods.ts';
+import { PodStates } from './pods.ts';
 
 /** The node as it is listed anew, right before a removal. */
 export interface LiveView {
@@ -62,7 +62,7 @@ function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: L
   if (podUidOf(container) !== pod.uid) return 'InUse';
   if (removal.reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return lookAt(view).hold(pod.uid) ?? recheckAttempt(container, removal, view);
+  return statesIn(view).hold(pod.uid) ?? recheckAttempt(container, removal, view);
 }
 
 function recheckAttempt(
@@ -71,7 +71,7 @@ function recheckAttempt(
   view: LiveView,
 ): Recheck {
   const attempts = view.containers.filter((one) => unitOf(one) === unitOf(container));
-  const isFinished = lookAt(view).isFinished(podRefOf(container).uid);
+  const isFinished = statesIn(view).isFinished(podRefOf(container).uid);
   if (!isFinished && isNewestOf(container, attempts)) return 'NewestAttempt';
   const wasSuperseded = evidence.place > 1;
   const isNewestDead = isNewestOf(container, attempts.filter(isDead));
@@ -85,7 +85,7 @@ function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (evidence.isPodGone) return recheckGone(uid, view);
-  const hold = lookAt(view).hold(uid);
+  const hold = statesIn(view).hold(uid);
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
@@ -99,13 +99,13 @@ function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck 
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {
-  const look = lookAt(view);
+  const look = statesIn(view);
   const gone = look.looksGone(uid);
   if (gone === undefined) return 'PodsUnknown';
   return gone ? 'due' : (look.hold(uid) ?? 'InUse');
 }
 
-const lookAt = (view: LiveView): PodLook => new PodLook(view, view.now);
+const statesIn = (view: LiveView): PodStates => new PodStates(view, view.now);
 
 const isDead = ({ state }: RuntimeContainer): boolean => state === 'Exited' || state === 'Created';
 

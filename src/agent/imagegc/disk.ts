@@ -13,7 +13,7 @@ export const hasCapacity = (disk: DiskSpace | undefined): disk is DiskSpace =>
   disk.capacityBytes >= 1 &&
   disk.availableBytes >= 0;
 
-/** Upstream's integer arithmetic (upstream.md 2.3); undefined while it cannot be told. */
+/** The kubelet's integer arithmetic (pkg/kubelet/images/image_gc_manager.go, GarbageCollect); undefined while it cannot be told. */
 export function usedPercentOf(disk: DiskSpace | undefined): number | undefined {
   if (!hasCapacity(disk)) return undefined;
   const { capacity, available } = whole(disk);

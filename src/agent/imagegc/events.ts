@@ -25,13 +25,13 @@ const warning = (node: NodeIdentity, reason: string, note: string): EventSpec =>
   note,
 });
 
-/** The image file system claims to have no capacity (upstream.md 2.3). */
+/** The image file system claims to have no capacity (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
 export const invalidDiskCapacity = (node: NodeIdentity): EventSpec =>
   warning(node, 'InvalidDiskCapacity', invalidCapacityMessage);
 
 export const invalidCapacityMessage = 'invalid capacity 0 on image filesystem';
 
-/** From the second failure in a row on (upstream.md 2.6). */
+/** From the second failure in a row on (pkg/kubelet/kubelet.go, StartGarbageCollection). */
 export const imageGcFailed = (node: NodeIdentity, message: string): EventSpec =>
   warning(node, 'ImageGCFailed', message);
 

@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { imageIndex, type ImageIndex } from '../../api/image-index.ts';
 import { keepList } from '../../api/image-reference.ts';
 import type { NodePod } from '../../api/report/node-pass.ts';
@@ -82,7 +83,7 @@ export function boundImages(index: ImageIndex, pods: readonly NodePod[]): Readon
 }
 
 /** Of a finished pod only the containers that are left still hold something. */
-const isUnfinished = ({ phase }: NodePod): boolean => phase !== 'Succeeded' && phase !== 'Failed';
+const isUnfinished = (pod: NodePod): boolean => !isFinished(pod);
 
 /** Containers of which only the runtime can tell what image volumes they hold: their pod is not known, or has finished, so its spec does not count. */
 export function strayContainers(

@@ -90,7 +90,7 @@ export class ImageGcManager {
         ? { diskTrouble: seen.trouble, maximumAgeMs: rule.rule.maximumAgeMs }
         : { diskTrouble: undefined, maximumAgeMs: undefined }),
     });
-    if (rule.kind === 'governed') await this.#tell({ plan, seen, acts }, outcome, signal);
+    if (rule.kind === 'governed') await this.#reportOutcome({ plan, seen, acts }, outcome, signal);
     onPass(
       reportOf(acts, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
       inventoryOf(plan, removedBy(acts), acts?.disk ?? seen.disk),
@@ -223,7 +223,7 @@ export class ImageGcManager {
   }
 
   /** The Events a pass owes; InvalidDiskCapacity and FreeDiskSpaceFailed each time, ImageGCFailed from the second failure in a row on. */
-  async #tell(
+  async #reportOutcome(
     done: Done,
     { result, message = '', isExhausted }: Outcome,
     signal: AbortSignal,

@@ -3,7 +3,7 @@ import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
-/** An image that comes back within this time of its removal was wanted after all (ideas.md 2.11). */
+/** An image that comes back within this time of its removal was wanted after all. */
 const regretMs = 24 * 60 * 60_000;
 /** More removals than this in a day no node makes; the oldest are forgotten. */
 const maxRemoved = 1000;
@@ -28,7 +28,7 @@ interface Observed {
 }
 
 /**
- * Folds a fresh listing into what is remembered (upstream.md 2.2): new images appear, vanished ones are forgotten, those in use were used
+ * Folds a fresh listing into what is remembered (pkg/kubelet/images/image_gc_manager.go, detectImages): new images appear, vanished ones are forgotten, those in use were used
  * now. No record is ever older than it is known to be: what lies in the future becomes now, what a clock left behind moves on with it.
  */
 export function observeImages(

@@ -13,7 +13,7 @@ export interface PodLimits {
   readonly containers: ReadonlyMap<string, BindingLimit>;
 }
 
-/** The limits of a pod as upstream has them (upstream.md 4.2), and the policy's where it declares none. */
+/** The limits of a pod as upstream has them (pkg/kubelet/eviction/eviction_manager.go, podEphemeralStorageLimitEviction), and the policy's where it declares none. */
 export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimits {
   const emptyDir = defaultLimit(defaults.emptyDirBytes);
   const container = defaultLimit(defaults.containerBytes);

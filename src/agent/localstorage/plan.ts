@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import {
   exceeds,
@@ -119,7 +120,7 @@ const evict = (
 /** Why no rule applies to a pod at all. */
 function holdOf({ keepMarked, phase, deletionAtMs }: StoragePod): Because | undefined {
   if (keepMarked) return because('KeepMarked', { on: 'pod' });
-  if (phase === 'Succeeded' || phase === 'Failed') return because('Finished', { phase });
+  if (isFinished({ phase })) return because('Finished', { phase });
   return deletionAtMs === undefined ? undefined : because('Terminating', { deletionAtMs });
 }
 

@@ -1,5 +1,5 @@
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import { asksAnew, isStorageNews, storageFigures } from './storage-change.ts';
+import { hasNewRequests, isStorageNews, storageFigures } from './storage-change.ts';
 
 interface ChangeGiven {
   readonly now: Date;
@@ -22,7 +22,7 @@ export function isWorthWriting(
 ): boolean {
   if (previous === undefined) return true;
   const ageMs = now.getTime() - Date.parse(previous.reportTime ?? '');
-  if (isOld(ageMs, jitter) || asksAnew(previous, next)) return true;
+  if (isOld(ageMs, jitter) || hasNewRequests(previous, next)) return true;
   // An agent that has just started again knows less than its last report says.
   if (isBeforeFirstPass(next)) return false;
   if (substance(previous) !== substance(next) || isStorageNews(previous, next)) return true;

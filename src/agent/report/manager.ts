@@ -22,7 +22,7 @@ import { isWorthWriting } from './change.ts';
 import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
 import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
-import { asksAnew } from './storage-change.ts';
+import { hasNewRequests } from './storage-change.ts';
 
 export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */
@@ -87,7 +87,7 @@ export class ReportManager {
   get isAwaited(): boolean {
     const { governance, storage, clock } = this.#deps;
     const facts = { governance: governance(), storage: storage() };
-    return asksAnew(this.#written?.status, planStorage(facts, clock.now()));
+    return hasNewRequests(this.#written?.status, planStorage(facts, clock.now()));
   }
 
   /** Writes the report when it is worth it. Without a Node object there is nothing that a report could belong to. */
@@ -110,7 +110,7 @@ export class ReportManager {
     try {
       const result = await reports.write(node, status, signal);
       metrics.writes.inc({ result: result === 'written' ? 'success' : result });
-      this.#tellMissing(result === 'no-kind');
+      this.#logMissing(result === 'no-kind');
       if (result === 'no-kind') return;
       this.#written = { nodeUid: node.uid, status };
       this.#jitter = random();
@@ -121,7 +121,7 @@ export class ReportManager {
   }
 
   /** Once, not every few seconds. */
-  #tellMissing(isMissing: boolean): void {
+  #logMissing(isMissing: boolean): void {
     if (isMissing && !this.#kindIsMissing)
       this.#deps.log.warn(
         { crd: 'nodegcreports.gc.dustpan.dev' },

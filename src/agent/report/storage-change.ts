@@ -11,7 +11,7 @@ export function isStorageNews(previous: NodeGCReportStatus, next: NodeGCReportSt
 }
 
 /** Whether it asks for an eviction that a report which names the same policy has not asked for yet: until one does, nobody evicts. */
-export function asksAnew(previous: NodeGCReportStatus | undefined, next: NodeGCReportStatus): boolean {
+export function hasNewRequests(previous: NodeGCReportStatus | undefined, next: NodeGCReportStatus): boolean {
   const { evictionRequests = [], evictionRequestCount = 0 } = next;
   const told = isSamePolicy(previous?.policy, next.policy) ? previous : undefined;
   if (evictionRequestCount > evictionRequests.length)

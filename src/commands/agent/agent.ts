@@ -18,7 +18,7 @@ import { buildAgentUnits } from './units.ts';
 import { connect, type Connected } from '../cli/connect.ts';
 import { exitCode } from '../cli/exit.ts';
 import { preflight, PreflightError } from '../controller/preflight.ts';
-import { toldRuntime } from './runtime-calls.ts';
+import { recordedRuntime } from './runtime-calls.ts';
 import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/stop-signal.ts';
 import { revision, version } from '../version/version.ts';
@@ -142,7 +142,7 @@ class Agent {
     const { config, metrics, log } = this.#base;
     const deadlineMs = config.runtimeRequestTimeoutMs;
     const cri = criRuntime({ socket, deadlineMs, statusDeadlineMs: Math.min(deadlineMs, statusMs) });
-    const counted = toldRuntime(cri, clock, metrics.runtimeCall);
+    const counted = recordedRuntime(cri, clock, metrics.runtimeCall);
     const watch = new RuntimeWatch({
       ...{ runtime: counted, socket, log },
       onReady: () => {

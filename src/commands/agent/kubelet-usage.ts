@@ -10,7 +10,7 @@ interface AskedKubelet {
 }
 
 /** Asks the kubelet of this node once, as the user of the cluster's kubeconfig; rejects with KubeletError. */
-export async function askKubelet<T>(
+export async function withKubelet<T>(
   { name, kubelet }: AskedKubelet,
   cluster: ClusterConnection,
   ask: (kubelet: KubeletUsage) => Promise<T>,

@@ -11,7 +11,7 @@ import {
   firstStorageMs,
   loopJitter as jitter,
   newsSpreadMs,
-  toldSpreadMs,
+  loggedSpreadMs,
   type FirstDelays,
 } from './spread.ts';
 
@@ -74,7 +74,7 @@ export class AgentLoops {
     });
     this.#told = new SpreadWake({
       ...{ clock, random },
-      spreadMs: toldSpreadMs(containerGcPeriodMs),
+      spreadMs: loggedSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.report],
     });
   }

@@ -26,13 +26,13 @@ export interface RuntimeCall {
   readonly seconds: number;
 }
 
-/** The same runtime; `tell` hears of each call that has ended, a call that was aborted too. */
-export function toldRuntime(
+/** The same runtime; `record` hears of each call that has ended, a call that was aborted too. */
+export function recordedRuntime(
   runtime: ContainerRuntime,
   clock: Pick<Clock, 'monotonicMs'>,
-  tell: (call: RuntimeCall) => void,
+  record: (call: RuntimeCall) => void,
 ): ContainerRuntime {
-  const told = async <T>(operation: RuntimeOperation, answer: Promise<T>): Promise<T> => {
+  const recorded = async <T>(operation: RuntimeOperation, answer: Promise<T>): Promise<T> => {
     const startMs = clock.monotonicMs();
     let ok = false;
     try {
@@ -40,27 +40,27 @@ export function toldRuntime(
       ok = true;
       return value;
     } finally {
-      tell({ operation, ok, seconds: (clock.monotonicMs() - startMs) / 1_000 });
+      record({ operation, ok, seconds: (clock.monotonicMs() - startMs) / 1_000 });
     }
   };
   return {
-    version: (signal) => told('version', runtime.version(signal)),
-    checkReady: (signal) => told('status', runtime.checkReady(signal)),
-    sandboxImage: (signal) => told('status', runtime.sandboxImage(signal)),
-    listImages: (signal) => told('list_images', runtime.listImages(signal)),
-    imageStatus: (reference, signal) => told('image_status', runtime.imageStatus(reference, signal)),
-    imageLayers: (id, signal) => told('image_status', runtime.imageLayers(id, signal)),
-    removeImage: (id, signal) => told('remove_image', runtime.removeImage(id, signal)),
-    fileSystems: (signal) => told('image_fs_info', runtime.fileSystems(signal)),
-    listContainers: (signal) => told('list_containers', runtime.listContainers(signal)),
-    containerStatus: (id, signal) => told('container_status', runtime.containerStatus(id, signal)),
+    version: (signal) => recorded('version', runtime.version(signal)),
+    checkReady: (signal) => recorded('status', runtime.checkReady(signal)),
+    sandboxImage: (signal) => recorded('status', runtime.sandboxImage(signal)),
+    listImages: (signal) => recorded('list_images', runtime.listImages(signal)),
+    imageStatus: (reference, signal) => recorded('image_status', runtime.imageStatus(reference, signal)),
+    imageLayers: (id, signal) => recorded('image_status', runtime.imageLayers(id, signal)),
+    removeImage: (id, signal) => recorded('remove_image', runtime.removeImage(id, signal)),
+    fileSystems: (signal) => recorded('image_fs_info', runtime.fileSystems(signal)),
+    listContainers: (signal) => recorded('list_containers', runtime.listContainers(signal)),
+    containerStatus: (id, signal) => recorded('container_status', runtime.containerStatus(id, signal)),
     stopContainer: (id, timeoutSeconds, signal) =>
-      told('stop_container', runtime.stopContainer(id, timeoutSeconds, signal)),
-    removeContainer: (id, signal) => told('remove_container', runtime.removeContainer(id, signal)),
-    listSandboxes: (signal) => told('list_podsandbox', runtime.listSandboxes(signal)),
-    sandboxStatus: (id, signal) => told('podsandbox_status', runtime.sandboxStatus(id, signal)),
-    stopSandbox: (id, signal) => told('stop_podsandbox', runtime.stopSandbox(id, signal)),
-    removeSandbox: (id, signal) => told('remove_podsandbox', runtime.removeSandbox(id, signal)),
-    containerStats: (signal) => told('list_container_stats', runtime.containerStats(signal)),
+      recorded('stop_container', runtime.stopContainer(id, timeoutSeconds, signal)),
+    removeContainer: (id, signal) => recorded('remove_container', runtime.removeContainer(id, signal)),
+    listSandboxes: (signal) => recorded('list_podsandbox', runtime.listSandboxes(signal)),
+    sandboxStatus: (id, signal) => recorded('podsandbox_status', runtime.sandboxStatus(id, signal)),
+    stopSandbox: (id, signal) => recorded('stop_podsandbox', runtime.stopSandbox(id, signal)),
+    removeSandbox: (id, signal) => recorded('remove_podsandbox', runtime.removeSandbox(id, signal)),
+    containerStats: (signal) => recorded('list_container_stats', runtime.containerStats(signal)),
   };
 }

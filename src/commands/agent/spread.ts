@@ -36,5 +36,5 @@ export const newsSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestNewsMs, containerGcPeriodMs / newsPart);
 
 /** The longest that news is held back before the report tells of it: nothing waits for that, and a write costs the API server far more than a pass costs a node. */
-export const toldSpreadMs = (containerGcPeriodMs: number): number =>
+export const loggedSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestStartMs, containerGcPeriodMs);

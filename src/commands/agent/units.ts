@@ -32,7 +32,7 @@ import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
 import { localStorage, type LocalStorageUnitDeps } from './storage.ts';
 import type { Connected } from '../cli/connect.ts';
-import { toldRuntime } from './runtime-calls.ts';
+import { recordedRuntime } from './runtime-calls.ts';
 import { version } from '../version/version.ts';
 
 interface AgentUnitsDeps {
@@ -54,7 +54,7 @@ interface AgentUnitsDeps {
 /** The units of the agent, each with what it uses; the report hears of every pass. */
 export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'> {
   const { config, onPass } = counted;
-  const runtime = toldRuntime(counted.runtime, clock, counted.onProgress);
+  const runtime = recordedRuntime(counted.runtime, clock, counted.onProgress);
   const deps = { ...counted, runtime };
   const { podLogs, containerLogs } = config.directories;
   const statFs = statFsReader();

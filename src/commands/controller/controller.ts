@@ -97,7 +97,7 @@ async function run(base: Base, stop: AbortSignal): Promise<'released' | 'lost'> 
     recorder,
     policySet,
     caches,
-    fenced: () => elector?.fenced() ?? true,
+    holdsLease: () => elector?.holdsLease() ?? true,
     heartbeat,
     wake,
   });

@@ -28,7 +28,7 @@ interface UnitDeps {
   readonly recorder: Recorder;
   readonly policySet: PolicySet;
   readonly caches: Caches;
-  readonly fenced: () => boolean;
+  readonly holdsLease: () => boolean;
   readonly heartbeat: Heartbeat;
   /** Of the podgc loop. */
   readonly wake: Wake;
@@ -55,7 +55,7 @@ export function buildUnits(deps: UnitDeps): Units {
 }
 
 function policyStatus(deps: UnitDeps): PolicyStatusController {
-  const { registry, policySet, caches, fenced, recorder, log } = deps;
+  const { registry, policySet, caches, holdsLease, recorder, log } = deps;
   return new PolicyStatusController({
     policies: {
       get ranked() {
@@ -66,30 +66,30 @@ function policyStatus(deps: UnitDeps): PolicyStatusController {
     nodes: caches.nodes,
     nodeReports: caches.nodeReports,
     writeStatus: caches.writePolicyStatus,
-    ...{ fenced, recorder, clock, log: log.named('policystatus') },
+    ...{ holdsLease, recorder, clock, log: log.named('policystatus') },
     metrics: policyStatusMetrics(registry),
   });
 }
 
 function evictionOf(deps: UnitDeps): EvictionController {
-  const { cluster, registry, recorder, caches, fenced, log } = deps;
+  const { cluster, registry, recorder, caches, holdsLease, log } = deps;
   return new EvictionController({
     ...caches,
     policies: livePolicies(deps),
     evictions: podEvictions(cluster.acts),
-    ...{ fenced, recorder, clock },
+    ...{ holdsLease, recorder, clock },
     metrics: evictionMetrics(registry),
     log: log.named('eviction'),
   });
 }
 
 function podGcOf(deps: UnitDeps, onPass: PodGcDeps['onPass']): PodGcController {
-  const { config, cluster, registry, recorder, caches, fenced, heartbeat, wake, log } = deps;
+  const { config, cluster, registry, recorder, caches, holdsLease, heartbeat, wake, log } = deps;
   return new PodGcController({
     ...caches,
     policies: livePolicies(deps),
     cluster: clusterActions(cluster.acts),
-    ...{ fenced, recorder, clock, onPass },
+    ...{ holdsLease, recorder, clock, onPass },
     metrics: podGcMetrics(registry),
     log: log.named('podgc'),
     periodMs: config.podGcPeriodMs,

@@ -25,7 +25,7 @@ export interface NodeObject {
   readonly pod?: string;
 }
 
-/** One decision, as `plan -o json` prints it (DESIGN.md 4): fields are added, never renamed. */
+/** One decision, as `plan -o json` prints it: fields are added, never renamed. */
 export interface Decision {
   readonly unit: Unit;
   readonly verdict: Verdict;
@@ -45,7 +45,7 @@ export interface Decision {
   readonly markFailed?: boolean;
 }
 
-/** What the images of a node have to give, and what they can; as DESIGN 4 fixes it, for image GC alone (docs/adr/0012). */
+/** What the images of a node have to give, and what they can; for image GC alone (docs/adr/0012). */
 export interface Summary {
   readonly unit: 'imagegc';
   readonly node: string;

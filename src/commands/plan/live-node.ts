@@ -14,7 +14,7 @@ import { emptyState, type AgentState } from '../../node/disk/state-format.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { inOrder, type NodePart } from '../../snapshot/world.ts';
-import { askKubelet } from '../agent/kubelet-usage.ts';
+import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 
 interface Tools {
@@ -56,7 +56,7 @@ async function read(
   const containers = await runtime.listContainers(signal);
   const sandboxes = await runtime.listSandboxes(signal);
   const usage = needsUsage
-    ? await orNote(askKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
+    ? await orNote(withKubelet(node, connection, (kubelet) => kubelet.usage(signal)))
     : undefined;
   const pods = await podsOf(name, transport, signal);
   return inOrder({

@@ -8,7 +8,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import { connect, type Connected } from '../cli/connect.ts';
 import { exitCode, problemLine, UsageError } from '../cli/exit.ts';
-import { askKubelet } from '../agent/kubelet-usage.ts';
+import { withKubelet } from '../agent/kubelet-usage.ts';
 import { Progress } from '../plan/progress.ts';
 import { writeClusterPart, type ClusterPart } from './cluster.ts';
 import type { ThisNode } from '../cli/config.ts';
@@ -101,7 +101,7 @@ function openNode(config: ThisNode, { cluster, warn }: NodeTools): OpenNode {
     statFs: statFsReader(),
     logs: new LocalLogs({ pods: podLogs, containers: containerLogs }),
     readState: (signal) => state.read(signal),
-    readSummary: (signal) => askKubelet(config, cluster.connection, (kubelet) => kubelet.summary(signal)),
+    readSummary: (signal) => withKubelet(config, cluster.connection, (kubelet) => kubelet.summary(signal)),
   });
   return {
     node,

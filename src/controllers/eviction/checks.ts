@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import { isKeepMarked } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
@@ -113,7 +114,7 @@ const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
 function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReason | undefined {
   if (pod.uid !== uid || pod.nodeName !== node) return 'PodMoved';
   if (pod.isTerminating) return 'Terminating';
-  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'Finished';
+  if (isFinished(pod)) return 'Finished';
   if (isCritical(pod)) return 'CriticalPod';
   return isKeepMarked(pod) ? 'KeepMarked' : undefined;
 }

@@ -31,7 +31,7 @@ export interface EvictionDeps {
   readonly policies: PolicyView;
   readonly evictions: PodEvictions;
   /** True while this process surely holds the lease. */
-  readonly fenced: () => boolean;
+  readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: EvictionMetrics;
@@ -136,8 +136,8 @@ export class EvictionController {
   }
 
   #haltedBy(ranked: RankedPolicies): string | undefined {
-    const { policies, fenced } = this.#deps;
-    if (!fenced()) return 'the lease is not held';
+    const { policies, holdsLease } = this.#deps;
+    if (!holdsLease()) return 'the lease is not held';
     if (policies.ranked !== ranked) return 'policies have changed';
     return this.#seesAll() ? undefined : 'the caches are not current';
   }

@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { EvictionMemory } from './memory.ts';
 
@@ -35,5 +36,3 @@ export function planOverdue(
     return isOverdue ? [{ pod, graceSeconds, elapsedMs }] : [];
   });
 }
-
-const isFinished = ({ phase }: EvictedPod): boolean => phase === 'Succeeded' || phase === 'Failed';

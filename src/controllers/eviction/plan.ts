@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import { exceeds, fullness, type EvictionRequest } from '../../api/local-storage.ts';
 import { isKeepMarked } from '../../api/policy/matching.ts';
 import { nodeGovernance, type NodeGovernance } from '../../api/policy/node-governance.ts';
@@ -153,7 +154,7 @@ export function judgeNamespace(
 
 function judgeLife(pod: KnownPod, { memory }: EvictionFacts): EvictionKeepReason | undefined {
   if (pod.deletionAtMs !== undefined || memory.evicted.has(pod.uid)) return 'Terminating';
-  return pod.phase === 'Succeeded' || pod.phase === 'Failed' ? 'Finished' : undefined;
+  return isFinished(pod) ? 'Finished' : undefined;
 }
 
 const isRequested = (pod: KnownPod, { namespace, name }: RequestedPod): boolean =>

@@ -19,7 +19,7 @@ export interface PodCheckDeps {
   readonly namespaces: Store<NamespaceFacts>;
   readonly cluster: Pick<ClusterActions, 'getNode'>;
   /** True while this process surely holds the lease. */
-  readonly fenced: () => boolean;
+  readonly holdsLease: () => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -37,7 +37,7 @@ export const maxPlanAgeMs = 60_000;
 
 /** What must be true right before a pod is marked or deleted. `ranked`: the policies that the plan was made from. */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
-  const { policies, namespaces, fenced, clock } = deps;
+  const { policies, namespaces, holdsLease, clock } = deps;
   const startedAtMs = clock.monotonicMs();
   const isStale = (): boolean =>
     policies.ranked !== ranked ||
@@ -54,7 +54,7 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
   };
   const isMarked = keepLabels(deps);
   const checks: readonly Check<PodDeletion>[] = [
-    goOn('leaseHeld', () => (fenced() ? undefined : 'the lease is lost')),
+    goOn('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
     goOn('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
     // Before the policies: a node that takes long to read keeps its own pods, and does not make the policies too old for all others.
     nodeStillGone(deps),

@@ -40,7 +40,7 @@ export interface PodGcDeps extends Caches {
   readonly policies: PolicyView;
   readonly cluster: ClusterActions;
   /** True while this process surely holds the lease. */
-  readonly fenced: () => boolean;
+  readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: PodGcMetrics;

@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { PodEvidence } from '../../gc/reasons/pod-evidence.ts';
@@ -77,5 +78,5 @@ const targetOf = (pod: PodFacts): JudgedPod => ({
   uid: pod.uid,
   node: pod.nodeName,
   pod,
-  markFailed: pod.phase !== 'Succeeded' && pod.phase !== 'Failed',
+  markFailed: !isFinished(pod),
 });

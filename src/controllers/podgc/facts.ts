@@ -1,3 +1,4 @@
+import { isFinished } from '../../api/pod-phase.ts';
 import type { InvalidPolicy, PodsPolicy, Policy } from '../../api/policy/policy.ts';
 import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
@@ -100,10 +101,7 @@ export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== un
 
 /** A finished pod that was already deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
-  pod.finalizers.length > 0 &&
-  isTerminating(pod) &&
-  pod.deletionGracePeriodSeconds === 0 &&
-  (pod.phase === 'Succeeded' || pod.phase === 'Failed');
+  pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0 && isFinished(pod);
 
 export const finalizerHeld = ({ deletionAtMs, finalizers }: PodFacts): Because<'FinalizerHeld'> => ({
   reason: 'FinalizerHeld',

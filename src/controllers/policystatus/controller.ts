@@ -21,7 +21,7 @@ interface PolicyStatusDeps {
   /** What the agents report; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   readonly writeStatus: (name: string, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
-  readonly fenced: () => boolean;
+  readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: PolicyStatusMetrics;
@@ -53,7 +53,7 @@ export class PolicyStatusController {
     const rollups = this.#rollUp();
     const conditions = new Map<string, PolicyStatus['conditions']>();
     for (const policy of ranked) {
-      if (!this.#deps.fenced()) return;
+      if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
       const wanted = await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
       conditions.set(policy.name, wanted.conditions);

@@ -149,7 +149,7 @@ function evictRequest(pod: PodName & Pick<LivePod, 'uid'>, graceSeconds: number 
     method: 'POST',
     path: `${podPath(pod)}/eviction`,
     timeoutMs: actTimeoutMs,
-    // The resourceVersion would make each change of its status a conflict, and a conflict uses up the budget (DESIGN.md 8).
+    // The resourceVersion would make each change of its status a conflict, and a conflict uses up the budget.
     body: {
       apiVersion: 'policy/v1',
       kind: 'Eviction',

@@ -39,7 +39,7 @@ const healthGraceMs = 20_000;
 /** A release that lost against our own last renewal, still under way, works a moment later. */
 const releaseRetryMs = 250;
 
-/** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `fenced`. */
+/** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `holdsLease`. */
 export class LeaseElector {
   readonly #deps: LeaseElectorDeps;
   readonly #leases: LeaseClient;
@@ -59,7 +59,7 @@ export class LeaseElector {
   }
 
   /** True while no other process can have become leader: ask right before anything irreversible, after any wait. */
-  fenced(): boolean {
+  holdsLease(): boolean {
     return this.#leading && this.#msToDeadline() > 0;
   }
 
@@ -114,12 +114,12 @@ export class LeaseElector {
       this.#watchDeadline(stop.signal).finally(halt),
     ]);
     forget();
-    return ended.aborted && this.fenced() ? 'released' : 'lost';
+    return ended.aborted && this.holdsLease() ? 'released' : 'lost';
   }
 
   async #renew(stop: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#deps;
-    while (this.fenced()) {
+    while (this.holdsLease()) {
       await clock.sleep(retryPeriodMs, stop);
       if (stop.aborted) return;
       await this.#claim(stop);
@@ -127,7 +127,7 @@ export class LeaseElector {
   }
 
   async #watchDeadline(stop: AbortSignal): Promise<void> {
-    while (!stop.aborted && this.fenced()) await this.#deps.clock.sleep(this.#msToDeadline(), stop);
+    while (!stop.aborted && this.holdsLease()) await this.#deps.clock.sleep(this.#msToDeadline(), stop);
   }
 
   #msToDeadline(): number {

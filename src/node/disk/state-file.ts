@@ -10,7 +10,7 @@ export type StateReading =
   | { readonly kind: 'missing' }
   | { readonly kind: 'startOver'; readonly reason: string };
 
-/** The agent's memory on the disk of its node (DESIGN.md 4): replaced whole or not at all, and only when it says something else. */
+/** The agent's memory on the disk of its node: replaced whole or not at all, and only when it says something else. */
 export class StateFile {
   readonly #path: string;
   #written: string | undefined;

@@ -28,7 +28,7 @@ type ParsedState =
 
 const currentVersion = 1;
 
-/** Reads the text of a state file (DESIGN.md 4). Anything that is not exactly as it should be means starting over. Never throws. */
+/** Reads the text of a state file. Anything that is not exactly as it should be means starting over. Never throws. */
 export function parseState(text: string): ParsedState {
   const json = parseJson(text);
   if (!isObject(json)) return startOver('is not a JSON object');

@@ -40,7 +40,7 @@ export interface NodeLogs {
   removeDirectory(path: string, signal: AbortSignal): Promise<number>;
   /** A rotated log: never a name that ends in `.log`. */
   removeRotated(path: string, signal: AbortSignal): Promise<number>;
-  /** The log of a container and all its rotations: every name in its directory that begins as it (upstream.md 3.3), literally. */
+  /** The log of a container and all its rotations: every name in its directory that begins as it (pkg/kubelet/kuberuntime/kuberuntime_container.go, removeContainerLog), literally. */
   removeContainerLog(path: string, signal: AbortSignal): Promise<number>;
   /** Only a link below the root of the containers that leads to nothing below the root of the pods; false = it is none, or there is none. */
   removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean>;

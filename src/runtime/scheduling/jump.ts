@@ -38,7 +38,7 @@ export function withJump(jumps: readonly Jump[], before: Moment | undefined, now
 }
 
 /** By how many milliseconds what is dated so looks older than it is: never less than 0, for what looks too young is kept anyway. */
-export function looksOlderMs(datedMs: number, jumps: readonly Jump[]): number {
+export function ageErrorMs(datedMs: number, jumps: readonly Jump[]): number {
   let movedMs = datedMs;
   for (const { untilMs, ms } of jumps) if (movedMs <= untilMs) movedMs += ms;
   return movedMs - datedMs;

@@ -83,19 +83,19 @@ async function pass(
   try {
     if (options.isHeld?.() === true) return streak;
     await task(signal);
-    tellRecovery(options, streak);
+    logRecovery(options, streak);
     onResult?.({ ok: true, seconds: seconds() });
     return noFailures;
   } catch (err) {
     if (isShutdown(err, signal)) return noFailures;
     const cause = withoutFigures(errorLine(err));
-    tellFailure(options, { err, isRepeat: streak.failures > 0 && cause === streak.cause });
+    logFailure(options, { err, isRepeat: streak.failures > 0 && cause === streak.cause });
     onResult?.({ ok: false, seconds: seconds() });
     return { failures: streak.failures + 1, cause };
   }
 }
 
-function tellFailure(
+function logFailure(
   { name, log, quietRepeats = false }: LoopOptions,
   { err, isRepeat }: { err: unknown; isRepeat: boolean },
 ): void {
@@ -103,7 +103,7 @@ function tellFailure(
   else log.error({ err, loop: name }, 'pass failed');
 }
 
-function tellRecovery({ name, log, quietRepeats = false }: LoopOptions, { failures }: Streak): void {
+function logRecovery({ name, log, quietRepeats = false }: LoopOptions, { failures }: Streak): void {
   if (quietRepeats && failures > 0) log.info({ loop: name, failures }, 'passes work again');
 }
 

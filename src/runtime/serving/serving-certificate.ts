@@ -19,7 +19,7 @@ interface ServingCertificateOptions {
 }
 
 /** The kubelet brings a changed Secret within a minute or so; controller-runtime looks this often too. */
-const lookEveryMs = 10_000;
+const readEveryMs = 10_000;
 
 /** The certificate that a server shows, as it is in its directory now. */
 export class ServingCertificate {
@@ -52,9 +52,9 @@ export class ServingCertificate {
     const { directory, clock, log } = this.#options;
     let last = { pair: shown, trouble: '' };
     for (;;) {
-      await clock.sleep(lookEveryMs, signal);
+      await clock.sleep(readEveryMs, signal);
       if (signal.aborted) return;
-      const now = await this.#look(last.pair);
+      const now = await this.#read(last.pair);
       if (now.trouble !== '' && now.trouble !== last.trouble)
         log.warn({ reason: now.trouble }, 'serving certificate cannot be read, the old one stays');
       if (now.pair !== last.pair) {
@@ -65,7 +65,7 @@ export class ServingCertificate {
     }
   }
 
-  async #look(known: KeyPair): Promise<{ readonly pair: KeyPair; readonly trouble: string }> {
+  async #read(known: KeyPair): Promise<{ readonly pair: KeyPair; readonly trouble: string }> {
     try {
       const pair = await this.read();
       const isSame = pair.cert === known.cert && pair.key === known.key;

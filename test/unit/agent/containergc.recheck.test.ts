@@ -7,7 +7,7 @@ import {
 } from '../../../src/agent/containergc/decisions.ts';
 import { rotatedAt } from '../../../src/agent/containergc/log-names.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
-import { PodLook, podsNow } from '../../../src/agent/containergc/pods.ts';
+import { PodStates, podsNow } from '../../../src/agent/containergc/pods.ts';
 import { podCountedGone, recheck, type LiveView } from '../../../src/agent/containergc/recheck.ts';
 import { inventoryOf } from '../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../builders.ts';
@@ -269,7 +269,7 @@ describe('logs', () => {
 describe('how pods stand', () => {
   test('a ready sandbox and a running container that are nobody’s keep nobody alive', () => {
     const sandboxes = [sandbox('stray', { labels: {} })];
-    const look = new PodLook({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
+    const look = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
     expect(look.looksGone('uid-gone')).toBe(true);
     expect(look.looksGone('')).toBe(true);
   });

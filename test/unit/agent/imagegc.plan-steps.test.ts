@@ -13,7 +13,7 @@ const minute = 60_000;
 
 describe('the space step', () => {
   test.each([
-    // capacity, available, high, low → used, wanted: upstream.md 2.3
+    // capacity, available, high, low → used, wanted: pkg/kubelet/images/image_gc_manager.go
     [1000, 50, 90, 80, 95, 150],
     [1000, 159, 85, 80, 85, 41],
     [1000, 160, 85, 80, 84, 0],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuntimeWatch } from '../../../src/commands/agent/runtime.ts';
-import { toldRuntime, type RuntimeCall } from '../../../src/commands/agent/runtime-calls.ts';
+import { recordedRuntime, type RuntimeCall } from '../../../src/commands/agent/runtime-calls.ts';
 import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { FakeRuntime } from '../../fakes/runtime.ts';
@@ -62,7 +62,7 @@ test('every call that ended is told, with the name the kubelet has for it', asyn
   const runtime = new FakeRuntime();
   const clock = new SettlingClock();
   const calls: RuntimeCall[] = [];
-  const told = toldRuntime(runtime, clock, (call) => calls.push(call));
+  const told = recordedRuntime(runtime, clock, (call) => calls.push(call));
   runtime.fail('removeImage', { target: 'sha256:a' });
   await told.listImages(never);
   await expect(told.removeImage('sha256:a', never)).rejects.toThrow('refused');
@@ -74,7 +74,7 @@ test('every call that ended is told, with the name the kubelet has for it', asyn
 
 test('each call is passed on as it is', async () => {
   const runtime = new FakeRuntime();
-  const told = toldRuntime(runtime, new SettlingClock(), () => undefined);
+  const told = recordedRuntime(runtime, new SettlingClock(), () => undefined);
   await told.version(never);
   await told.checkReady(never);
   await told.sandboxImage(never);

@@ -4,7 +4,7 @@ import {
   firstDelays,
   firstStorageMs,
   newsSpreadMs,
-  toldSpreadMs,
+  loggedSpreadMs,
 } from '../../../src/commands/agent/spread.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { SettlingClock } from '../../fakes/settling-clock.ts';
@@ -31,7 +31,7 @@ test('local storage is first looked at within a period, and soon', () => {
 
 test('news is held back for a part of a short period, and never for long', () => {
   expect([6_000, minute, 10 * minute].map(newsSpreadMs)).toEqual([1_000, 10_000, 10_000]);
-  expect([6_000, minute, 10 * minute].map(toldSpreadMs)).toEqual([6_000, minute, minute]);
+  expect([6_000, minute, 10 * minute].map(loggedSpreadMs)).toEqual([6_000, minute, minute]);
 });
 
 interface Told {
@@ -104,7 +104,7 @@ test('news that all hear in one second is told by each when its turn has come, w
   for (const { hear } of agents) hear();
   await advance(64);
   const waited = agents.map(({ times }) => (times('report').find((atMs) => atMs > heardMs) ?? NaN) - heardMs);
-  const spreadMs = toldSpreadMs(minute);
+  const spreadMs = loggedSpreadMs(minute);
   for (const [i, ms] of waited.entries()) expect(ms).toBeGreaterThanOrEqual((i / 20) * spreadMs);
   for (const ms of waited) expect(ms).toBeLessThanOrEqual(spreadMs + 1_000);
 });
@@ -152,6 +152,6 @@ describe('a pod that is to be evicted, for which no report has asked', () => {
     await advance(agent, 20);
     expect(since()).toHaveLength(1);
     await advance(agent, 5);
-    expect(since()[1]).toBe(heardMs + 0.9 * toldSpreadMs(minute));
+    expect(since()[1]).toBe(heardMs + 0.9 * loggedSpreadMs(minute));
   });
 });

@@ -52,7 +52,7 @@ export class EvictionBed {
     );
     const deps: EvictionDeps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
-      ...{ policies: this.policies, evictions: this.evictions, fenced: () => this.leads },
+      ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
       ...{
         recorder: this.recorder,
         clock: this.clock,

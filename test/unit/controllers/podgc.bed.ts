@@ -56,7 +56,7 @@ export function bed(cluster: FakeCluster, governing: Policy, over: Partial<PodGc
     replicaSets: () => storeOf(new Map()),
     policies,
     cluster,
-    fenced: () => true,
+    holdsLease: () => true,
     recorder,
     clock,
     metrics,

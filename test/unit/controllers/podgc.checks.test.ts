@@ -87,7 +87,7 @@ test('a node that is always seen too long before the act counts as unknown', asy
 test('a lease lost while a node is read ends in no act', async () => {
   let leads = true;
   const { cluster, clock, pass } = bed(new FakeCluster([orphan], [node('node-1')]), orphanPolicy, {
-    fenced: () => leads,
+    holdsLease: () => leads,
   });
   await pass();
   clock.advance(40_000);

@@ -196,7 +196,7 @@ test('a policy switched to DryRun in the middle of a pass stops it', async () =>
 test('a lost lease stops the pass before the next delete', async () => {
   let leads = true;
   const cluster = new FakeCluster(many(500), [node('node-1')]);
-  const { pass } = bed(cluster, expireAll(), { fenced: () => leads });
+  const { pass } = bed(cluster, expireAll(), { holdsLease: () => leads });
   cluster.fault(() => {
     if (cluster.requests.length >= 40) leads = false;
     return undefined;

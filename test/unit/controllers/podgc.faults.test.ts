@@ -35,7 +35,7 @@ test.each([
 test('a leader that was paused beyond its lease in the middle of a pass deletes nothing more', async () => {
   const { clock, leader, server } = await led();
   const { cluster, pass } = bed(new FakeCluster(many(500), [node('node-1')]), expireAll(), {
-    fenced: () => leader.elector.fenced(),
+    holdsLease: () => leader.elector.holdsLease(),
   });
   const sent = inTheMiddle(cluster, () => {
     // Time has passed, and not one timer of ours has run.

@@ -54,7 +54,7 @@ test.each<{ name: string; change: (scene: ReturnType<typeof bed>, lose: () => vo
   },
 ])('no delete follows the mark when, while the mark is written, $name', async ({ change }) => {
   let leads = true;
-  const scene = unscheduled({ fenced: () => leads });
+  const scene = unscheduled({ holdsLease: () => leads });
   scene.cluster.fault((verb) => {
     if (verb === 'mark') change(scene, () => (leads = false));
     return undefined;

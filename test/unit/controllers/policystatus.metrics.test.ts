@@ -32,7 +32,7 @@ function bed(ranked: readonly (Policy | InvalidPolicy)[]) {
     nodes: { synced: false, items: new Map() },
     nodeReports: { synced: false, items: new Map() },
     writeStatus: () => Promise.reject(new Error('server down')),
-    fenced: () => true,
+    holdsLease: () => true,
     ...{ recorder: new FakeRecorder(), clock: new FakeClock(), log: silentLogger },
     metrics: policyStatusMetrics(registry),
   });

@@ -166,7 +166,7 @@ function bed(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Bed {
       server.stored = status;
       return Promise.resolve();
     },
-    fenced: () => true,
+    holdsLease: () => true,
     ...{ recorder, clock, log: silentLogger },
     metrics: policyStatusMetrics(new Registry()),
   });

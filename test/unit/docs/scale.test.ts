@@ -8,7 +8,7 @@ import {
   firstStorageMs,
   loopJitter,
   newsSpreadMs,
-  toldSpreadMs,
+  loggedSpreadMs,
 } from '../../../src/commands/agent/spread.ts';
 import { reflectorBackoff } from '../../../src/kube/http/backoff.ts';
 import { refreshMs } from '../../../src/kube/events/series.ts';
@@ -101,12 +101,12 @@ test('how often reports are written', () => {
 
 test('how long news is held back', () => {
   const [, , each, all] = row('news', 'PATCH nodegcreports');
-  expect(each).toBe(`1, within ${seconds(toldSpreadMs(periodMs))} s`);
-  expect(all).toBe(perSecond(1, seconds(toldSpreadMs(periodMs))));
+  expect(each).toBe(`1, within ${seconds(loggedSpreadMs(periodMs))} s`);
+  expect(all).toBe(perSecond(1, seconds(loggedSpreadMs(periodMs))));
   const [, over] = row('a policy changes');
   expect(over).toContain(`${seconds(newsSpreadMs(100 * periodMs))} s, or a sixth`);
-  expect(over).toContain(`reports: ${seconds(toldSpreadMs(100 * periodMs))} s, or that period`);
-  expect(toldSpreadMs(6_000)).toBe(6_000);
+  expect(over).toContain(`reports: ${seconds(loggedSpreadMs(100 * periodMs))} s, or that period`);
+  expect(loggedSpreadMs(6_000)).toBe(6_000);
   expect(newsSpreadMs(6_000)).toBe(1_000);
   expect(row('pods are to be evicted')[1]).toBe(
     `${seconds(firstStorageMs(100 * periodMs, almostOne))} s, or one \`--local-storage-period\` if that is shorter`,

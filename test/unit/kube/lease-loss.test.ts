@@ -11,10 +11,10 @@ test.each([
   const { server, clock, leader } = await led();
   leader.connection.fault = fault;
   await pass(clock, 9_500);
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
   expect(leader.work()?.aborted).toBe(false);
   await pass(clock, 500);
-  expect(leader.elector.fenced()).toBe(false);
+  expect(leader.elector.holdsLease()).toBe(false);
   expect(leader.work()?.aborted).toBe(true);
   expect(await leader.outcome).toBe('lost');
   expect(leader.elector.isLeader).toBe(false);
@@ -27,7 +27,7 @@ test('a short outage costs nothing', async () => {
   await pass(clock, 7_000);
   leader.connection.fault = undefined;
   await pass(clock, 60_000);
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
   expect(leader.work()?.aborted).toBe(false);
 });
 
@@ -40,14 +40,14 @@ test('a renewal whose answer was lost is found again by the slow path', async ()
   await pass(clock, 2_000);
   expect(leader.slowPaths()).toBe(1);
   expect(server.spec).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
 });
 
 test('a stolen lease is lost at the next renewal', async () => {
   const { server, clock, leader } = await led();
   server.overwrite({ ...server.spec, holderIdentity: 'thief' });
   await pass(clock, 2_000);
-  expect(leader.elector.fenced()).toBe(false);
+  expect(leader.elector.holdsLease()).toBe(false);
   expect(await leader.outcome).toBe('lost');
   expect(server.holder).toBe('thief');
 });
@@ -64,14 +64,14 @@ test('a deleted lease is created again by its leader', async () => {
   server.remove();
   await pass(clock, 2_000);
   expect(server.holder).toBe('a');
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
 });
 
 test('after a pause longer than the deadline the first look says no, before any timer ran', async () => {
   const { clock, leader } = await led();
   const paused = clock.advance(10_000);
   expect(leader.elector.isLeader).toBe(true);
-  expect(leader.elector.fenced()).toBe(false);
+  expect(leader.elector.holdsLease()).toBe(false);
   await paused;
   expect(await leader.outcome).toBe('lost');
 });
@@ -87,9 +87,9 @@ test('the fence runs from when the renewal was sent, not from its answer', async
   leader.connection.answersAfter = undefined;
   leader.connection.fault = 'down';
   await pass(clock, 6_500);
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
   await pass(clock, 500);
-  expect(leader.elector.fenced()).toBe(false);
+  expect(leader.elector.holdsLease()).toBe(false);
 });
 
 test('a leader that does not stop after its loss is unhealthy, so that the kubelet ends it', async () => {

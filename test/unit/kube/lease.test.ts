@@ -7,7 +7,7 @@ import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
 test('the first candidate creates the lease and leads', async () => {
   const { server, leader } = await led();
   expect(leader.elector.isLeader).toBe(true);
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
   expect(leader.statuses).toEqual([true]);
   expect(server.spec).toEqual({
     holderIdentity: 'a',
@@ -94,7 +94,7 @@ test('on stop the work ends first, renewed meanwhile, then the lease is free at 
   await pass(clock, 30_000);
   expect(leader.work()?.aborted).toBe(true);
   expect(server.holder).toBe('a');
-  expect(leader.elector.fenced()).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
   leader.finish();
   expect(await leader.outcome).toBe('released');
   expect(server.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
