@@ -77,7 +77,7 @@ test('a warning is no deletion, to plan and to why', async () => {
   const text = why.stdout.replaceAll(/\s+/g, ' ');
   expect(text).toContain('Pod web/fine (node node-1) is warned about: ephemeralpodfs.limit');
   expect(text).toContain(
-    'When Once for this level, by an Event, in mode DryRun as well. Ends when It uses less',
+    'When Once for this level, by an Event, in mode DryRun as well. Ends when The pod uses less',
   );
   expect(text).toContain('Pod web/fine (node node-1) stays: UnderLimit');
 });

@@ -137,6 +137,6 @@ test('on the node, images and containers are explained', async () => {
   expect(dead.stdout).toContain('goes: DeadContainer');
   const image = await why('image', 'registry.example.com/app:v1', ...node);
   expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /stays: InUse Why Container main of pod [^ ]*web \(dead\) was made from it\./,
+    /stays: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
   );
 });
