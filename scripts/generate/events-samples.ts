@@ -1,5 +1,6 @@
 import type { StorageWarning } from '../../src/api/local-storage.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../src/api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../src/api/policy/policy.ts';
+import { parsePolicy } from '../../src/api/policy/policy-spec.ts';
 import type { OwnedPod } from '../../src/controllers/eviction/events.ts';
 import type { PodEviction } from '../../src/controllers/eviction/facts.ts';
 import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';

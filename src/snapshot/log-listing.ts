@@ -1,4 +1,4 @@
-import type { LogEntry, LogListing } from '../node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../node/logs/list.ts';
 import type { Field } from './field.ts';
 
 interface LogFiles {

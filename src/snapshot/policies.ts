@@ -1,6 +1,7 @@
 import { unknownField } from '../api/json.ts';
 import { rankPolicies } from '../api/policy/matching.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../api/policy/policy.ts';
+import { parsePolicy } from '../api/policy/policy-spec.ts';
 import type { Field } from './field.ts';
 import { readDocuments } from './files.ts';
 import { InputError } from './input-error.ts';

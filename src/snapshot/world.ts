@@ -11,7 +11,7 @@ import type {
   PodFacts,
   ReplicaSetFacts,
 } from '../kube/cache/objects.ts';
-import type { LogListing } from '../node/logs/logs.ts';
+import type { LogListing } from '../node/logs/list.ts';
 import type { AgentState } from '../node/disk/state-format.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;

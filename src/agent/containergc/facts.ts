@@ -2,7 +2,7 @@ import type { NodePod } from '../../api/report/node-pass.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { LogListing } from '../../node/logs/logs.ts';
+import type { LogListing } from '../../node/logs/list.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
 
 /** Everything a plan is made from. What is undefined was not observed: nothing is decided from it. */

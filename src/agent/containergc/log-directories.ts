@@ -1,7 +1,7 @@
 import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import type { LogEntry, LogListing } from '../../node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import { decide, type Because, type ContainerDecision, type LogDirectoryTarget } from './decisions.ts';
 import type { Ruled } from './facts.ts';
 import { namesBelow, podOfDirectory, resolvedTarget } from './log-names.ts';

@@ -1,6 +1,6 @@
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import type { LogEntry, LogListing } from '../../node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import { decide, type Because, type ContainerDecision, type LogLinkTarget } from './decisions.ts';
 import type { Ruled } from './facts.ts';
 import { containerIdOfLink, namesBelow, resolvedTarget } from './log-names.ts';

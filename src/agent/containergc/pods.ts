@@ -2,7 +2,7 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerEvidence, PodEnd } from '../../gc/reasons/containers.ts';
-import type { LogListing } from '../../node/logs/logs.ts';
+import type { LogListing } from '../../node/logs/list.ts';
 import type { Because } from './decisions.ts';
 import { nextPass, type ContainerGcFacts, type Given, type KnownPod, type Sightings } from './facts.ts';
 import { podOfDirectory } from './log-names.ts';

@@ -2,7 +2,7 @@ import { podRefOf } from '../../api/pod-ref.ts';
 import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
-import type { LogEntry, LogListing } from '../../node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../node/logs/list.ts';
 import { decide, type Because, type ContainerDecision, type LogFileTarget } from './decisions.ts';
 import type { Given, Ruled } from './facts.ts';
 import { logDirectories, type LogDirectory } from './log-directories.ts';

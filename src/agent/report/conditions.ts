@@ -1,17 +1,9 @@
+import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
 import { bounds, cut, rfc3339 } from './bounds.ts';
-import type { ReportFacts } from './facts.ts';
 import { keepListClaim } from './keep-list-risk.ts';
-
-/** What a condition says, without its history. */
-export interface Claim {
-  readonly type: 'Ready' | 'KeepListAtRisk' | 'Degraded';
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-}
 
 type Stored = readonly NodeGCReportStatusCondition[];
 

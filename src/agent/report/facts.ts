@@ -55,3 +55,11 @@ export interface ReportTrouble {
   /** In one line. */
   readonly message: string;
 }
+
+/** What a condition says, without its history. */
+export interface Claim {
+  readonly type: 'Ready' | 'KeepListAtRisk' | 'Degraded';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}

@@ -1,8 +1,7 @@
 import type { CountAndBytes } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
-import type { Claim } from './conditions.ts';
-import type { KubeletThresholds, ReportFacts } from './facts.ts';
+import type { Claim, KubeletThresholds, ReportFacts } from './facts.ts';
 
 type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;

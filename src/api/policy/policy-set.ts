@@ -1,5 +1,6 @@
 import { rankPolicies } from './matching.ts';
-import { parsePolicy, type InvalidPolicy, type Policy } from './policy.ts';
+import { type InvalidPolicy, type Policy } from './policy.ts';
+import { parsePolicy } from './policy-spec.ts';
 
 /** The policies as last seen, parsed and ranked; another array only when a spec changed, so that a pass can tell. */
 export class PolicySet {

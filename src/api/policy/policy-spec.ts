@@ -1,19 +1,22 @@
-import { durationMs } from '../../runtime/text/duration.ts';
-import { parseQuantity } from '../../runtime/text/quantity.ts';
-import type {
-  ValidSpec,
-  ValidSpecNodes,
-  ValidSpecNodesContainerGC,
-  ValidSpecNodesContainerGCLogs,
-  ValidSpecNodesImageGC,
-  ValidSpecNodesLocalStorageEviction,
-  ValidSpecPods,
-  ValidSpecPodsPodSelector,
-  ValidSpecPodsTerminated,
+import {
+  specSchema,
+  validateSpec,
+  type ValidSpec,
+  type ValidSpecNodes,
+  type ValidSpecNodesContainerGC,
+  type ValidSpecNodesContainerGCLogs,
+  type ValidSpecNodesImageGC,
+  type ValidSpecNodesLocalStorageEviction,
+  type ValidSpecPods,
+  type ValidSpecPodsPodSelector,
+  type ValidSpecPodsTerminated,
 } from '../gen/gcpolicy-spec.gen.ts';
+import { isObject } from '../json.ts';
+import { checkSchema } from './schema.ts';
 import type {
   ContainerGcPolicy,
   ImageGcPolicy,
+  InvalidPolicy,
   LabelSelector,
   LocalStoragePolicy,
   LogsPolicy,
@@ -22,9 +25,11 @@ import type {
   Policy,
   TerminatedPolicy,
 } from './policy.ts';
+import { durationMs } from '../../runtime/text/duration.ts';
+import { parseQuantity } from '../../runtime/text/quantity.ts';
 
 /** The policy of a spec that has been validated and has its defaults: times in milliseconds, sizes in bytes, absent blocks off. */
-export function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
+function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
   return {
     mode: spec.mode,
     priority: spec.priority,
@@ -128,3 +133,38 @@ function selectorOf({ matchLabels = {}, matchExpressions = [] }: ValidSpecPodsPo
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 const unlessNegative = (value: number): number | undefined => (value < 0 ? undefined : value);
+
+type ParsedPolicy =
+  | { readonly kind: 'valid'; readonly policy: Policy }
+  | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
+
+/** Reads a stored GCPolicy, whatever is in it: one that the API server's validation would refuse today is invalid. Never throws. */
+export function parsePolicy(raw: unknown): ParsedPolicy {
+  const object = isObject(raw) ? raw : {};
+  const identity = identityOf(object['metadata']);
+  const { value, valid, problems } = checkSchema(object['spec'], {
+    schema: specSchema,
+    validate: validateSpec,
+    path: 'spec',
+  });
+  if (valid !== undefined && identity.name !== '')
+    return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
+  const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
+  const priority = problems.some(isAboutPriority) ? undefined : priorityOf(value);
+  return { kind: 'invalid', policy: { ...identity, priority, problems: [...nameless, ...problems] } };
+}
+
+function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
+  const { name, uid, generation } = isObject(metadata) ? metadata : {};
+  return {
+    name: typeof name === 'string' ? name : '',
+    uid: typeof uid === 'string' ? uid : '',
+    generation: typeof generation === 'number' ? generation : 0,
+  };
+}
+
+const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');
+
+function priorityOf(spec: unknown): number | undefined {
+  return isObject(spec) && typeof spec['priority'] === 'number' ? spec['priority'] : undefined;
+}

@@ -1,8 +1,3 @@
-import { specSchema, validateSpec } from '../gen/gcpolicy-spec.gen.ts';
-import { isObject } from '../json.ts';
-import { policyOfSpec } from './policy-spec.ts';
-import { checkSchema } from './schema.ts';
-
 /** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
   readonly name: string;
@@ -125,39 +120,4 @@ export interface InvalidPolicy {
   readonly problems: readonly string[];
 }
 
-type ParsedPolicy =
-  | { readonly kind: 'valid'; readonly policy: Policy }
-  | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
-
 export const isInvalid = (policy: Policy | InvalidPolicy): policy is InvalidPolicy => 'problems' in policy;
-
-/** Reads a stored GCPolicy, whatever is in it: one that the API server's validation would refuse today is invalid. Never throws. */
-export function parsePolicy(raw: unknown): ParsedPolicy {
-  const object = isObject(raw) ? raw : {};
-  const identity = identityOf(object['metadata']);
-  const { value, valid, problems } = checkSchema(object['spec'], {
-    schema: specSchema,
-    validate: validateSpec,
-    path: 'spec',
-  });
-  if (valid !== undefined && identity.name !== '')
-    return { kind: 'valid', policy: { ...identity, ...policyOfSpec(valid) } };
-  const nameless = identity.name === '' ? ['metadata.name: must be given'] : [];
-  const priority = problems.some(isAboutPriority) ? undefined : priorityOf(value);
-  return { kind: 'invalid', policy: { ...identity, priority, problems: [...nameless, ...problems] } };
-}
-
-function identityOf(metadata: unknown): Pick<Policy, 'name' | 'uid' | 'generation'> {
-  const { name, uid, generation } = isObject(metadata) ? metadata : {};
-  return {
-    name: typeof name === 'string' ? name : '',
-    uid: typeof uid === 'string' ? uid : '',
-    generation: typeof generation === 'number' ? generation : 0,
-  };
-}
-
-const isAboutPriority = (problem: string): boolean => problem.startsWith('spec.priority: ');
-
-function priorityOf(spec: unknown): number | undefined {
-  return isObject(spec) && typeof spec['priority'] === 'number' ? spec['priority'] : undefined;
-}

@@ -10,7 +10,7 @@ import {
 } from '../cli/config.ts';
 import { UsageError } from '../cli/exit.ts';
 import { duration, LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 /**
  * What keeps Node small (docs/benchmarks.md): a heap that grows slowly, and no compilers: with two passes in a few minutes they would
@@ -107,9 +107,9 @@ export function agentConfig(options: OptionsOf<typeof agentOptions>, { env }: Sy
   };
 }
 
-export const agentCommand = (system: System) =>
+export const agentCommand = (system: System, load: Load<[AgentConfig]>) =>
   agentOptions().action(async (options) => {
     const config = agentConfig(options, system);
-    const { runAgent } = await import('./agent.ts');
-    system.exitCode = await runAgent(config);
+    const run = await load();
+    system.exitCode = await run(config);
   });

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../kube/http/connection-errors.ts';
-import { loadClusterConnection, type ClusterConnection } from '../../kube/auth/credentials.ts';
+import { type ClusterConnection } from '../../kube/auth/credentials.ts';
+import { loadClusterConnection } from '../../kube/auth/load.ts';
 import { createTransport, type ApiCall, type HttpTransport } from '../../kube/http/http-transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { KubeConfigSource } from './config.ts';

@@ -22,12 +22,12 @@ export const completeWord = '__complete';
 
 /** The commands of `dustpan`, in the order of the help. Each loads its runner itself, so that no process pays for the libraries of another command. */
 export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
-  controllerCommand(system),
-  agentCommand(system),
-  planCommand(system),
-  whyCommand(system),
-  statusCommand(system),
-  snapshotCommand(system),
+  controllerCommand(system, async () => (await import('../controller/controller.ts')).runController),
+  agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent),
+  planCommand(system, async () => (await import('../plan/plan.ts')).runPlan),
+  whyCommand(system, async () => (await import('../why/why.ts')).runWhy),
+  statusCommand(system, async () => (await import('../status/status.ts')).runStatus),
+  snapshotCommand(system, async () => (await import('../snapshot/snapshot.ts')).runSnapshot),
   completionCommand(system),
   versionCommand(system),
 ];

@@ -33,3 +33,6 @@ export const realSystem = (env: System['env'], program: string): System => ({
     writeAll(2, text);
   },
 });
+
+/** Loads what runs a command, which resolves with the exit code: only the command that was given is loaded. */
+export type Load<A extends readonly unknown[]> = () => Promise<(...args: A) => Promise<number>>;

@@ -18,7 +18,7 @@ import {
   filled,
   type OptionsOf,
 } from '../cli/option.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 const about = `Deletes garbage pods as the GCPolicies define: terminated pods beyond a threshold or an age, orphaned pods of missing nodes, and pods that can never be scheduled. A policy in mode DryRun, the default, only counts and explains. Runs until SIGTERM or SIGINT. Of several replicas, the one that holds the Lease acts. POD_NAME and POD_NAMESPACE identify the pod it runs in, for the Lease and for Events.
 
@@ -145,9 +145,9 @@ function leaderElectionProblems(options: Options): string[] {
   return problems;
 }
 
-export const controllerCommand = (system: System) =>
+export const controllerCommand = (system: System, load: Load<[ControllerConfig]>) =>
   controllerOptions().action(async (options) => {
     const config = controllerConfig(options, system);
-    const { runController } = await import('./controller.ts');
-    system.exitCode = await runController(config);
+    const run = await load();
+    system.exitCode = await run(config);
   });

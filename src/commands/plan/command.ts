@@ -4,7 +4,7 @@ import { kubeConfigSource, set, thisNode, withCluster, withNode } from '../cli/c
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, list, onOff, text, type EarlierOptions, type OptionsOf } from '../cli/option.ts';
 import { outputOption } from '../cli/output.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 const about = `Lists what the controller and the agents would remove, in order, each with its reason, and removes nothing. Plans from the cluster of the kubeconfig, or from a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, nodes are only summed up, as their agents report them. On a node, --cri-socket plans its images and containers too; for localStorageEviction this needs the right to get nodes/stats. NO_COLOR, set to anything, turns colours off.
 
@@ -99,9 +99,9 @@ function sourceOf(parsed: Parsed, env: System['env'], command: string) {
   return { snapshot, node };
 }
 
-export const planCommand = (system: System) =>
+export const planCommand = (system: System, load: Load<[PlanConfig, System]>) =>
   planOptions().action(async ({ kept }, command) => {
     const config = { ...planConfig(command, system), kept };
-    const { runPlan } = await import('./plan.ts');
-    system.exitCode = await runPlan(config, system);
+    const run = await load();
+    system.exitCode = await run(config, system);
   });

@@ -1,5 +1,6 @@
 import { hasStorageRule, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';

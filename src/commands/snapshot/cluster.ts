@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { isInvalid, parsePolicy } from '../../api/policy/policy.ts';
+import { isInvalid } from '../../api/policy/policy.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import type { Codec } from '../../kube/codec/list.ts';
 import { MalformedError } from '../../kube/codec/frames.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';

@@ -1,7 +1,7 @@
 import { kubeConfigSource, thisNode, withCluster, withNode } from '../cli/config.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster into the new directory DIR, as lists that kubectl could have written. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster.
 
@@ -50,9 +50,9 @@ function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOpt
   };
 }
 
-export const snapshotCommand = (system: System) =>
+export const snapshotCommand = (system: System, load: Load<[SnapshotConfig, System]>) =>
   snapshotOptions().action(async (directory, options) => {
     const config = snapshotConfig(directory, options, system);
-    const { runSnapshot } = await import('./snapshot.ts');
-    system.exitCode = await runSnapshot(config, system);
+    const run = await load();
+    system.exitCode = await run(config, system);
   });

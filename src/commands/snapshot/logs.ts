@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { LogEntry, LogListing, LogRoots } from '../../node/logs/logs.ts';
+import type { LogEntry, LogListing, LogRoots } from '../../node/logs/list.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
 /** Where the kubelet keeps logs unless told otherwise; a snapshot names no other places, so this is how they are understood. */

@@ -1,7 +1,8 @@
+import type { StatusConfig } from './status.ts';
 import { kubeConfigSource, set, withCluster } from '../cli/config.ts';
 import { LenientCommand, onOff } from '../cli/option.ts';
 import { outputOption } from '../cli/output.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 const about = `Shows the problems that controller and agents report, worst first, then totals: pods that are due and deleted, bytes that only a threshold or a limit keeps, and bytes that were freed since the agents started. A report older than 15 minutes is stale. kubectl get gcpolicies,nodegcreports -o wide shows each policy and node; -o json has them here, too. NO_COLOR, set to anything, turns colours off.
 
@@ -24,13 +25,13 @@ const statusOptions = () =>
       .addOption(outputOption()),
   );
 
-export const statusCommand = (system: System) =>
+export const statusCommand = (system: System, load: Load<[StatusConfig, System]>) =>
   statusOptions().action(async (options) => {
-    const { runStatus } = await import('./status.ts');
+    const run = await load();
     const config = {
       ...options,
       kube: kubeConfigSource(options, system.env),
       isColourAllowed: set(system.env['NO_COLOR']) === undefined,
     };
-    system.exitCode = await runStatus(config, system);
+    system.exitCode = await run(config, system);
   });

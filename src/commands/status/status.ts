@@ -16,7 +16,7 @@ import { statusView } from './view.ts';
 import { stopSignal } from '../cli/stop-signal.ts';
 import type { System } from '../cli/system.ts';
 
-interface StatusConfig {
+export interface StatusConfig {
   readonly kube: KubeConfigSource;
   readonly watch: boolean;
   readonly output: OutputFormat;

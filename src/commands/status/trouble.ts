@@ -1,6 +1,6 @@
 import type { GCPolicy, GCPolicyStatusCondition } from '../../api/gen/gcpolicy.gen.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { parsePolicy } from '../../api/policy/policy.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
 
 /** One problem, with every object that has it. */
 export interface Trouble {

@@ -1,7 +1,8 @@
 import type { GCPolicy } from '../../api/gen/gcpolicy.gen.ts';
 import { rankPolicies } from '../../api/policy/matching.ts';
 import type { NodeGCReport } from '../../api/gen/nodegcreport.gen.ts';
-import { isInvalid, parsePolicy, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
+import { parsePolicy } from '../../api/policy/policy-spec.ts';
 import { troublesOf } from './trouble.ts';
 
 /** `dustpan status -o json`: the values that controller and agents recorded last. Times are RFC 3339, null = not known. */

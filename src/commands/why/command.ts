@@ -3,7 +3,7 @@ import { parseImageReference } from '../../api/image-reference.ts';
 import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, text } from '../cli/option.ts';
 import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
-import type { System } from '../cli/system.ts';
+import type { Load, System } from '../cli/system.ts';
 
 const about = `Explains one object: whether the controller or the agent would remove it, the reason, the values behind it, the policy and field that decide, when time alone would change the verdict, and what else would. Nothing is touched. Plans as the command plan does, from the cluster or a snapshot. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.
 
@@ -58,13 +58,13 @@ const whyOptions = () =>
       ),
   );
 
-export const whyCommand = (system: System) =>
+export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
   whyOptions().action(async (kind, name, { node }, command) => {
     const question = questionOf(kind, name, node);
     if ('problem' in question) throw new UsageError([`why: ${question.problem}`]);
     const config = { plan: planConfig(command, system, 'why'), question };
-    const { runWhy } = await import('./why.ts');
-    system.exitCode = await runWhy(config, system);
+    const run = await load();
+    system.exitCode = await run(config, system);
   });
 
 type Asked = Question | { readonly problem: string };

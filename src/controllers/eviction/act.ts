@@ -8,8 +8,8 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictionChecks, type Agreed, type EvictionCheckDeps, type EvictionChecks } from './checks.ts';
 import { evicted, evictionBlocked } from './events.ts';
-import type { PodEviction } from './facts.ts';
-import type { DeferralReason, Result } from './memory.ts';
+import type { DeferralReason, PodEviction } from './facts.ts';
+import type { Result } from './memory.ts';
 import type { EvictionMetrics, Failure } from './metrics.ts';
 
 export interface EvictionActDeps extends EvictionCheckDeps {

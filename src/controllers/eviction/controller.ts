@@ -8,16 +8,15 @@ import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { exceededGracePeriod } from './events.ts';
-import type { EvictionDecision, EvictionFacts, Labelled, PodEviction, RequestingNode } from './facts.ts';
-import {
-  forgetOthers,
-  noMemory,
-  remember,
-  rememberReported,
-  triesBefore,
-  type EvictionMemory,
-  type Result,
-} from './memory.ts';
+import type {
+  EvictionDecision,
+  EvictionFacts,
+  EvictionMemory,
+  Labelled,
+  PodEviction,
+  RequestingNode,
+} from './facts.ts';
+import { forgetOthers, noMemory, remember, rememberReported, triesBefore, type Result } from './memory.ts';
 import { showDecisions, type EvictionMetrics } from './metrics.ts';
 import { planOverdue } from './overdue.ts';
 import { planEvictions } from './plan.ts';

@@ -4,7 +4,6 @@ import type { EvictionKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import type { EvictionMemory } from './memory.ts';
 
 /** Everything a plan is made from; what is in none of the maps is not known, and then the pod stays. */
 export interface EvictionFacts {
@@ -72,3 +71,35 @@ interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvi
 
 /** One for each pod whose eviction is requested, the most excessive first. */
 export type EvictionDecision = PodEviction | KeptPod;
+
+/** What was done about pods, by their UID. */
+export interface EvictionMemory {
+  /** Pods that were evicted and are still in the cache, which may not show yet that they are terminating. */
+  readonly evicted: ReadonlyMap<string, Evicted>;
+  /** Found to be critical when they were read live: the cache does not have the priority. */
+  readonly critical: ReadonlySet<string>;
+  /** Not to be tried again before their time. */
+  readonly deferred: ReadonlyMap<string, Deferral>;
+}
+
+export interface Evicted {
+  /** When the API server accepted the eviction, by the monotonic clock. */
+  readonly atMs: number;
+  /** undefined = the pod's own. */
+  readonly requestedGraceSeconds: number | undefined;
+  /** It was reported that the pod has not ended in time. */
+  readonly isReported: boolean;
+}
+
+interface Deferral {
+  readonly reason: DeferralReason;
+  /** In a row. */
+  readonly tries: number;
+  /** Of the monotonic clock. */
+  readonly untilMs: number;
+}
+
+export type DeferralReason = Extract<
+  EvictionKeepReason,
+  'BudgetBlocked' | 'EvictionForbidden' | 'EvictionFailed'
+>;

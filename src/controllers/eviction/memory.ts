@@ -1,37 +1,4 @@
-import type { EvictionKeepReason } from '../../api/reasons.ts';
-import type { RequestingNode } from './facts.ts';
-
-/** What was done about pods, by their UID. */
-export interface EvictionMemory {
-  /** Pods that were evicted and are still in the cache, which may not show yet that they are terminating. */
-  readonly evicted: ReadonlyMap<string, Evicted>;
-  /** Found to be critical when they were read live: the cache does not have the priority. */
-  readonly critical: ReadonlySet<string>;
-  /** Not to be tried again before their time. */
-  readonly deferred: ReadonlyMap<string, Deferral>;
-}
-
-interface Evicted {
-  /** When the API server accepted the eviction, by the monotonic clock. */
-  readonly atMs: number;
-  /** undefined = the pod's own. */
-  readonly requestedGraceSeconds: number | undefined;
-  /** It was reported that the pod has not ended in time. */
-  readonly isReported: boolean;
-}
-
-interface Deferral {
-  readonly reason: DeferralReason;
-  /** In a row. */
-  readonly tries: number;
-  /** Of the monotonic clock. */
-  readonly untilMs: number;
-}
-
-export type DeferralReason = Extract<
-  EvictionKeepReason,
-  'BudgetBlocked' | 'EvictionForbidden' | 'EvictionFailed'
->;
+import type { DeferralReason, Evicted, EvictionMemory, RequestingNode } from './facts.ts';
 
 /** What one try came to. */
 export type Result =

@@ -1,6 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
-import type { EvictionMemory } from './memory.ts';
+import type { EvictionMemory } from './facts.ts';
 
 /** An evicted pod that has not ended in time. */
 export interface OverduePod {

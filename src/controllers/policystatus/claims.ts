@@ -2,7 +2,6 @@ import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
 import { printable } from '../../runtime/text/printable.ts';
 import type { NodeRollup } from './nodes.ts';
-import type { Condition, StatusFacts } from './plan.ts';
 
 type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
@@ -88,3 +87,47 @@ function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
 
 /** metav1.Condition allows 32768; nobody reads that much. */
 const cut = (message: string): string => (message.length > 1024 ? `${message.slice(0, 1023)}…` : message);
+
+/** metav1.Condition. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+  readonly observedGeneration: number;
+}
+
+export interface StatusFacts {
+  readonly policy: Policy | InvalidPolicy;
+  /** The status as stored; undefined before the first write. */
+  readonly stored: PolicyStatus | undefined;
+  /** The last pass under this policy; undefined before the first, and for policies that say nothing about pods. */
+  readonly report: PolicyPassReport | undefined;
+  /** Deleted since the stored total was written. */
+  readonly deletedSince: number;
+  /** undefined = not known, or nothing said about nodes. */
+  readonly nodes?: NodeRollup | undefined;
+}
+
+/** status of a GCPolicy, as far as the controller writes it. */
+export interface PolicyStatus {
+  readonly observedGeneration: number;
+  readonly conditions: readonly Condition[];
+  readonly lastPassTime?: string;
+  readonly pods?: PodRollup;
+  /** null takes away what is stored, as a policy that says nothing about nodes any more needs it. */
+  readonly nodes?: NodeRollup | null;
+}
+
+export interface PodRollup {
+  readonly governed: number;
+  readonly terminated: number;
+  readonly due: number;
+  readonly waiting: number;
+  readonly held: number;
+  readonly missingNodes: number;
+  readonly errorsLastPass: number;
+  /** Deleted under this policy since it was created. */
+  readonly deletedTotal: number;
+}

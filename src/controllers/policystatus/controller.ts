@@ -9,7 +9,8 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { invalidPolicy } from './events.ts';
 import { showConditions, type PolicyStatusMetrics } from './metrics.ts';
 import { rollUpNodes, type NodeRollup } from './nodes.ts';
-import { planStatus, writeAfterMs, type PolicyStatus } from './plan.ts';
+import { planStatus, writeAfterMs } from './plan.ts';
+import { type PolicyStatus } from './claims.ts';
 
 interface PolicyStatusDeps {
   readonly policies: {

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Condition } from './plan.ts';
+import type { Condition } from './claims.ts';
 
 export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
 

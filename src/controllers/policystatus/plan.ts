@@ -1,51 +1,6 @@
+import { claims, type Condition, type PodRollup, type PolicyStatus, type StatusFacts } from './claims.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { InvalidPolicy, Policy } from '../../api/policy/policy.ts';
-import { claims } from './claims.ts';
 import type { NodeRollup } from './nodes.ts';
-
-/** status of a GCPolicy, as far as the controller writes it. */
-export interface PolicyStatus {
-  readonly observedGeneration: number;
-  readonly conditions: readonly Condition[];
-  readonly lastPassTime?: string;
-  readonly pods?: PodRollup;
-  /** null takes away what is stored, as a policy that says nothing about nodes any more needs it. */
-  readonly nodes?: NodeRollup | null;
-}
-
-/** metav1.Condition. */
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-  readonly observedGeneration: number;
-}
-
-interface PodRollup {
-  readonly governed: number;
-  readonly terminated: number;
-  readonly due: number;
-  readonly waiting: number;
-  readonly held: number;
-  readonly missingNodes: number;
-  readonly errorsLastPass: number;
-  /** Deleted under this policy since it was created. */
-  readonly deletedTotal: number;
-}
-
-export interface StatusFacts {
-  readonly policy: Policy | InvalidPolicy;
-  /** The status as stored; undefined before the first write. */
-  readonly stored: PolicyStatus | undefined;
-  /** The last pass under this policy; undefined before the first, and for policies that say nothing about pods. */
-  readonly report: PolicyPassReport | undefined;
-  /** Deleted since the stored total was written. */
-  readonly deletedSince: number;
-  /** undefined = not known, or nothing said about nodes. */
-  readonly nodes?: NodeRollup | undefined;
-}
 
 /** Decides the whole status a policy should have now. lastTransitionTime moves only where a condition's status does. */
 export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {

@@ -1,10 +1,3 @@
-import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { ConfigError } from '../http/connection-errors.ts';
-import { inClusterConnection, type InClusterPaths } from './in-cluster.ts';
-import { kubeconfigConnection } from './kubeconfig.ts';
-
 /** Who we are to the API server. */
 export interface Credentials {
   /** Request headers that authenticate; the same object until they were read anew. Also brings `Endpoint.tls` up to date. */
@@ -43,63 +36,8 @@ export interface ClusterConnection {
   readonly namespace?: string | undefined;
 }
 
-/** Where to look for a cluster; the values come from flags and environment, which only the CLI reads. */
-export interface ConnectionSources {
-  /** `--kubeconfig`. */
-  readonly kubeconfig?: string | undefined;
-  /** `--context`; default the current one. */
-  readonly context?: string | undefined;
-  /** `$KUBECONFIG`: a list of files. */
-  readonly kubeconfigEnv?: string | undefined;
-  /** The directory that holds `.kube/config`. */
-  readonly home?: string | undefined;
-  readonly inCluster?: Partial<InClusterPaths> | undefined;
-}
-
-/** Looks in the order of controller-runtime: flag, $KUBECONFIG, the pod's service account, the home directory. */
-export async function loadClusterConnection(
-  sources: ConnectionSources,
-  clock: Pick<Clock, 'monotonicMs'>,
-): Promise<ClusterConnection> {
-  const { kubeconfig, kubeconfigEnv, context } = sources;
-  if (kubeconfig) return kubeconfigConnection({ files: [kubeconfig], context }, clock);
-  const listed = (kubeconfigEnv ?? '').split(delimiter).filter((file) => file !== '');
-  if (listed.length > 0) return kubeconfigConnection({ files: await existing(listed), context }, clock);
-  const pod = await serviceAccount(sources.inCluster);
-  if (pod) return inClusterConnection(pod, clock);
-  return kubeconfigConnection({ files: [await homeFile(sources.home)], context }, clock);
-}
-
 /** A bearer token that never changes. */
 export function tokenCredentials(token: string): Credentials {
   const headers = { authorization: `Bearer ${token}` };
   return { headers: () => Promise.resolve(headers), refresh: () => undefined };
 }
-
-/** kubectl skips the files of $KUBECONFIG that are not there; none at all is a mistake. */
-async function existing(files: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(files.map(exists));
-  const left = files.filter((_, i) => found[i]);
-  if (left.length > 0) return left;
-  throw new ConfigError(`no kubeconfig: KUBECONFIG names ${files.join(', ')}, which does not exist`);
-}
-
-async function serviceAccount(pod: Partial<InClusterPaths> | undefined): Promise<InClusterPaths | undefined> {
-  const { host, port, tokenFile, caFile } = pod ?? {};
-  if (!host || !tokenFile || !caFile || !(await exists(tokenFile))) return undefined;
-  return { host, port: port ?? '443', tokenFile, caFile };
-}
-
-async function homeFile(home: string | undefined): Promise<string> {
-  const file = join(home ?? '', '.kube', 'config');
-  if (home && (await exists(file))) return file;
-  throw new ConfigError(
-    'no kubeconfig: pass --kubeconfig FILE, set KUBECONFIG, create ~/.kube/config, or run in a pod with a service account',
-  );
-}
-
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );

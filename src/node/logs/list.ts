@@ -1,6 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
 import { HeldDirectory, textOf } from './directory.ts';
-import type { LogEntry, LogListing, LogRoots } from './logs.ts';
 
 /** Below the root of the pods: pod, container, log, and one to spare. */
 const maxDepth = 4;
@@ -102,4 +101,31 @@ function entryOf(path: string, { size, mtimeMs: exactMs }: Stats, target: string
   // Rounded up, so that nothing looks older than it is, and a snapshot, which has milliseconds, says the same.
   const mtimeMs = Math.ceil(exactMs);
   return target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
+}
+
+/** A file or a link below the log roots. */
+export interface LogEntry {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly mtimeMs: number;
+  /** Set for a link: where it leads, absolute or relative to its directory. */
+  readonly target?: string | undefined;
+}
+
+export interface LogListing {
+  readonly roots: LogRoots;
+  readonly entries: readonly LogEntry[];
+  /** The directories right below the root of the pods, empty ones too. */
+  readonly directories: readonly string[];
+  /** False: there is more than is listed, so nothing may be concluded from what is missing. */
+  readonly complete: boolean;
+}
+
+/** Absolute paths, as the kubelet and the runtime know them: the targets of links are compared with them. */
+export interface LogRoots {
+  /** `/var/log/pods`: a directory a pod, in it one a container. */
+  readonly pods: string;
+  /** `/var/log/containers`: links to the current logs, one level. */
+  readonly containers: string;
 }

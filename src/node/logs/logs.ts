@@ -1,33 +1,6 @@
+import { listLogs, type LogListing, type LogRoots } from './list.ts';
 import { HeldDirectory, type Name } from './directory.ts';
-import { listLogs } from './list.ts';
 import { componentsBelow, lastOf, resolveLink } from './path.ts';
-
-/** Absolute paths, as the kubelet and the runtime know them: the targets of links are compared with them. */
-export interface LogRoots {
-  /** `/var/log/pods`: a directory a pod, in it one a container. */
-  readonly pods: string;
-  /** `/var/log/containers`: links to the current logs, one level. */
-  readonly containers: string;
-}
-
-/** A file or a link below the log roots. */
-export interface LogEntry {
-  /** Absolute. */
-  readonly path: string;
-  readonly bytes: number;
-  readonly mtimeMs: number;
-  /** Set for a link: where it leads, absolute or relative to its directory. */
-  readonly target?: string | undefined;
-}
-
-export interface LogListing {
-  readonly roots: LogRoots;
-  readonly entries: readonly LogEntry[];
-  /** The directories right below the root of the pods, empty ones too. */
-  readonly directories: readonly string[];
-  /** False: there is more than is listed, so nothing may be concluded from what is missing. */
-  readonly complete: boolean;
-}
 
 /**
  * The container logs of this node. Paths are absolute and must lie below their root; what is missing counts as removed. No link is ever

@@ -6,7 +6,8 @@ import type { ContainerGcPolicy, Policy } from '../../../src/api/policy/policy.t
 import type { PodAnswer } from '../../../src/agent/containergc/checks.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../../src/agent/containergc/metrics.ts';
-import type { LogEntry, LogListing, NodeLogs } from '../../../src/node/logs/logs.ts';
+import type { NodeLogs } from '../../../src/node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import { nodesRules, policy } from '../../builders.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { FakeRecorder } from '../../fakes/cluster.ts';

@@ -5,7 +5,7 @@ import type { ContainerGcPlan, ContainerGcTarget } from '../../../src/agent/cont
 import type { ContainerGcFacts, Given, KnownPod } from '../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import { minutesAgo, nodesRules, now, policy } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 

@@ -6,7 +6,8 @@ import {
   podMatcher,
   rankPolicies,
 } from '../../../src/api/policy/matching.ts';
-import { type InvalidPolicy, parsePolicy, type Policy } from '../../../src/api/policy/policy.ts';
+import { type InvalidPolicy, type Policy } from '../../../src/api/policy/policy.ts';
+import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 
 type Spec = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../../src/api/policy/policy.ts';
+import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
 import type { Schema } from '../../../src/api/policy/schema.ts';
 import { storedSchema } from '../../../scripts/generate/schema.mjs';
 import { schemaChecker } from '../../sandbox/schema.ts';

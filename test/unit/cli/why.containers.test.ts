@@ -6,7 +6,7 @@ import {
   nodeKeepReasons,
   type Reason,
 } from '../../../src/api/reasons.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../builders.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findTarget } from '../../../src/commands/why/target.ts';
-import type { LogListing } from '../../../src/node/logs/logs.ts';
+import type { LogListing } from '../../../src/node/logs/list.ts';
 import { pod } from '../../builders.ts';
 import { dead, down, link, log, rule } from '../agent/containergc.world.ts';
 import { terminated } from '../controllers/podgc.world.ts';

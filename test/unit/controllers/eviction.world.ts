@@ -1,7 +1,11 @@
 import type { EvictionRequest } from '../../../src/api/local-storage.ts';
 import type { LocalStoragePolicy, Policy } from '../../../src/api/policy/policy.ts';
-import type { RequestingNode, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
-import { noMemory, type EvictionMemory } from '../../../src/controllers/eviction/memory.ts';
+import type {
+  EvictionFacts,
+  EvictionMemory,
+  RequestingNode,
+} from '../../../src/controllers/eviction/facts.ts';
+import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import type { NamespaceFacts } from '../../../src/kube/cache/objects.ts';
 import { everything, node, nodesRules, now, pod, policy } from '../../builders.ts';
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { rollUpNodes } from '../../../src/controllers/policystatus/nodes.ts';
-import { planStatus, type StatusFacts } from '../../../src/controllers/policystatus/plan.ts';
+import { planStatus } from '../../../src/controllers/policystatus/plan.ts';
+import { type StatusFacts } from '../../../src/controllers/policystatus/claims.ts';
 import { node, now } from '../../builders.ts';
 import { hostile, raw } from '../../hostile.ts';
 import { nodesPolicy, report } from './policystatus.world.ts';

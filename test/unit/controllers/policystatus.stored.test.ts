@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { planStatus, readStatus, type PolicyStatus } from '../../../src/controllers/policystatus/plan.ts';
+import { planStatus, readStatus } from '../../../src/controllers/policystatus/plan.ts';
+import { type PolicyStatus } from '../../../src/controllers/policystatus/claims.ts';
 import { rollUpNodes } from '../../../src/controllers/policystatus/nodes.ts';
 import { now, policy } from '../../builders.ts';
 import { nodesPolicy } from './policystatus.world.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadClusterConnection, type ConnectionSources } from '../../../src/kube/auth/credentials.ts';
+import { loadClusterConnection, type ConnectionSources } from '../../../src/kube/auth/load.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 
 let dir: string;

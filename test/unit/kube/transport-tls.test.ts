@@ -8,11 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  loadClusterConnection,
-  tokenCredentials,
-  type TlsMaterial,
-} from '../../../src/kube/auth/credentials.ts';
+import { tokenCredentials, type TlsMaterial } from '../../../src/kube/auth/credentials.ts';
+import { loadClusterConnection } from '../../../src/kube/auth/load.ts';
 import { createTransport, type HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { FakeClock } from '../../fakes/clock.ts';
 import { bed, get, never } from './transport-bed.ts';

@@ -7,7 +7,7 @@ import {
   type ContainerRemoveReason,
 } from '../../../src/api/reasons.ts';
 import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { evictionKeepReasons, type EvictionKeepReason } from '../../../src/api/reasons.ts';
-import type { EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
-import { noMemory, type DeferralReason } from '../../../src/controllers/eviction/memory.ts';
+import type { DeferralReason, EvictionFacts } from '../../../src/controllers/eviction/facts.ts';
+import { noMemory } from '../../../src/controllers/eviction/memory.ts';
 import { planEvictions } from '../../../src/controllers/eviction/plan.ts';
 import { explain } from '../../../src/gc/reasons/entry.ts';
 import { evictionReasons } from '../../../src/gc/reasons/evictions.ts';
