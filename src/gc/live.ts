@@ -8,21 +8,22 @@ interface LiveOptions<D, A> {
   /** Decisions with the same key share an answer; undefined = the decision does not depend on it. Default: all share one. */
   readonly key?: (decision: D) => string | undefined;
   readonly ask: (decision: D, signal: AbortSignal) => Promise<A>;
-  /** How many actions one answer may serve, however fresh it is. */
-  readonly maxUses?: number;
+  /** How many decisions one answer may serve, however fresh it is. */
+  readonly maxDecisions?: number;
 }
 
-interface Known<A> {
+interface Known<D, A> {
   readonly askedAtMs: number;
   readonly pending: Promise<A>;
   answer: { readonly value: A } | undefined;
-  uses: number;
+  /** Counted only where their number is limited. */
+  readonly served: Set<D>;
 }
 
 /** Answers to a question that is put to a server or to the runtime right before an action, each asked again when it is too old. */
 export class Live<D, A> {
   readonly #options: LiveOptions<D, A>;
-  readonly #known = new Map<string, Known<A>>();
+  readonly #known = new Map<string, Known<D, A>>();
 
   constructor(options: LiveOptions<D, A>) {
     this.#options = options;
@@ -32,11 +33,10 @@ export class Live<D, A> {
   async refresh(decision: D, signal: AbortSignal): Promise<void> {
     const key = this.#keyOf(decision);
     if (key === undefined) return;
-    const { maxUses = Infinity } = this.#options;
     const before = this.#known.get(key);
-    const isUsable = before !== undefined && this.#isInTime(before) && before.uses < maxUses;
+    const isUsable = before !== undefined && this.#isInTime(before) && this.#mayServe(before, decision);
     const known = isUsable ? before : this.#ask(key, decision, signal);
-    known.uses += 1;
+    if (this.#options.maxDecisions !== undefined) known.served.add(decision);
     await known.pending;
   }
 
@@ -57,17 +57,22 @@ export class Live<D, A> {
     return key === undefined ? 'all' : key(decision);
   }
 
-  #isInTime({ askedAtMs }: Known<A>): boolean {
+  #mayServe({ served }: Known<D, A>, decision: D): boolean {
+    const { maxDecisions = Infinity } = this.#options;
+    return served.size < maxDecisions || served.has(decision);
+  }
+
+  #isInTime({ askedAtMs }: Pick<Known<D, A>, 'askedAtMs'>): boolean {
     return this.#options.clock.monotonicMs() - askedAtMs < liveMs;
   }
 
-  #ask(key: string, decision: D, signal: AbortSignal): Known<A> {
+  #ask(key: string, decision: D, signal: AbortSignal): Known<D, A> {
     const askedAtMs = this.#options.clock.monotonicMs();
     const pending = this.#options.ask(decision, signal).then((value) => {
       known.answer = { value };
       return value;
     });
-    const known: Known<A> = { askedAtMs, pending, answer: undefined, uses: 0 };
+    const known: Known<D, A> = { askedAtMs, pending, answer: undefined, served: new Set() };
     this.#known.set(key, known);
     return known;
   }

@@ -288,9 +288,9 @@ export const containerGcMutants: MutantGroup = {
     ],
     ['ClockUnsure', containers, 'clockUnsure && leastMs > 0', 'false'],
     ['ClockUnsure: only where an age is asked', containers, 'clockUnsure && leastMs > 0', 'clockUnsure'],
-    ['ClockUnsure: only of containers', checks, "removal.target.kind === 'Container' && ", ''],
+    ['ClockUnsure: only of containers', checks, "target.kind === 'Container' && ", ''],
     ['ClockUnsure: only under a minimum age', checks, ' && rule.minimumAgeMs > 0', ''],
-    ['ClockUnsure: by the API server', checks, 'isAged && isSkewed(skewMs)', 'false'],
+    ['ClockUnsure: by the API server', checks, 'clocksAgree(node, isAged), ', ''],
     [
       'RuleOff: sandboxes',
       sandboxes,
@@ -317,7 +317,7 @@ export const containerGcMutants: MutantGroup = {
     ['check: not the clocks', checks, ' clocksAgree,', ''],
     ['check: not the use', checks, ', stillUnused(live, deps)]', ']'],
     ['check: one listing for all kinds', checks, 'key: ({ target }) => target.kind, ', ''],
-    ['check: one listing for any number', checks, ', maxUses: removalsPerListing * steps', ''],
+    ['check: one listing for any number', checks, ', maxDecisions: removalsPerListing', ''],
     ['check: a runtime that is not ready', checks, 'await runtime.checkReady(signal);', ''],
     [
       'memory: a pod that was found must be missed twice again',

@@ -173,7 +173,12 @@ export const evictionMutants: MutantGroup = {
       'if (again === undefined) return undefined;',
     ],
     ['check: the rule is another one', checks, "before === now ? undefined : 'PolicyChanged'", 'undefined'],
-    ['check: by the clock of the server', checks, 'clock.now().getTime() - skewMs', 'clock.now().getTime()'],
+    [
+      'check: by the clock of the server',
+      checks,
+      'clock.now().getTime() - confirmed.clockSkewMs(eviction)',
+      'clock.now().getTime()',
+    ],
     ['check: the right to evict', checks, 'freshByServerClock, mayEvict(deps)]', 'freshByServerClock]'],
     ['reach: with the measurement of now', checks, '{ eviction, pod };', '{ eviction: planned, pod };'],
     [

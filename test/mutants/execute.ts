@@ -59,7 +59,7 @@ export const executeMutants: MutantGroup = {
       'known.answer = { value };',
       'known.answer = { value };\n      Object.assign(known, { askedAtMs: this.#options.clock.monotonicMs() });',
     ],
-    ['check: an answer serves for ever', live, 'before.uses < maxUses', 'true'],
+    ['check: an answer serves for ever', live, 'served.size < maxDecisions', 'true'],
     [
       'check: one object has the answer of another',
       live,

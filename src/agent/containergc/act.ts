@@ -64,7 +64,7 @@ export async function removeAll(
   );
   logStop(deps.log, executed.stopped);
   const [first] = removals;
-  return actsOf(executed, first && skewText(checks.node.for(first)?.clockSkewMs ?? 0));
+  return actsOf(executed, first && skewText(checks.node.clockSkewMs(first)));
 }
 
 function record(

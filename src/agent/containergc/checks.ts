@@ -2,11 +2,10 @@ import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import { ConfirmedNode, goOn, isSkewed, orError } from '../../gc/checks.ts';
-import type { Check, Objection } from '../../gc/execute.ts';
+import { clocksAgree, confirmedNode, goOn, orError, stopFor, type ConfirmedNode } from '../../gc/checks.ts';
+import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { ContainerRemoval } from './decisions.ts';
 import type { ContainerGcFacts } from './facts.ts';
@@ -40,8 +39,6 @@ interface Listed {
   readonly sandboxes: readonly RuntimeSandbox[];
 }
 
-/** Requests that remove an object: stop, then remove. The checks pass before each. */
-const steps = 2;
 /** Removals after which the runtime is listed anew, however fast they are. */
 const removalsPerListing = 16;
 
@@ -58,27 +55,24 @@ export interface ContainerChecks {
 /** Puts together the live questions and the checks that judge their answers. */
 export function containerChecks(deps: ContainerCheckDeps, { policy, rule }: Rule): ContainerChecks {
   const { runtime, clock, confirm } = deps;
-  const node = new ConfirmedNode<ContainerRemoval>({ confirm, policy, clock });
+  const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
   const pods = new Live<ContainerRemoval, PodAnswer>({
     ...{ clock, key: (removal) => podCountedGone(removal)?.uid },
     ask: (removal, signal) => readPod(removal, deps, signal),
   });
   const listing = new Live<ContainerRemoval, Listed | Error>({
     // Each kind has a listing of its own: sandboxes are judged by the containers that are left.
-    ...{ clock, key: ({ target }) => target.kind, maxUses: removalsPerListing * steps },
+    ...{ clock, key: ({ target }) => target.kind, maxDecisions: removalsPerListing },
     ask: orError((_, signal) => list(runtime, signal)),
   });
-  const clocksAgree: Checked = {
-    name: 'clocksAgree',
-    objection: (removal) => {
-      const isAged = removal.target.kind === 'Container' && rule.minimumAgeMs > 0;
-      const skewMs = node.for(removal)?.clockSkewMs ?? 0;
-      return isAged && isSkewed(skewMs) ? { kind: 'keep', reason: 'ClockUnsure' } : undefined;
-    },
-  };
+  const isAged = ({ target }: ContainerRemoval): boolean =>
+    target.kind === 'Container' && rule.minimumAgeMs > 0;
   const live = { node, pods, listing };
   const goesOn = goOn<ContainerRemoval>('goOn', deps.halted);
-  return { checks: [goesOn, node.check, podIsGone(live), clocksAgree, stillUnused(live, deps)], ...live };
+  return {
+    checks: [goesOn, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
+    ...live,
+  };
 }
 
 async function readPod(
@@ -127,7 +121,8 @@ const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerC
   objection: (removal) => {
     const listed = listing.answer(removal);
     const live = node.for(removal);
-    if (listed === undefined || listed instanceof Error || live === undefined) return unseen(listed);
+    if (listed instanceof Error) return stopFor(listed);
+    if (listed === undefined || live === undefined) return stopFor(unlisted);
     const verdict = recheck(removal, {
       ...listed,
       pods: podsOfBoth(pods(), live.pods),
@@ -138,8 +133,4 @@ const stillUnused = ({ node, listing }: LiveAnswers, { pods, clock }: ContainerC
   },
 });
 
-/** The node cannot be seen any more: nothing else could be checked either. */
-function unseen(listed: Listed | Error | undefined): Objection {
-  const error = listed instanceof Error ? listed : new Error('containers and sandboxes are not listed');
-  return { kind: 'stop', why: errorLine(error), error };
-}
+const unlisted = new Error('containers and sandboxes are not listed');

@@ -61,7 +61,7 @@ export async function removeImages(
   logStop(log, stopped);
   if (stopped?.error !== undefined) deps.metrics.errors.inc({ stage: 'observe' });
   const [first] = candidates;
-  const skew = first && skewText(node.for(first)?.clockSkewMs ?? 0);
+  const skew = first && skewText(node.clockSkewMs(first));
   const { missingBytes, disk } = remover;
   return { ...actsOf({ ...executed, stopped }, missingBytes, skew), disk };
 }

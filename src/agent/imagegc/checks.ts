@@ -1,10 +1,9 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
-import { ConfirmedNode, goOn, isSkewed, orError } from '../../gc/checks.ts';
-import type { Check, Objection } from '../../gc/execute.ts';
+import { clocksAgree, confirmedNode, goOn, orError, stopFor, type ConfirmedNode } from '../../gc/checks.ts';
+import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
-import { errorLine } from '../../runtime/errors.ts';
 import type { ImageGcFacts, ImageRemoval } from './facts.ts';
 import { recheckImage } from './plan.ts';
 
@@ -29,36 +28,26 @@ export function imageChecks(
   { clock, confirm, observe, halted }: ImageCheckDeps,
   { policy, rule, now }: Planned,
 ): { readonly checks: readonly Check<ImageRemoval>[]; readonly node: ConfirmedNode<ImageRemoval> } {
-  const node = new ConfirmedNode<ImageRemoval>({ confirm, policy, clock });
+  const node = confirmedNode<ImageRemoval>({ confirm, policy, clock });
   // Listed anew for each image: a container may have been created since the last one.
   const listing = new Live<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
-    ...{ clock, maxUses: 1 },
+    ...{ clock, maxDecisions: 1 },
     ask: orError((_, signal) => observe(signal)),
   });
-  const clocksAgree: Check<ImageRemoval> = {
-    name: 'clocksAgree',
-    objection: (decision) =>
-      decision.reason === 'Age' && isSkewed(node.for(decision)?.clockSkewMs ?? 0)
-        ? { kind: 'keep', reason: 'ClockUnsure' }
-        : undefined,
-  };
   const stillUnused: Check<ImageRemoval> = {
     name: 'stillUnused',
     live: listing,
     objection: (decision) => {
       const facts = listing.answer(decision);
-      if (facts === undefined || facts instanceof Error) return unseen(facts);
+      if (facts === undefined || facts instanceof Error) return stopFor(facts ?? unlisted);
       const pods = podsOfBoth(facts.pods, node.for(decision)?.pods ?? []);
       const kept = recheckImage(decision.target.id, { ...facts, pods, disk: undefined }, { rule, now });
       if (kept === undefined) return undefined;
       return kept === 'Gone' ? { kind: 'gone' } : { kind: 'keep', reason: kept };
     },
   };
-  return { checks: [goOn('goOn', halted), node.check, clocksAgree, stillUnused], node };
+  const clocks = clocksAgree(node, ({ reason }) => reason === 'Age');
+  return { checks: [goOn('goOn', halted), node.check, clocks, stillUnused], node };
 }
 
-/** The node cannot be seen any more: nothing else could be checked either. */
-const unseen = (error = new Error('the images are not listed')): Objection => ({
-  ...{ kind: 'stop', why: errorLine(error) },
-  error,
-});
+const unlisted = new Error('the images are not listed');

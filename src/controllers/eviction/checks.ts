@@ -2,7 +2,7 @@ import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import { isKeepMarked } from '../../api/policy/matching.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
-import { goOn, orError, policiesUnchanged } from '../../gc/checks.ts';
+import { Confirmed, goOn } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { PodEvictions } from '../../kube/actions/eviction.ts';
@@ -39,8 +39,9 @@ export interface EvictionChecks {
 /** What must be true right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const { clock, evictions, halted, confirm, decideAgain } = deps;
-  const policies = new Live<PodEviction, Confirmation | Error>({
-    ...{ clock, ask: orError((_, signal) => confirm(signal)) },
+  const confirmed = new Confirmed<PodEviction, Confirmation>({
+    ...{ clock, confirm, unreadable },
+    isSame: ({ same }) => same,
   });
   const pods = new Live<PodEviction, LivePod | undefined>({
     ...{ clock, key: ({ target }) => target.uid },
@@ -62,16 +63,14 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const freshByServerClock: Check<PodEviction> = {
     name: 'freshByServerClock',
     objection: (eviction) => {
-      const answer = policies.answer(eviction);
-      const skewMs = answer === undefined || answer instanceof Error ? 0 : answer.clockSkewMs;
       const { request } = (decideAgain(eviction) ?? eviction).target;
-      const serverNow = new Date(clock.now().getTime() - skewMs);
+      const serverNow = new Date(clock.now().getTime() - confirmed.clockSkewMs(eviction));
       return keepFor(isFresh(request.observedAtMs, serverNow) ? undefined : 'RequestStale');
     },
   };
   const checks = [
     goOn<PodEviction>('goOn', halted),
-    policiesUnchanged(policies, ({ same }) => same, unreadable),
+    confirmed.check,
     ...[podUnchanged, stillDecided, freshByServerClock, mayEvict(deps)],
   ];
   return { checks, agreed };

@@ -1,6 +1,6 @@
 import { isKeepMarked } from '../../api/policy/matching.ts';
 import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
-import { goOn, isSkewed, orError, policiesUnchanged } from '../../gc/checks.ts';
+import { clocksAgree, Confirmed, goOn } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
@@ -44,41 +44,29 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
     !policies.synced ||
     !namespaces.synced ||
     clock.monotonicMs() - startedAtMs >= maxPlanAgeMs;
-  const confirmation = new Live<PodDeletion, Confirmation | Error>({
+  const confirmed = new Confirmed<PodDeletion, Confirmation>({
     clock,
-    ask: orError((_, signal) => policies.confirm(ranked, signal)),
+    confirm: (signal) => policies.confirm(ranked, signal),
+    isSame: ({ same }) => same,
+    unreadable: (cause) => ({
+      ...{ kind: 'stop', unknown: true, why: `policies cannot be read: ${errorLine(cause)}` },
+      error: new Error('confirming policies', { cause }),
+    }),
   });
-  const clockSkewMs = (deletion: PodDeletion): number => {
-    const answer = confirmation.answer(deletion);
-    return answer === undefined || answer instanceof Error ? 0 : answer.clockSkewMs;
-  };
   const isMarked = keepLabels(deps);
   const checks: readonly Check<PodDeletion>[] = [
     goOn('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
     goOn('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
     // Before the policies: a node that takes long to read keeps its own pods, and does not make the policies too old for all others.
     nodeStillGone(deps),
-    policiesUnchanged(
-      confirmation,
-      ({ same }) => same,
-      (cause) => ({
-        ...{ kind: 'stop', unknown: true, why: `policies cannot be read: ${errorLine(cause)}` },
-        error: new Error('confirming policies', { cause }),
-      }),
-    ),
+    confirmed.check,
     {
       name: 'notKept',
       objection: (deletion) => (isMarked(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
     },
-    {
-      name: 'clocksAgree',
-      objection: (deletion) =>
-        deletion.reason === 'Expired' && isSkewed(clockSkewMs(deletion))
-          ? { kind: 'keep', reason: 'ClockUnsure' }
-          : undefined,
-    },
+    clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
-  return { checks, isStale, clockSkewMs };
+  return { checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
 }
 
 /** The node of an orphan, or of a pod on a node out of service, read live: one GET for all its pods. */

@@ -67,7 +67,7 @@ interface CheckOptions {
   readonly objection?: (target: string) => Objection | undefined;
   readonly takesMs?: () => number;
   readonly shared?: boolean;
-  readonly maxUses?: number;
+  readonly maxDecisions?: number;
 }
 
 export const only =

@@ -51,7 +51,7 @@ describe('an answer', () => {
 
   test('serves as many actions as it may', async () => {
     const bench = new Bench();
-    const listing = bench.check('listing', { shared: true, maxUses: 2 });
+    const listing = bench.check('listing', { shared: true, maxDecisions: 2 });
     await bench.run({ execution: { checks: [listing] } });
     expect(bench.calls).toEqual(['ask listing a', 'remove a', 'remove b', 'ask listing c', 'remove c']);
   });
