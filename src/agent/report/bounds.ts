@@ -43,6 +43,3 @@ export function cut(text: string, max: number): string {
     ? characters.join('')
     : `${characters.slice(0, max - 1).join('')}…`;
 }
-
-/** A time as the API server itself writes it. */
-export const rfc3339 = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');

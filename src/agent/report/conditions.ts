@@ -1,8 +1,9 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { Claim, ReportFacts } from './facts.ts';
 import type { NodeGCReportStatusCondition } from '../../api/gen/nodegcreport.gen.ts';
 import type { NodePassReport } from '../../api/report/node-pass.ts';
 import type { NodesPolicy } from '../../api/policy/policy.ts';
-import { bounds, cut, rfc3339 } from './bounds.ts';
+import { bounds, cut } from './bounds.ts';
 import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];
@@ -18,7 +19,7 @@ export function planConditions(facts: ReportFacts, stored: Stored, now: Date): N
     return {
       ...claim,
       message: cut(claim.message, bounds.conditionMessage),
-      lastTransitionTime: old?.status === claim.status ? old.lastTransitionTime : rfc3339(now),
+      lastTransitionTime: old?.status === claim.status ? old.lastTransitionTime : metaTime(now),
       ...(generation !== undefined && { observedGeneration: generation }),
     };
   });

@@ -1,3 +1,4 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusImages,
@@ -13,7 +14,7 @@ import type {
   Offender,
 } from '../../api/report/node-pass.ts';
 import type { MountedImageDisk } from '../../node/disk/filesystem.ts';
-import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
+import { bounds, bytes, count, cut, percent } from './bounds.ts';
 import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
 import { storageOf } from './storage.ts';
@@ -27,7 +28,7 @@ export function planReport(
   const { images, containers, storage } = facts;
   const offenders = [images, containers, storage].flatMap((inventory) => inventory?.offenders ?? []);
   return {
-    reportTime: rfc3339(now),
+    reportTime: metaTime(now),
     agentVersion: cut(facts.agentVersion, bounds.versionText),
     ...planStorage(facts, now),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
@@ -117,7 +118,7 @@ function orphansOf({
 function unitOf({ last, removedTotal, freedBytesTotal }: UnitPasses): NodeGCReportStatusUnit {
   return {
     name: last.unit,
-    lastPassTime: rfc3339(last.at),
+    lastPassTime: metaTime(last.at),
     result: last.result,
     removed: count(last.removed),
     freedBytes: bytes(last.freedBytes),

@@ -1,10 +1,11 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { EvictionRequest, StorageInventory, StorageWarning } from '../../api/local-storage.ts';
 import type {
   NodeGCReportStatus,
   NodeGCReportStatusEvictionRequest,
   NodeGCReportStatusStorageWarning,
 } from '../../api/gen/nodegcreport.gen.ts';
-import { bounds, bytes, count, cut, percent, rfc3339 } from './bounds.ts';
+import { bounds, bytes, count, cut, percent } from './bounds.ts';
 
 interface StorageGiven {
   /** That the report names. */
@@ -88,7 +89,7 @@ function limitOf(
 
 /** The kubelet's clock is the node's; a time that is none must not cost the whole report. */
 function timeText(atMs: number): string {
-  return rfc3339(new Date(Math.abs(atMs) <= longestMs ? atMs : 0));
+  return metaTime(new Date(Math.abs(atMs) <= longestMs ? atMs : 0));
 }
 
 /** The last moment that four digits of a year can tell. */

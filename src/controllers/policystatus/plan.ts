@@ -1,3 +1,4 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import { claims, type Condition, type PodRollup, type PolicyStatus, type StatusFacts } from './claims.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { NodeRollup } from './nodes.ts';
@@ -8,18 +9,16 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
   const conditions = claims(facts).map((claim): Condition => {
     const old = before.get(claim.type);
-    const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : rfc3339(now);
+    const lastTransitionTime = old?.status === claim.status ? old.lastTransitionTime : metaTime(now);
     return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
   });
   const { lastPassTime, pods } = stored ?? {};
   const told =
     report === undefined
       ? { ...(lastPassTime !== undefined && { lastPassTime }), ...(pods !== undefined && { pods }) }
-      : { lastPassTime: rfc3339(report.at), pods: rollup(report, (pods?.deletedTotal ?? 0) + deletedSince) };
+      : { lastPassTime: metaTime(report.at), pods: rollup(report, (pods?.deletedTotal ?? 0) + deletedSince) };
   return { observedGeneration: policy.generation, conditions, ...told, ...nodesOf(facts) };
 }
-
-const rfc3339 = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** While the reports are not known the stored figures stay: they are not 0. */
 function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'nodes'> {

@@ -1,3 +1,4 @@
+import { metaTime } from '../../runtime/text/rfc3339.ts';
 import type { V1DeleteOptions, V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { NodeFacts, PodFacts } from '../cache/objects.ts';
 import { asObject, asText } from '../codec/json.ts';
@@ -13,7 +14,7 @@ import {
   type KubeResponse,
   type KubeTransport,
 } from '../http/transport.ts';
-import { metaTime, type OnWire } from '../codec/wire.ts';
+import type { OnWire } from '../codec/wire.ts';
 
 /** The acts on the cluster that the units do, each one request, each with its precondition. */
 export interface ClusterActions {

@@ -9,6 +9,3 @@ export type OnWire<T> = T extends Date
 
 /** A metav1.MicroTime: exactly six fractional digits, because the API server refuses the three of `toISOString()`. */
 export const microTime = (at: Date): string => at.toISOString().replace('Z', '000Z');
-
-/** A metav1.Time as the API server itself writes it. */
-export const metaTime = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');

@@ -15,3 +15,6 @@ const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, 
 
 /** The time in UTC, without a fraction where there is none. */
 export const formatRfc3339 = (time: Date): string => time.toISOString().replace('.000Z', 'Z');
+
+/** The time as a metav1.Time, as the API server itself writes it: whole seconds, in UTC. */
+export const metaTime = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
