@@ -1,4 +1,4 @@
-import { BoundedReader } from './bounded-reader.ts';
+import { BoundedReader } from '../runtime/bounded-reader.ts';
 import type { Method } from './call.ts';
 import { CriConnection } from './connection.ts';
 import type { Question } from './connection.ts';

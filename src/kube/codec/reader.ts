@@ -1,5 +1,5 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { boundedUtf8 } from '../../runtime/bounds.ts';
+import type { BinaryReader } from '@bufbuild/protobuf/wire';
+import { BoundedReader } from '../../runtime/bounded-reader.ts';
 
 /** A message of `gen/`. */
 export interface Decoder<M> {
@@ -8,29 +8,14 @@ export interface Decoder<M> {
 
 /** Decodes `bytes` as one message. Throws if the message ends before or after them. */
 export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer): M {
-  const reader = new BoundedReader(bytes);
+  const reader = new ClampingReader(bytes);
   const decoded = message.decode(reader);
   if (reader.pos !== bytes.length) throw new RangeError('the message does not end with its bytes');
   return decoded;
 }
 
-/** The library's reader, but strings are cut at `bounds.text` while it reads them, and integers are cut to what a number holds. */
-class BoundedReader extends BinaryReader {
-  readonly #bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    super(bytes);
-    this.#bytes = bytes;
-  }
-
-  override string(): string {
-    const length = this.uint32();
-    const start = this.pos;
-    this.pos += length;
-    if (this.pos > this.len) throw new RangeError('string ends after its message');
-    return boundedUtf8(this.#bytes, start, this.pos);
-  }
-
+/** Integers are cut to what a number holds, too. */
+class ClampingReader extends BoundedReader {
   /** The generated decoders throw on more than a number holds exactly: one pod with an absurd grace period would make every list fail. */
   override int64(): bigint | string {
     const value = BigInt(super.int64());

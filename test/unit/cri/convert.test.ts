@@ -14,7 +14,7 @@ import {
   toSandboxImage,
   toStats,
 } from '../../../src/cri/convert.ts';
-import { BoundedReader } from '../../../src/cri/bounded-reader.ts';
+import { BoundedReader } from '../../../src/runtime/bounded-reader.ts';
 import { bounded, bounds, isCut } from '../../../src/runtime/bounds.ts';
 import * as wire from '../../../src/cri/gen/cri.ts';
 

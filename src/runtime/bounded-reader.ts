@@ -1,7 +1,7 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { boundedUtf8 } from '../runtime/bounds.ts';
+import { boundedUtf8 } from './bounds.ts';
 
-/** Reads a message of which no text is longer than `bounds.text`: a list of sandboxes may be 16 MB of their pods' annotations. */
+/** The library's reader of protobuf, but it cuts each string at `bounds.text` while it reads: one message may be 16 MB of annotations. */
 export class BoundedReader extends BinaryReader {
   readonly #bytes: Buffer;
 
@@ -15,7 +15,7 @@ export class BoundedReader extends BinaryReader {
     const length = this.uint32();
     const start = this.pos;
     this.pos += length;
-    if (this.pos > this.len) throw new RangeError('a text ends after its message');
+    if (this.pos > this.len) throw new RangeError('string ends after its message');
     return boundedUtf8(this.#bytes, start, this.pos);
   }
 }
