@@ -52,7 +52,7 @@ test('the test finds what a face loads', () => {
 });
 
 test('the command line loads no runner: the agent has the options of other commands, not their code', () => {
-  const loaded = modulesOf('src/main.ts', atOnce);
+  const loaded = modulesOf('src/dustpan.ts', atOnce);
   for (const part of ['node_modules/commander/', 'src/commands/plan/command.ts'])
     expect(loaded.join('\n')).toContain(part);
   expect(
