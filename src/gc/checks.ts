@@ -6,10 +6,9 @@ import { errorLine } from '../runtime/errors.ts';
 import type { Check, Stop } from './execute.ts';
 import { Live } from './live.ts';
 
-/** More than synchronised clocks differ by; beyond it no age is judged. */
+/** Synchronised clocks differ by less. With a larger skew, dustpan does not judge ages. */
 const tolerableSkewMs = 60_000;
 
-/** Whether our clock and the API server's differ too much to judge an age. */
 const isSkewed = (clockSkewMs: number): boolean => Math.abs(clockSkewMs) > tolerableSkewMs;
 
 /** `the clock of this node is 61 s ahead of the API server's`; undefined = the clocks agree. */
@@ -19,70 +18,70 @@ export function skewText(clockSkewMs: number): string | undefined {
   return `the clock of this node is ${Math.round(Math.abs(clockSkewMs) / 1000)} s ${side} the API server's`;
 }
 
-/** Stops the pass when `why` gives a reason: for what this process knows by itself. */
-export const goOn = <D>(name: string, why: () => string | undefined): Check<D> => ({
+/** Stops the pass when `stopReason` returns a reason. */
+export const goOn = <D>(name: string, stopReason: () => string | undefined): Check<D> => ({
   name,
   objection: () => {
-    const reason = why();
-    return reason === undefined ? undefined : { kind: 'stop', why: reason };
+    const why = stopReason();
+    return why === undefined ? undefined : { kind: 'stop', why };
   },
 });
 
-/** A question whose failure is an answer: a check decides what follows from it. */
+/** Returns a query that resolves to its error instead of rejecting, so that a check decides what follows. */
 export const orError =
-  <D, A>(ask: (decision: D, signal: AbortSignal) => Promise<A>) =>
-  async (decision: D, signal: AbortSignal): Promise<A | Error> => {
+  <D, R>(query: (decision: D, signal: AbortSignal) => Promise<R>) =>
+  async (decision: D, signal: AbortSignal): Promise<R | Error> => {
     try {
-      return await ask(decision, signal);
+      return await query(decision, signal);
     } catch (err) {
       return err instanceof Error ? err : new Error(String(err));
     }
   };
 
-interface Confirming<A> {
+interface ConfirmedOptions<R> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Reads the policies, and what else the pass depends on, live. */
-  readonly confirm: (signal: AbortSignal) => Promise<A>;
+  /** Reads the policies, and the other facts that the pass depends on, live. */
+  readonly confirm: (signal: AbortSignal) => Promise<R>;
   /** Whether the policies are still those of the plan. */
-  readonly isSame: (confirmation: A) => boolean;
+  readonly isSame: (response: R) => boolean;
   readonly unreadable: (error: Error) => Stop;
 }
 
-/** What the API server says right before something is deleted or removed. */
-export class Confirmed<D, A extends { readonly clockSkewMs: number }> {
-  readonly #live: Live<D, A | Error>;
-  /** Stops the pass when it cannot be read, or when the policies are not those of the plan any more. */
+/** The API server's response right before a deletion or removal. */
+export class Confirmed<D, R extends { readonly clockSkewMs: number }> {
+  readonly #live: Live<D, R | Error>;
+  /** Stops the pass when the API server cannot be read, or when the policies have changed since the plan. */
   readonly check: Check<D>;
 
-  constructor({ clock, confirm, isSame, unreadable }: Confirming<A>) {
-    const live = new Live<D, A | Error>({ clock, ask: orError((_, signal) => confirm(signal)) });
+  constructor({ clock, confirm, isSame, unreadable }: ConfirmedOptions<R>) {
+    const live = new Live<D, R | Error>({ clock, ask: orError((_, signal) => confirm(signal)) });
     this.#live = live;
     this.check = {
       name: 'policiesUnchanged',
       live,
       objection: (decision) => {
-        const answer = live.answer(decision);
-        if (answer instanceof Error) return unreadable(answer);
-        return answer !== undefined && isSame(answer)
+        const response = live.answer(decision);
+        if (response instanceof Error) return unreadable(response);
+        return response !== undefined && isSame(response)
           ? undefined
           : { kind: 'stop', why: 'policies have changed' };
       },
     };
   }
 
-  /** The last confirmation; undefined = there is none. */
-  for(decision: D): A | undefined {
-    const answer = this.#live.answer(decision);
-    return answer instanceof Error ? undefined : answer;
+  /** The last successful response; undefined = there is none. */
+  for(decision: D): R | undefined {
+    const response = this.#live.answer(decision);
+    return response instanceof Error ? undefined : response;
   }
 
-  /** By how much our clock is ahead of the API server's; 0 where nothing is confirmed. */
+  /** Milliseconds that the own clock is ahead of the API server's; 0 without a response. */
   clockSkewMs(decision: D): number {
     return this.for(decision)?.clockSkewMs ?? 0;
   }
 }
 
-/** Keeps what is judged by its age while our clock and the API server's differ too much. */
+/** Keeps an object that is judged by its age while the own clock and the API server's differ by more than a minute. */
 export const clocksAgree = <D>(
   confirmed: Pick<Confirmed<D, { readonly clockSkewMs: number }>, 'clockSkewMs'>,
   isAged: (decision: D) => boolean,
@@ -94,18 +93,18 @@ export const clocksAgree = <D>(
       : undefined,
 });
 
-/** Stops the pass for a failure: nothing else could be checked either. */
+/** Stops the pass for an error that would fail every other check too. */
 export const stopFor = (error: Error): Stop => ({ kind: 'stop', why: errorLine(error), error });
 
 export type ConfirmedNode<D> = Confirmed<D, NodeConfirmation>;
 
-interface NodeCheckDeps extends Pick<Confirming<NodeConfirmation>, 'clock'> {
+interface NodeCheckDeps extends Pick<ConfirmedOptions<NodeConfirmation>, 'clock'> {
   readonly confirm: ConfirmNode;
-  /** What the plan was made from. */
+  /** The policy of the plan. */
   readonly policy: Policy;
 }
 
-/** Policies, node and pods, as the API server has them right before something is removed from the node. */
+/** Policies, node and pods, read from the API server right before a removal from the node. */
 export const confirmedNode = <D>({ clock, confirm, policy }: NodeCheckDeps): ConfirmedNode<D> =>
   new Confirmed({
     ...{ clock, confirm },

@@ -6,7 +6,7 @@ import type { Reason } from '../api/reasons.ts';
 export type Unit = 'podgc' | NodeUnit;
 export type Verdict = 'Delete' | 'Remove' | 'Evict' | 'Warn' | 'Keep';
 
-/** The object of a decision, by what identifies it. Units add what they need to act on it. */
+/** The object of a decision: its identity. Units add what they need to act on it. */
 export type Target = PodTarget | ImageTarget | ContainerTarget | SandboxTarget | LogTarget;
 
 export interface PodTarget {
@@ -14,9 +14,9 @@ export interface PodTarget {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** undefined = not bound to a node, or bound to the node that the plan is about. */
+  /** undefined = not bound to a node, or bound to the node of the plan. */
   readonly node: string | undefined;
-  /** Of podgc: it sets phase Failed before it deletes the pod, because the phase is neither Succeeded nor Failed. */
+  /** Podgc sets phase Failed before it deletes the pod, because the phase is neither Succeeded nor Failed. */
   readonly markFailed?: boolean;
 }
 
@@ -43,27 +43,27 @@ export interface SandboxTarget {
 export interface LogTarget {
   readonly kind: 'LogDirectory' | 'LogLink' | 'LogFile';
   readonly path: string;
-  /** undefined = the name of its directory is not one that the kubelet gives. */
+  /** undefined = the kubelet does not use such directory names. */
   readonly pod: PodRef | undefined;
 }
 
-/** What is to become of one object, and why. The same value is executed, counted, logged, printed and explained. */
+/** The verdict on one object and its reason. The same value is executed, counted, logged, printed and explained. */
 export interface Decision<T extends Target = Target, R extends Reason = Reason, E = unknown> {
   readonly unit: Unit;
   readonly verdict: Verdict;
   readonly target: T;
   readonly reason: R;
-  /** What decides about the object; undefined = no policy does. An invalid one keeps it. */
+  /** undefined = no policy selects the object. An invalid policy keeps it. */
   readonly policy: Policy | InvalidPolicy | undefined;
-  /** When time alone would change the verdict; undefined = time alone does not. */
+  /** When the object becomes due if nothing else changes; undefined = time alone does not change the verdict. */
   readonly eligibleAt: Date | undefined;
-  /** Size of the object; undefined = not known. */
+  /** Size of the object; undefined = unknown. */
   readonly bytes: number | undefined;
-  /** The figures that the sentence of the reason needs (`gc/reasons/`). */
+  /** The values in the sentence of the reason (`gc/reasons/`). */
   readonly evidence: E;
 }
 
-/** What became of a decision that was to be carried out. `gone`: the object was not there any more. */
+/** The result of executing one decision. `gone`: the object no longer exists. */
 export type Outcome<D> =
   | { readonly kind: 'done'; readonly decision: D; readonly freedBytes: number }
   | { readonly kind: 'kept'; readonly decision: D; readonly reason: Reason }

@@ -5,8 +5,8 @@ import type { Outcome } from './decision.ts';
 import { liveMs, type Live } from './live.ts';
 
 /**
- * Why a decision is not carried out. `keep`: this object stays. `gone`: it is not there any more. `stop`: nothing more is started in this pass;
- * `unknown` where something could not be found out, `error` where that is a failure of the pass.
+ * Why a decision is not executed. `keep`: keep this object. `gone`: it no longer exists. `stop`: start nothing more in this pass;
+ * `unknown` = the facts are not available, `error` = the pass has failed.
  */
 export type Objection = { readonly kind: 'keep'; readonly reason: Reason } | { readonly kind: 'gone' } | Stop;
 
@@ -20,24 +20,24 @@ export interface Stop {
 /** One condition under which an object may be removed. */
 export interface Check<D> {
   readonly name: string;
-  /** What must be known live; undefined = the check judges by what this process holds. */
+  /** The live query whose response the check needs; undefined = it needs only the memory of this process. */
   readonly live?: Pick<Live<D, unknown>, 'refresh' | 'isFresh'>;
-  /** Judges when the answer is known, and once more right before the action. Synchronous, so that nothing happens in between. */
+  /** Called after the live response, and again right before the action. Synchronous, so that nothing can change in between. */
   objection(decision: D): Objection | undefined;
-  /** What follows when the answer was too old three times in a row; default: the pass stops. */
+  /** The objection after three responses in a row that became stale before the action; default: the pass stops. */
   readonly whenSlow?: Objection;
 }
 
-/** What a step came to. `throttled`: the server wants to be left alone; nothing happened. */
+/** The result of one step. `throttled`: the server refused for now; nothing has changed. */
 export type StepResult =
   | { readonly kind: 'done'; readonly freedBytes?: number }
   | { readonly kind: 'throttled'; readonly forMs: number; readonly error: unknown }
   | Objection;
 
 export interface Execution<D> {
-  /** Asked before each step, in this order; the first that objects decides. */
+  /** Run before each step, in this order; the first objection decides. */
   readonly checks: readonly Check<D>[];
-  /** The requests that remove an object, in order. They get no signal of the pass: what was sent is awaited, each request has its own deadline. */
+  /** The requests that remove an object, in order. They do not get the pass's signal: a sent request is awaited until its own deadline. */
   readonly steps: readonly ((decision: D) => Promise<StepResult>)[];
   readonly clock: Clock;
   /** Decisions in progress at a time. */
@@ -46,11 +46,11 @@ export interface Execution<D> {
   readonly giveUpAfter: number;
   /** Whether after this failure the rest would fail as well. */
   readonly isHopeless?: (error: unknown) => boolean;
-  /** Whether the pass has reached its goal before this decision: then it ends. */
+  /** Whether the target is met without this decision; then the pass ends. */
   readonly enough?: (next: D) => boolean;
-  /** Decisions started a second at most; 0 = no limit. */
+  /** Most decisions started per second; 0 = no limit. */
   readonly maxPerSecond?: number;
-  /** Called as each decision ends: a long pass is logged and counted while it runs. */
+  /** Called after each decision, so that a long pass is logged and counted while it runs. */
   readonly onOutcome: (outcome: Outcome<D>) => void;
 }
 
@@ -60,16 +60,16 @@ export interface Executed<D> {
   readonly stopped: Stop | undefined;
 }
 
-/** A slow server gets this many chances before the objection `whenSlow` counts. */
+/** Stale responses in a row before `whenSlow` applies. */
 const maxAttempts = 3;
-/** An object that is throttled this often counts as failed, or it would hold up all others. */
+/** An object that is throttled this often counts as failed; otherwise it would delay all others. */
 const maxThrottles = 5;
-/** Longest pause a server may ask for; a longer one is asked for again. */
+/** Longest pause after a throttled request, whatever the server requests. */
 const maxPauseMs = 30_000;
 
 /**
- * Carries out decisions in order. No step is taken unless every check agrees by answers that are fresh at that moment; an answer that a slow
- * check or a pause of this process has outdated is asked for again. A stop ends the pass; what was sent is awaited. Never rejects.
+ * Executes decisions in order. A step runs only if every check passes with responses that are fresh at that moment; a response that became
+ * stale through a slow check or a pause of this process is queried again. A stop ends the pass; sent requests are awaited. Never rejects.
  */
 export async function execute<D>(
   decisions: Iterable<D>,
@@ -96,14 +96,14 @@ class Pass<D> {
 
   async run(decisions: Iterable<D>): Promise<Executed<D>> {
     const queue = decisions[Symbol.iterator]();
-    const lane = async (): Promise<void> => {
+    const worker = async (): Promise<void> => {
       while (!this.#mustStop()) {
         const next = queue.next();
         if (next.done === true || this.#execution.enough?.(next.value) === true) return;
-        await this.#carryOut(next.value);
+        await this.#execute(next.value);
       }
     };
-    await Promise.all(Array.from({ length: this.#execution.concurrency }, lane));
+    await Promise.all(Array.from({ length: this.#execution.concurrency }, worker));
     return { outcomes: this.#outcomes, stopped: this.#stopped };
   }
 
@@ -112,13 +112,13 @@ class Pass<D> {
     return this.#stopped !== undefined;
   }
 
-  async #carryOut(decision: D): Promise<void> {
-    await this.#startSlot();
+  async #execute(decision: D): Promise<void> {
+    await this.#limitRate();
     let freedBytes = 0;
     for (const step of this.#execution.steps) {
-      const result = await this.#take(step, decision);
+      const result = await this.#run(step, decision);
       if (result.kind !== 'done') {
-        this.#end(decision, result);
+        this.#notDone(decision, result);
         return;
       }
       freedBytes += result.freedBytes ?? 0;
@@ -127,29 +127,28 @@ class Pass<D> {
     this.#report({ kind: 'done', decision, freedBytes });
   }
 
-  /** Keeps to `maxPerSecond`. */
-  async #startSlot(): Promise<void> {
+  async #limitRate(): Promise<void> {
     const { clock, maxPerSecond = 0 } = this.#execution;
     if (maxPerSecond <= 0) return;
     const now = clock.monotonicMs();
-    const slotMs = Math.max(now, this.#nextStartMs);
-    this.#nextStartMs = slotMs + 1000 / maxPerSecond;
-    if (slotMs > now) await clock.sleep(slotMs - now, this.#signal);
+    const startMs = Math.max(now, this.#nextStartMs);
+    this.#nextStartMs = startMs + 1000 / maxPerSecond;
+    if (startMs > now) await clock.sleep(startMs - now, this.#signal);
   }
 
-  async #take(
+  async #run(
     step: Execution<D>['steps'][number],
     decision: D,
   ): Promise<Exclude<StepResult, { kind: 'throttled' }> | Failure> {
     for (let tries = 1; ; tries++) {
       await this.#pause();
-      const objection = await this.#verify(decision);
+      const objection = await this.#verifyLive(decision);
       if (objection !== undefined) return objection;
-      // From here to the call of `step` nothing is awaited.
+      // No `await` between this check and the call of `step`.
       const late = this.#objectionNow(decision);
       if (late !== undefined) return late;
       const result = await step(decision).catch(failure);
-      // The server has decided about this object: it works.
+      // The server works: it has refused this one object.
       if (result.kind === 'keep') this.#failedInARow = 0;
       if (result.kind !== 'throttled') return result;
       if (tries === maxThrottles) return { kind: 'failure', error: result.error };
@@ -164,8 +163,8 @@ class Pass<D> {
       await clock.sleep(this.#pausedUntilMs - clock.monotonicMs(), this.#signal);
   }
 
-  /** Asks what must be known live, in the order of the checks, until all of it is fresh. */
-  async #verify(decision: D): Promise<Objection | Failure | undefined> {
+  /** Queries what the checks need, in their order, until all responses are fresh. */
+  async #verifyLive(decision: D): Promise<Objection | Failure | undefined> {
     const { checks } = this.#execution;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       for (const check of checks) {
@@ -189,7 +188,7 @@ class Pass<D> {
     return undefined;
   }
 
-  #end(decision: D, result: Objection | Failure): void {
+  #notDone(decision: D, result: Objection | Failure): void {
     switch (result.kind) {
       case 'stop':
         this.#stopped ??= result;
@@ -226,7 +225,7 @@ interface Failure {
   readonly error: unknown;
 }
 
-/** Logs why a pass ended early: as a warning where something is wrong. */
+/** Logs why a pass ended early: a warning if facts were not available or the pass has failed. */
 export function logStop(log: Pick<Logger, 'info' | 'warn'>, stopped: Stop | undefined): void {
   if (stopped === undefined) return;
   const isTrouble = stopped.unknown === true || stopped.error !== undefined;

@@ -1,55 +1,55 @@
 import type { Clock } from '../runtime/scheduling/clock.ts';
 
-/** How old, in milliseconds, an answer may be when something is removed because of it; counted from the request. */
+/** Greatest age, in milliseconds since the request, of a response that allows a removal. */
 export const liveMs = 5_000;
 
-interface LiveOptions<D, A> {
+interface LiveOptions<D, R> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Decisions with the same key share an answer; undefined = the decision does not depend on it. Default: all share one. */
+  /** Decisions with the same key share a response; undefined = the decision needs none. Default: all share one. */
   readonly key?: (decision: D) => string | undefined;
-  readonly ask: (decision: D, signal: AbortSignal) => Promise<A>;
-  /** How many decisions one answer may serve, however fresh it is. */
+  readonly ask: (decision: D, signal: AbortSignal) => Promise<R>;
+  /** Most decisions that may share one response, however fresh it is. */
   readonly maxDecisions?: number;
 }
 
-interface Known<D, A> {
-  readonly askedAtMs: number;
-  readonly pending: Promise<A>;
-  answer: { readonly value: A } | undefined;
-  /** Counted only where their number is limited. */
+interface Known<D, R> {
+  readonly requestedAtMs: number;
+  readonly pending: Promise<R>;
+  response: { readonly value: R } | undefined;
+  /** Filled only if `maxDecisions` is set. */
   readonly served: Set<D>;
 }
 
-/** Answers to a question that is put to a server or to the runtime right before an action, each asked again when it is too old. */
-export class Live<D, A> {
-  readonly #options: LiveOptions<D, A>;
-  readonly #known = new Map<string, Known<D, A>>();
+/** Responses to a query of the API server or the runtime right before an action; a stale one is queried again. */
+export class Live<D, R> {
+  readonly #options: LiveOptions<D, R>;
+  readonly #known = new Map<string, Known<D, R>>();
 
-  constructor(options: LiveOptions<D, A>) {
+  constructor(options: LiveOptions<D, R>) {
     this.#options = options;
   }
 
-  /** Asks, unless a fresh answer is known or on its way. Rejects as the question does; that failure, too, counts while it is fresh. */
+  /** Sends the query, unless a fresh response is known or pending. Rejects as the query does; an error, too, is shared while it is fresh. */
   async refresh(decision: D, signal: AbortSignal): Promise<void> {
     const key = this.#keyOf(decision);
     if (key === undefined) return;
     const before = this.#known.get(key);
     const isUsable = before !== undefined && this.#isInTime(before) && this.#mayServe(before, decision);
-    const known = isUsable ? before : this.#ask(key, decision, signal);
+    const known = isUsable ? before : this.#send(key, decision, signal);
     if (this.#options.maxDecisions !== undefined) known.served.add(decision);
     await known.pending;
   }
 
-  /** Whether the decision does not depend on it, or the answer is known and may still be acted upon. */
+  /** Whether the decision needs no response, or has one that is recent enough to act on. */
   isFresh(decision: D): boolean {
     const key = this.#keyOf(decision);
     const known = key === undefined ? undefined : this.#known.get(key);
-    return key === undefined || (known?.answer !== undefined && this.#isInTime(known));
+    return key === undefined || (known?.response !== undefined && this.#isInTime(known));
   }
 
-  /** The last answer; undefined = the decision does not depend on it, or nothing has been answered. */
-  answer(decision: D): A | undefined {
-    return this.#known.get(this.#keyOf(decision) ?? '')?.answer?.value;
+  /** The last response; undefined = the decision needs none, or none has arrived. */
+  answer(decision: D): R | undefined {
+    return this.#known.get(this.#keyOf(decision) ?? '')?.response?.value;
   }
 
   #keyOf(decision: D): string | undefined {
@@ -57,22 +57,22 @@ export class Live<D, A> {
     return key === undefined ? 'all' : key(decision);
   }
 
-  #mayServe({ served }: Known<D, A>, decision: D): boolean {
+  #mayServe({ served }: Known<D, R>, decision: D): boolean {
     const { maxDecisions = Infinity } = this.#options;
     return served.size < maxDecisions || served.has(decision);
   }
 
-  #isInTime({ askedAtMs }: Pick<Known<D, A>, 'askedAtMs'>): boolean {
-    return this.#options.clock.monotonicMs() - askedAtMs < liveMs;
+  #isInTime({ requestedAtMs }: Pick<Known<D, R>, 'requestedAtMs'>): boolean {
+    return this.#options.clock.monotonicMs() - requestedAtMs < liveMs;
   }
 
-  #ask(key: string, decision: D, signal: AbortSignal): Known<D, A> {
-    const askedAtMs = this.#options.clock.monotonicMs();
+  #send(key: string, decision: D, signal: AbortSignal): Known<D, R> {
+    const requestedAtMs = this.#options.clock.monotonicMs();
     const pending = this.#options.ask(decision, signal).then((value) => {
-      known.answer = { value };
+      known.response = { value };
       return value;
     });
-    const known: Known<D, A> = { askedAtMs, pending, answer: undefined, served: new Set() };
+    const known: Known<D, R> = { requestedAtMs, pending, response: undefined, served: new Set() };
     this.#known.set(key, known);
     return known;
   }

@@ -2,29 +2,28 @@ import type { InvalidPolicy, Policy } from '../api/policy/policy.ts';
 import type { Reason } from '../api/reasons.ts';
 import type { Decision } from './decision.ts';
 
-/** What a plan comes to. Warnings are counted apart: whoever is warned about also has a decision of its own. */
+/** Totals of a plan. Warnings are counted separately: a pod with a warning also has a decision. */
 export interface Summary {
   readonly planned: number;
   readonly kept: number;
-  /** Of those kept: how many wait for time alone. */
+  /** Kept objects that become due by time alone. */
   readonly waiting: number;
   readonly warned: number;
-  /** Of what is planned, as far as sizes are known. */
+  /** Sum of the known sizes of planned objects. */
   readonly bytes: number;
-  /** How many decisions have each reason, warnings left out. */
+  /** Decisions per reason, without warnings. */
   readonly reasons: Readonly<Partial<Record<Reason, number>>>;
 }
 
 type Summed = Pick<Decision, 'verdict' | 'reason' | 'bytes' | 'eligibleAt'>;
 
-/** Sums up decisions. */
 export function summarize(decisions: Iterable<Summed>): Summary {
   const sums = new Sums();
   for (const decision of decisions) sums.add(decision);
   return sums;
 }
 
-/** Sums up the decisions of each policy: of the very policies of the plan, not of equal ones. */
+/** Sums up the decisions of each policy. Policies are compared by identity, not by content. */
 export function summarizeByPolicy(
   ...lists: readonly Iterable<Summed & Pick<Decision, 'policy'>>[]
 ): ReadonlyMap<AnyPolicy, Summary> {
@@ -65,7 +64,7 @@ class Sums implements Summary {
 
 type AnyPolicy = Policy | InvalidPolicy | undefined;
 
-/** Counts by policy: by the very policies of the plan, not by what is equal. */
+/** Counts by policy. Policies are compared by identity, not by content. */
 export function countByPolicy<P extends AnyPolicy>(
   decisions: Iterable<{ readonly policy: P }>,
 ): ReadonlyMap<P, number> {

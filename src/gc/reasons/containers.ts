@@ -9,7 +9,7 @@ import { keepLabelField, labelRemoved, ordinal, podText, timeText } from './word
 
 export type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
 
-/** Why a pod is over while the API still has it: the kubelet keeps nothing of an evicted pod, and nothing of a deleted one that has ended. */
+/** Why a pod is over although the API still has it: the kubelet removes the remains of evicted pods and of deleted pods that have ended. */
 export type PodEnd = 'Evicted' | 'Deleted';
 
 type Kind = (ContainerTarget | SandboxTarget | LogTarget)['kind'];
@@ -23,10 +23,10 @@ interface EndedPod extends OfPod {
   readonly end: PodEnd | undefined;
 }
 
-/** A dead container among the others that the limits count. */
+/** The place of a dead container among those that the limits count. */
 interface DeadAttempt extends OfPod {
   readonly container: string;
-  /** Among the dead attempts of the same container of the same pod, from 1 for the newest. */
+  /** Place among the dead attempts of the same container of the same pod, from 1 for the newest. */
   readonly place: number;
   readonly attempts: number;
   /** Dead containers on the node. */
@@ -43,7 +43,7 @@ export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'> {
   PodGone: EndedPod;
   DeadContainer: DeadAttempt;
   Sandbox: EndedPod & {
-    /** Otherwise a newer sandbox of the pod replaces it. */
+    /** false = a newer sandbox of the pod replaces it. */
     readonly isPodGone: boolean;
   };
   OrphanedLogs: EndedPod;
@@ -56,9 +56,9 @@ export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'> {
   TooYoung: {
     readonly createdMs: number;
     readonly eligibleAtMs: number;
-    /** Of the policy. */
+    /** The policy's minimum age. */
     readonly minimumAgeMs: number;
-    /** It was created and not started. */
+    /** It was created but not started. */
     readonly mayStart: boolean;
   };
   NewestAttempt: DeadAttempt;
@@ -70,7 +70,7 @@ export interface ContainerEvidence extends Omit<NodeEvidence, 'KeepMarked'> {
   KeepMarked: OfPod;
   RuleOff: {
     readonly kind: Kind;
-    /** The policy has no rule for containers at all. */
+    /** The policy has no `containerGC` at all. */
     readonly isWhole: boolean;
   };
 }
@@ -80,7 +80,7 @@ const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
 const podLabel = 'The label gc.dustpan.dev/keep: "true" on its pod or on the node keeps it.';
 const podBack = 'Its pod is in the API and not over, or a container or sandbox of the pod runs';
 
-/** Of containergc: containers, sandboxes and logs. */
+/** Reasons of containergc: containers, sandboxes and logs. */
 export const containerReasons: ReasonCatalog<ContainerEvidence> = {
   ...nodeReasons,
   PodGone: {
@@ -246,7 +246,7 @@ const inUse: Readonly<Record<Kind, (pod: string) => string>> = {
   LogFile: needed,
 };
 
-/** What became of a pod whose remains are removed. */
+/** The end of a pod whose remains are removed. */
 function endText({ end }: EndedPod): string {
   switch (end) {
     case 'Evicted':

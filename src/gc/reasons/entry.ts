@@ -1,35 +1,34 @@
 import type { Reason } from '../../api/reasons.ts';
 import type { Decision, Target } from '../decision.ts';
 
-/** What one reason means to a person: `plan`, `why`, Events and docs/reference/reasons.md take its words from here alone. */
+/** The text of one reason: the only source for `plan`, `why`, Events and docs/reference/reasons.md. */
 export interface ReasonEntry<E> {
-  /** Why the object is removed or stays, of any object. */
+  /** Why dustpan removes or keeps an object, in general. */
   readonly meaning: string;
-  /** The same with the figures of one object; default: the meaning. */
+  /** The same with the values of one object; default: the meaning. */
   readonly sentence?: (evidence: E) => string;
-  /** What decided, with its value: a field of the policy, or a mark on an object; default: neither does. */
+  /** The policy field or object label that decides, with its value; default: neither decides. */
   readonly field?: (evidence: E) => string | undefined;
-  /** What would keep an object that is removed, or would remove one that stays. */
+  /** The change that would reverse the verdict. */
   readonly change: string;
-  /** What a person must know before believing or hastening the verdict. */
+  /** A risk to consider before acting on the verdict. */
   readonly caution?: string;
 }
 
-/** One entry for each reason of a unit; the keys of `E` are the reasons, its values what their sentences are made of. */
+/** One entry for each reason of a unit. The keys of `E` are the reasons, its values the evidence for their sentences. */
 export type ReasonCatalog<E> = { readonly [R in keyof E]: ReasonEntry<E[R]> };
 
-/** Of reasons that need no figures. */
+/** Evidence of a reason whose sentence has no values. */
 export type NoEvidence = undefined;
 
-/** What decided about one object, for a person. */
 interface Explained {
-  /** One sentence with the figures. */
+  /** One sentence with the values of the object. */
   readonly detail: string;
-  /** The field of the policy, or the mark on an object, that decided, with its value; undefined = neither did. */
+  /** The policy field or object label that decided, with its value; undefined = neither did. */
   readonly field: string | undefined;
 }
 
-/** Says why a decision was made, by the catalog of its unit. */
+/** Explains a decision by the catalog of its unit. */
 export function explain<E, R extends keyof E & Reason>(
   catalog: ReasonCatalog<E>,
   { reason, evidence }: Pick<Decision<Target, R, E[R]>, 'reason' | 'evidence'>,

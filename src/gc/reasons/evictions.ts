@@ -10,7 +10,7 @@ import { timeText } from './words.ts';
 export interface RequestEvidence {
   readonly namespace: string;
   readonly excess: ExceededLimit;
-  /** When the agent that requests the eviction measured it, Unix milliseconds; undefined = no agent has requested it. */
+  /** Time of the requesting agent's measurement, Unix milliseconds; undefined = no agent has requested the eviction. */
   readonly measuredAtMs: number | undefined;
 }
 
@@ -54,7 +54,7 @@ const refused = (entry: Pick<ReasonEntry<never>, 'meaning' | 'change'>): ReasonE
   sentence: (evidence) => `${overLimit(evidence)} ${entry.meaning}`,
 });
 
-/** Of the controller, which checks everything again before it evicts a pod on the request of an agent. */
+/** Reasons of the controller, which verifies an agent's request before it evicts a pod. */
 export const evictionReasons: ReasonCatalog<EvictionEvidence> = {
   'emptydirfs.limit': fulfilled('emptydirfs.limit'),
   'ephemeralpodfs.limit': fulfilled('ephemeralpodfs.limit'),

@@ -8,14 +8,14 @@ import { ordinal, podText, timeText } from './words.ts';
 
 export type ImageReason = ImageRemoveReason | ImageKeepReason;
 
-/** When an image was seen and used, Unix milliseconds. */
+/** When an image was first seen and last used, Unix milliseconds. */
 interface Use {
   readonly firstDetectedMs: number;
   /** undefined = no container has used it. */
   readonly lastUsedMs: number | undefined;
 }
 
-/** Of the image file system, in the policy's percents. */
+/** The usage of the image file system and the policy's thresholds. */
 interface Disk {
   readonly usedPercent: number | undefined;
   readonly highThresholdPercent: number;
@@ -29,11 +29,11 @@ export interface ImageEvidence extends NodeEvidence {
       readonly wantedBytes: number;
       /** Its place in the order of removal, from 1. */
       readonly place: number;
-      /** Other images are removed for their age before. */
+      /** Whether other images are removed by age before. */
       readonly hasAged: boolean;
     };
   InUse: {
-    /** undefined = the runtime has mounted the image for a container. */
+    /** undefined = a container has only mounted the image. */
     readonly container:
       | {
           readonly name: string;
@@ -44,16 +44,15 @@ export interface ImageEvidence extends NodeEvidence {
   };
   BoundPod: {
     readonly pod: string;
-    /** As the pod names it; undefined = the pod names more images than are read. */
+    /** The reference in the pod; undefined = the pod names more images than dustpan reads. */
     readonly image: string | undefined;
   };
   Pinned: { readonly isByRuntime: boolean };
   KeepListed: { readonly pattern: string; readonly index: number };
   TooYoung: {
     readonly firstDetectedMs: number;
-    /** Of this image. */
+    /** The minimum age of this image. */
     readonly minimumAgeMs: number;
-    /** Of the policy. */
     readonly policyMinimumAgeMs: number;
   };
   UsedRecently: NoEvidence;
@@ -67,7 +66,7 @@ export interface ImageEvidence extends NodeEvidence {
 const nodeLabel = 'The label gc.dustpan.dev/keep: "true" on the node keeps it.';
 const anyUse = `a container or a pod that uses it; a pin in the runtime; an entry in nodes.imageGC.keep. ${nodeLabel}`;
 
-/** Of imagegc. */
+/** Reasons of imagegc. */
 export const imageReasons: ReasonCatalog<ImageEvidence> = {
   ...nodeReasons,
   Age: {

@@ -8,7 +8,7 @@ import {
 } from './words.ts';
 import type { NoEvidence, ReasonCatalog } from './entry.ts';
 
-/** Why nothing on a node is touched, and what is unknown about a node; the same for images as for containers, sandboxes and logs. */
+/** Evidence of reasons that concern a whole node: the same for images, containers, sandboxes and logs. */
 export interface NodeEvidence {
   NoPolicy: NoEvidence;
   InvalidPolicy: InvalidEvidence;

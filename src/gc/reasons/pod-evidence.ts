@@ -5,14 +5,14 @@ import type { InvalidEvidence } from './words.ts';
 
 export type PodReason = PodDeleteReason | PodKeepReason;
 
-/** The finished pods that one threshold is about, and the place of one of them. */
+/** The finished pods that one threshold counts, and the place of one of them. */
 export interface PlaceInLine {
   /** 0 = off. */
   readonly threshold: number;
   readonly counted: number;
-  /** These cannot be deleted now, so no threshold counts them. */
+  /** Pods that cannot be deleted now; no threshold counts them. */
   readonly held: number;
-  /** In the order in which the threshold deletes pods, from 1. */
+  /** Place in the order of deletion, from 1. */
   readonly place: number;
 }
 
@@ -20,19 +20,19 @@ export interface PlaceInNamespace extends PlaceInLine {
   readonly namespace: string;
 }
 
-/** The field of the policy that says how long a finished pod stays. */
+/** The policy field that sets the time to live of a finished pod. */
 export interface Ttl {
   /** `pods.terminated.ttlByReason[0].ttl` or `pods.terminated.ttlAfterFinished`. */
   readonly field: string;
   readonly ttlMs: number;
-  /** undefined = it is for every finished pod. */
+  /** undefined = the ttl applies to every finished pod. */
   readonly rule: TtlRule | undefined;
 }
 
-/** When a pod finished, Unix milliseconds, and how long it may stay after that. */
+/** When a pod finished, Unix milliseconds, and its time to live. */
 export interface Finish {
   readonly reportedMs: number;
-  /** From when the ttl counts: not the reported finish where that cannot be true. */
+  /** Start of the ttl: differs from the reported finish if that cannot be true. */
   readonly countedMs: number;
   readonly createdAtMs: number;
   readonly ttl: Ttl;
@@ -54,14 +54,14 @@ export interface PodEvidence {
   OutOfService: OnNode;
   Orphaned: OnNode & {
     readonly quarantineMs: number;
-    /** Nobody has waited for the quarantine. */
+    /** The caller skipped the quarantine. */
     readonly isAssumed: boolean;
   };
   Unscheduled: NoEvidence;
   NotTerminated: {
     readonly phase: string;
     readonly isTerminating: boolean;
-    /** undefined = that it exists decides nothing. */
+    /** undefined = the node does not matter for the verdict. */
     readonly existingNode: string | undefined;
   };
   UnderThreshold: {
@@ -71,7 +71,7 @@ export interface PodEvidence {
   };
   RuleOff: NoEvidence;
   TooYoung: Finish;
-  /** What has the label: `the pod`, `node node-1`. */
+  /** The object with the label: `the pod`, `node node-1`. */
   KeepMarked: { readonly on: string };
   JobUncounted: Owned;
   JobUnfinished: Owned;

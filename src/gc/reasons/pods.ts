@@ -14,11 +14,11 @@ import {
 
 const podLabel = 'The label gc.dustpan.dev/keep: "true" on the pod, its namespace or its node keeps it.';
 
-/** The caution about a pod on a node that is missing. */
+/** Caution for a pod on a missing node. */
 const mayRun =
   'Its containers may still be running: a Node object that is deleted under a live kubelet comes back only when the kubelet restarts. Only the quarantine, and the live read of the node right before the deletion, protect such a pod.';
 
-/** Of podgc. */
+/** Reasons of podgc. */
 export const podReasons: ReasonCatalog<PodEvidence> = {
   Terminated: {
     meaning:
@@ -222,7 +222,7 @@ function placeText({ counted: count, threshold, place }: PlaceInLine): string {
   return `, so ${first}; this one is the ${ordinal(place)}`;
 }
 
-/** `plan` and `why` have not watched the pod: where its finish time cannot be true, the ttl counts from now. */
+/** `plan` and `why` have not watched the pod: if its finish time cannot be true, they count the ttl from now. */
 function finishText({ reportedMs, countedMs, createdAtMs }: Finish): string {
   const reported = timeText(reportedMs);
   if (countedMs === reportedMs) return `It finished at ${reported}`;

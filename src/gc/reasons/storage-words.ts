@@ -2,25 +2,25 @@ import type { StorageExcess, StorageLimit } from '../../api/local-storage.ts';
 import { quantityText } from '../../runtime/text/quantity-text.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 
-/** Which limit is exceeded, and by how much: Events and `plan` say it in these words. */
+/** An exceeded limit and its usage. */
 export type ExceededLimit = Pick<StorageExcess, 'signal' | 'subject' | 'usedBytes' | 'limit'>;
 
-/** Returns a limit of which only the bytes are known, in the form that is shorter: `100Mi`, `2G`. */
+/** Returns a limit in bytes with its shorter text: `100Mi` or `2G`. */
 export function limitOfBytes(bytes: number): StorageLimit {
   const [binary, decimal] = [quantityText(bytes), quantityText(bytes, 'decimal')];
   return { bytes, text: decimal.length < binary.length ? decimal : binary };
 }
 
 /**
- * Says why a pod is evicted: first in the kubelet's words (pkg/kubelet/eviction/helpers.go), then with the usage. A limit that is not exceeded
- * yet, because the policy evicts below 100 percent of it, is not called exceeded.
+ * Explains an eviction: first the kubelet's message (pkg/kubelet/eviction/helpers.go), then the usage. If the policy evicts below 100 percent,
+ * the message names that percentage, because the limit itself is not exceeded.
  */
 export function evictionMessage(excess: ExceededLimit, evictAtPercent = 100): string {
   const isOver = excess.usedBytes > excess.limit.bytes;
   return `${kubeletWords(excess, isOver ? '' : `${evictAtPercent} % of `)}It uses ${usageOf(excess)}.`;
 }
 
-/** Says how much of which limit is used: `Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi`; no full stop. */
+/** `Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi`, without a full stop. */
 export const usageClause = (excess: ExceededLimit): string => `${subjectOf(excess)} is ${usageOf(excess)}`;
 
 function kubeletWords({ signal, subject = '', limit: { text } }: ExceededLimit, part: string): string {
@@ -45,7 +45,7 @@ function subjectOf({ signal, subject = '' }: ExceededLimit): string {
   }
 }
 
-/** `130 MiB, 130 % of the limit 100Mi`; anything exceeds a limit of 0. */
+/** `130 MiB, 130 % of the limit 100Mi`; a limit of 0 has no percentage. */
 function usageOf({ usedBytes, limit }: ExceededLimit): string {
   const part = limit.bytes > 0 ? `${Math.floor((100 * usedBytes) / limit.bytes)} % of` : 'with';
   return `${sizeText(usedBytes)}, ${part} the limit ${limit.text}`;

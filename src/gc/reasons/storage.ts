@@ -5,7 +5,7 @@ import { nodeReasons, type NodeEvidence } from './nodes.ts';
 import { evictionMessage, usageClause } from './storage-words.ts';
 import { keepLabelField, labelRemoved, timeText } from './words.ts';
 
-/** A limit of which more is used than the policy evicts at. */
+/** A limit whose usage exceeds `evictAtPercent`. */
 interface EvictEvidence {
   readonly excess: LimitReading;
   readonly evictAtPercent: number;
@@ -17,12 +17,12 @@ export interface StorageEvidence
     Record<EvictionSignal, EvictEvidence>,
     Pick<NodeEvidence, 'NoPolicy' | 'InvalidPolicy' | 'NodeUnknown'> {
   UnderLimit: {
-    /** undefined = the pod has no limit that is measured. */
+    /** undefined = the pod has no measured limit. */
     readonly fullest: LimitReading | undefined;
     readonly evictAtPercent: number;
   };
   NoLimit: {
-    /** The policy has limits for pods that declare none, but none that applies to this pod. */
+    /** The policy has default limits, but none applies to this pod. */
     readonly hasDefaults: boolean;
   };
   CriticalPod: {
@@ -33,11 +33,11 @@ export interface StorageEvidence
   KeepMarked: { readonly on: 'pod' | 'node' };
   Finished: { readonly phase: string };
   Terminating: {
-    /** Unix milliseconds: when its grace period ends. */
+    /** End of its grace period, Unix milliseconds. */
     readonly deletionAtMs: number;
   };
   UsageUnknown: {
-    /** Of the node; else nothing of it is measured. */
+    /** Whether anything on the node is measured. */
     readonly isUsageKnown: boolean;
   };
   RuleOff: NoEvidence;
@@ -45,24 +45,23 @@ export interface StorageEvidence
 
 export interface WarnEvidence {
   readonly excess: LimitReading;
-  /** The highest of the levels that is exceeded. */
+  /** The highest exceeded level. */
   readonly percent: number;
   readonly warnAtPercent: readonly number[];
 }
 
 const keepLabel = `the label ${KEEP_LABEL}: "true" on the pod, its namespace or its node`;
 
-/** Evidence of a limit that is exceeded, whichever it is. */
 const exceeded = {
   sentence: ({ excess, evictAtPercent, respectsBudgets }: EvictEvidence): string =>
     `${evictionMessage(excess, evictAtPercent)}${respectsBudgets ? budgetsMayDelay : ''}`,
   field: ({ excess, evictAtPercent }: EvictEvidence): string => fieldsOf(evictAtPercent, excess),
 };
 
-/** What an eviction may wait for where budgets are respected. */
+/** Appended if the policy respects disruption budgets. */
 export const budgetsMayDelay = ' A disruption budget may delay the eviction.';
 
-/** What is the same for the agent as for the controller. */
+/** Entries that the agent and the controller share. */
 export const podStates = {
   CriticalPod: {
     meaning: 'The pod is critical: the mirror of a static pod, or a priority of 2000000000 or more.',
@@ -83,7 +82,7 @@ export const podStates = {
   },
 } as const;
 
-/** Of localstorage: pods and the local storage that they use on their node. */
+/** Reasons of localstorage: pods and their local storage on the node. */
 export const storageReasons: ReasonCatalog<StorageEvidence> = {
   'emptydirfs.limit': {
     meaning: 'An emptyDir of the pod is fuller than its size limit allows.',
@@ -164,7 +163,7 @@ const warning = {
   change: 'The pod uses less of that limit, the limit is higher, or the level is not in warnAtPercent.',
 };
 
-/** Of the warnings of localstorage, each beside the decision about its pod. */
+/** Reasons of the warnings of localstorage. */
 export const storageWarnings: ReasonCatalog<Record<EvictionSignal, WarnEvidence>> = {
   'emptydirfs.limit': warning,
   'ephemeralpodfs.limit': warning,
@@ -174,7 +173,7 @@ export const storageWarnings: ReasonCatalog<Record<EvictionSignal, WarnEvidence>
 const fieldsOf = (evictAtPercent: number, limit: LimitReading | undefined): string =>
   [evictField(evictAtPercent), ...(limit === undefined ? [] : defaultField(limit))].join(', ');
 
-/** The field that decides above which part of a limit a pod is evicted. */
+/** The field that sets the eviction level. */
 export const evictField = (evictAtPercent: number): string =>
   `nodes.localStorageEviction.evictAtPercent=${evictAtPercent}`;
 
@@ -184,6 +183,6 @@ const defaultOf: Readonly<Record<EvictionSignal, string>> = {
   'ephemeralcontainerfs.limit': 'container',
 };
 
-/** The field that sets the limit, where the policy does. */
+/** The field that sets a default limit; none if the pod declares the limit. */
 const defaultField = ({ signal, isDefault, limit }: LimitReading): readonly string[] =>
   isDefault ? [`nodes.localStorageEviction.defaultLimits.${defaultOf[signal]}=${limit.text}`] : [];

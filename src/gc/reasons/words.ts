@@ -11,10 +11,10 @@ export const ordinal = (place: number): string => `${place}${endings[ordinals.se
 /** `1 pod`, `2 pods`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** A time, Unix milliseconds, as RFC 3339. */
+/** Unix milliseconds as RFC 3339. */
 export const timeText = (ms: number): string => formatRfc3339(new Date(ms));
 
-/** `pod web/api`, or `its pod` where that is not known. */
+/** `pod web/api`, or `its pod` if its name is unknown. */
 export const podText = (
   pod: { readonly namespace: string | undefined; readonly name: string | undefined } | undefined,
 ): string =>
@@ -23,11 +23,11 @@ export const podText = (
 /** The keep label as the field that decides. */
 export const keepLabelField = (): string => `metadata.labels["${KEEP_LABEL}"]=true`;
 
-/** What removes the effect of a keep label. */
+/** The change that ends the effect of a keep label. */
 export const labelRemoved =
   'Somebody removes the label gc.dustpan.dev/keep. A node or namespace with more than 64 KB of labels, and a pod on a node with more than 256 containers or volumes, counts as if it had the label.';
 
-/** What ends the effect of an invalid policy. */
+/** The change that ends the effect of an invalid policy. */
 export const policyCorrected =
   'Somebody corrects the policy; its condition Accepted and its Event show what is wrong.';
 
@@ -36,7 +36,7 @@ export interface InvalidEvidence {
   readonly invalid: InvalidPolicy | undefined;
 }
 
-/** Names the invalid policy and the first of its problems; `what` = what it may select. */
+/** Names the invalid policy and its first problem; `what` is the object that it may select. */
 export function invalidSentence({ invalid }: InvalidEvidence, what: string): string {
   const [problem = ''] = invalid?.problems ?? [];
   const text = problem === '' ? '.' : `: ${problem.replace(/[.]?$/, '.')}`;

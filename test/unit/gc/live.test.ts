@@ -2,99 +2,111 @@ import { describe, expect, test } from 'vitest';
 import type { Check, Objection, StepResult } from '../../../src/gc/execute.ts';
 import { Live, liveMs } from '../../../src/gc/live.ts';
 import { FakeClock } from '../../fakes/clock.ts';
-import { Bench, series } from './bench.ts';
+import { PassFixture, series } from './fixture.ts';
 
-describe('an answer', () => {
-  test('that a slow check has outdated is asked for again, with all that is old by then', async () => {
-    const bench = new Bench();
-    const fast = bench.check('fast');
-    const slow = bench.check('slow', { takesMs: series(liveMs, 0) });
-    await bench.run({ decisions: ['a'], execution: { checks: [fast, slow] } });
-    expect(bench.calls).toEqual(['ask fast a', 'ask slow a', 'ask fast a', 'ask slow a', 'remove a']);
+describe('a response', () => {
+  test('that a slow check has made stale is queried again, with every other stale response', async () => {
+    const fixture = new PassFixture();
+    const fast = fixture.check('fast');
+    const slow = fixture.check('slow', { takesMs: series(liveMs, 0) });
+    await fixture.run({ decisions: ['a'], execution: { checks: [fast, slow] } });
+    expect(fixture.calls).toEqual([
+      'query fast a',
+      'query slow a',
+      'query fast a',
+      'query slow a',
+      'remove a',
+    ]);
   });
 
-  test('that is one millisecond too young to be old counts', async () => {
-    const bench = new Bench();
-    const slow = bench.check('slow', { takesMs: () => liveMs - 1 });
-    await bench.run({ decisions: ['a'], execution: { checks: [slow] } });
-    expect(bench.calls).toEqual(['ask slow a', 'remove a']);
+  test('that is one millisecond below the maximum age is fresh', async () => {
+    const fixture = new PassFixture();
+    const slow = fixture.check('slow', { takesMs: () => liveMs - 1 });
+    await fixture.run({ decisions: ['a'], execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'remove a']);
   });
 
-  test('that is too old three times in a row stops the pass', async () => {
-    const bench = new Bench();
-    const slow = bench.check('slow', { takesMs: () => liveMs });
-    const { stopped } = await bench.run({ execution: { checks: [slow] } });
-    expect(bench.calls).toEqual(['ask slow a', 'ask slow a', 'ask slow a']);
+  test('that is stale three times in a row stops the pass', async () => {
+    const fixture = new PassFixture();
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
+    const { stopped } = await fixture.run({ execution: { checks: [slow] } });
+    expect(fixture.calls).toEqual(['query slow a', 'query slow a', 'query slow a']);
     expect(stopped?.why).toMatch(/takes longer than 5 s/);
     expect(stopped?.error).toBeInstanceOf(Error);
   });
 
-  test('that is too old keeps the object alone, where its check says so', async () => {
-    const bench = new Bench();
-    const slow = bench.check('slow', { takesMs: () => liveMs });
+  test('that is stale three times in a row only keeps the object if its check has `whenSlow`', async () => {
+    const fixture = new PassFixture();
+    const slow = fixture.check('slow', { takesMs: () => liveMs });
     const whenSlow: Objection = { kind: 'keep', reason: 'NodeUnknown' };
-    await bench.run({ decisions: ['a', 'b'], execution: { checks: [{ ...slow, whenSlow }] } });
-    expect(bench.kinds).toEqual(['a kept', 'b kept']);
+    await fixture.run({ decisions: ['a', 'b'], execution: { checks: [{ ...slow, whenSlow }] } });
+    expect(fixture.kinds).toEqual(['a kept', 'b kept']);
   });
 
-  test('is shared by decisions of one key for 5 s from the question', async () => {
-    const bench = new Bench();
-    const shared = bench.check('policies', { shared: true });
-    const step = bench.step('remove');
+  test('is shared by decisions of one key for 5 s from the request', async () => {
+    const fixture = new PassFixture();
+    const shared = fixture.check('policies', { shared: true });
+    const step = fixture.step('remove');
     const slowly = (target: string): Promise<StepResult> => {
-      bench.clock.advance(liveMs / 2);
+      fixture.clock.advance(liveMs / 2);
       return step(target);
     };
-    await bench.run({ execution: { checks: [shared], steps: [slowly] } });
-    expect(bench.calls).toEqual(['ask policies a', 'remove a', 'remove b', 'ask policies c', 'remove c']);
+    await fixture.run({ execution: { checks: [shared], steps: [slowly] } });
+    expect(fixture.calls).toEqual([
+      'query policies a',
+      'remove a',
+      'remove b',
+      'query policies c',
+      'remove c',
+    ]);
   });
 
-  test('serves as many actions as it may', async () => {
-    const bench = new Bench();
-    const listing = bench.check('listing', { shared: true, maxDecisions: 2 });
-    await bench.run({ execution: { checks: [listing] } });
-    expect(bench.calls).toEqual(['ask listing a', 'remove a', 'remove b', 'ask listing c', 'remove c']);
+  test('serves at most `maxDecisions` decisions', async () => {
+    const fixture = new PassFixture();
+    const listing = fixture.check('listing', { shared: true, maxDecisions: 2 });
+    await fixture.run({ execution: { checks: [listing] } });
+    expect(fixture.calls).toEqual(['query listing a', 'remove a', 'remove b', 'query listing c', 'remove c']);
   });
 
-  test('that is no objection but cannot be had fails the decision, and is shared as well', async () => {
-    const bench = new Bench();
+  test('that is an error fails the decision, and is shared as well', async () => {
+    const fixture = new PassFixture();
     const live = new Live<string, never>({
-      clock: bench.clock,
+      clock: fixture.clock,
       ask: (target) => {
-        bench.calls.push(`ask ${target}`);
-        return Promise.reject(new Error('no answer'));
+        fixture.calls.push(`query ${target}`);
+        return Promise.reject(new Error('no response'));
       },
     });
-    const { stopped } = await bench.run({
+    const { stopped } = await fixture.run({
       execution: { checks: [{ name: 'pod', live, objection: () => undefined }] },
     });
-    expect(bench.calls).toEqual(['ask a']);
-    expect(bench.kinds).toEqual(['a failed', 'b failed']);
+    expect(fixture.calls).toEqual(['query a']);
+    expect(fixture.kinds).toEqual(['a failed', 'b failed']);
     expect(stopped?.why).toBe('2 failures in a row');
   });
 
-  test('is asked again after a pause of the process between the last answer and the action', async () => {
-    const bench = new Bench();
+  test('is queried again after a pause of the process between the last response and the action', async () => {
+    const fixture = new PassFixture();
     let paused = false;
-    const node = bench.check('node');
-    // The last thing before the action that a test can pause is a check without a question.
+    const node = fixture.check('node');
+    // The last step before the action that a test can pause is a check without a query.
     const pausing: Check<string> = {
       name: 'pausing',
       objection: () => {
-        if (!paused) bench.clock.advance(liveMs);
+        if (!paused) fixture.clock.advance(liveMs);
         paused = true;
         return undefined;
       },
     };
-    await bench.run({ decisions: ['a'], execution: { checks: [node, pausing] } });
-    expect(bench.calls).toEqual(['ask node a', 'ask node a', 'remove a']);
+    await fixture.run({ decisions: ['a'], execution: { checks: [node, pausing] } });
+    expect(fixture.calls).toEqual(['query node a', 'query node a', 'remove a']);
   });
 
-  test('is not waited for after a shutdown, and nothing is removed by it', async () => {
-    const bench = new Bench();
+  test('is not awaited after a shutdown, and nothing is removed', async () => {
+    const fixture = new PassFixture();
     const stop = new AbortController();
     const live = new Live<string, never>({
-      clock: bench.clock,
+      clock: fixture.clock,
       ask: (_, signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {
@@ -104,37 +116,37 @@ describe('an answer', () => {
         }),
     });
     const checks = [{ name: 'pod', live, objection: () => undefined }];
-    const { stopped, outcomes } = await bench.run({ execution: { checks }, signal: stop.signal });
+    const { stopped, outcomes } = await fixture.run({ execution: { checks }, signal: stop.signal });
     expect([stopped?.why, outcomes]).toEqual(['shutting down', []]);
   });
 });
 
-describe('a live answer', () => {
+describe('a live response', () => {
   const own = (clock: FakeClock): Live<string, string> =>
     new Live({
       clock,
       key: (target) => (target === 'none' ? undefined : target),
-      ask: (target) => Promise.resolve(`answer about ${target}`),
+      ask: (target) => Promise.resolve(`response for ${target}`),
     });
   const never = new AbortController().signal;
 
-  test('is that of its own object', async () => {
+  test('belongs to its own object', async () => {
     const live = own(new FakeClock());
     await live.refresh('a', never);
     await live.refresh('b', never);
-    expect([live.answer('a'), live.answer('b')]).toEqual(['answer about a', 'answer about b']);
+    expect([live.answer('a'), live.answer('b')]).toEqual(['response for a', 'response for b']);
   });
 
-  test('is not fresh before it is there', async () => {
+  test('is not fresh before it arrives', async () => {
     const live = own(new FakeClock());
     expect(live.isFresh('a')).toBe(false);
-    const asking = live.refresh('a', never);
+    const pending = live.refresh('a', never);
     expect(live.isFresh('a')).toBe(false);
-    await asking;
+    await pending;
     expect(live.isFresh('a')).toBe(true);
   });
 
-  test('is not needed where a decision does not depend on it', async () => {
+  test('is not needed by a decision without a key', async () => {
     const live = own(new FakeClock());
     await live.refresh('none', never);
     expect([live.isFresh('none'), live.answer('none')]).toEqual([true, undefined]);

@@ -16,8 +16,8 @@ interface Pass {
   readonly signal?: AbortSignal;
 }
 
-/** A pass over objects that are named by strings; everything that happens is recorded in order. */
-export class Bench {
+/** A pass over objects named by strings; records all queries, requests and outcomes in order. */
+export class PassFixture {
   readonly clock = new FakeClock();
   readonly calls: string[] = [];
   readonly outcomes: Outcome<string>[] = [];
@@ -42,14 +42,14 @@ export class Bench {
     };
   }
 
-  /** A live check; each question takes `takesMs`. Decisions share the answer where `shared`. */
+  /** A live check whose queries take `takesMs`; `shared`: all decisions share a response. */
   check(name: string, options: CheckOptions = {}): Check<string> {
     const { objection = () => undefined, takesMs = () => 0, shared = false, ...rest } = options;
     const live = new Live<string, true>({
       clock: this.clock,
       key: (target) => (shared ? 'shared' : target),
       ask: (target) => {
-        this.calls.push(`ask ${name} ${target}`);
+        this.calls.push(`query ${name} ${target}`);
         this.clock.advance(takesMs());
         return Promise.resolve(true);
       },
