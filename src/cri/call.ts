@@ -8,28 +8,27 @@ export interface Method<Request, Response> {
   readonly responseType: { decode(bytes: Uint8Array): Response };
 }
 
-/** A call that is ready to be sent. */
 interface UnaryCall<Request, Response> {
-  /** Whole name of the service, e.g. `runtime.v1.RuntimeService`. */
+  /** Full name of the service, e.g. `runtime.v1.RuntimeService`. */
   readonly service: string;
   readonly method: Method<Request, Response>;
   readonly request: Request;
   readonly deadlineMs: number;
 }
 
-/** The deadline of a call has passed, whatever it was waiting for. */
+/** The deadline of a call has passed. */
 export class DeadlinePassed extends Error {
   override readonly name = 'DeadlinePassed';
 }
 
-/** Sends one call; rejects with gRPC's ServiceError, with DeadlinePassed, or with the signal's reason, as soon as each of them happens. */
+/** Sends one call. Rejects at once with gRPC's ServiceError, DeadlinePassed or the signal's reason. */
 export function unary<Request, Response>(
   client: Client,
   { service, method, request, deadlineMs }: UnaryCall<Request, Response>,
   signal: AbortSignal,
 ): Promise<Response> {
   signal.throwIfAborted();
-  // Not gRPC's own deadline: that one is a time of the wall clock, which may be set while the agent runs.
+  // Not gRPC's own deadline: it uses the wall clock, which somebody may set while the agent runs.
   const deadline = AbortSignal.timeout(deadlineMs);
   return new Promise((resolve, reject) => {
     const call = client.makeUnaryRequest<Request, Response>(
@@ -38,19 +37,19 @@ export function unary<Request, Response>(
       (bytes) => method.responseType.decode(bytes),
       request,
       (err, response) => {
-        forget.forEach((stop) => {
-          stop();
+        listeners.forEach((remove) => {
+          remove();
         });
-        if (response === undefined) reject(err ?? new Error('an answer without a message'));
+        if (response === undefined) reject(err ?? new Error('a response without a message'));
         else resolve(response);
       },
     );
     const end = (err: unknown): void => {
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the reason of a signal is what its owner chose
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the owner of a signal chooses its reason
       reject(err);
       call.cancel();
     };
-    const forget = [
+    const listeners = [
       onAbort(signal, () => {
         end(signal.reason);
       }),
@@ -61,12 +60,12 @@ export function unary<Request, Response>(
   });
 }
 
-/** Returns how to stop listening. */
-function onAbort(signal: AbortSignal, act: () => void): () => void {
-  // A pass has dozens of calls under way on one signal; Node's warning would call that a leak.
+/** Returns a function that removes the listener. */
+function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  // A pass has dozens of calls in progress on one signal; Node would warn of a leak.
   setMaxListeners(0, signal);
-  signal.addEventListener('abort', act, { once: true });
+  signal.addEventListener('abort', listener, { once: true });
   return () => {
-    signal.removeEventListener('abort', act);
+    signal.removeEventListener('abort', listener);
   };
 }

@@ -1,7 +1,7 @@
 import { BoundedReader } from '../runtime/bounded-reader.ts';
 import type { Method } from './call.ts';
 import { CriConnection } from './connection.ts';
-import type { Question } from './connection.ts';
+import type { CriCall } from './connection.ts';
 import {
   assertReady,
   toContainer,
@@ -33,21 +33,21 @@ import type {
 interface CriOptions {
   /** Path of the runtime's socket, without a scheme. */
   readonly socket: string;
-  /** Of lists, stops and removals; default 2 min, as the kubelet's. A stop gets the container's grace on top. */
+  /** Deadline of lists, stops and removals; default 2 min, like the kubelet. A stop gets the container's grace period on top. */
   readonly deadlineMs?: number;
-  /** Of questions about one thing, which a runtime answers from memory; default 10 s. */
+  /** Deadline of status queries, which a runtime serves from memory; default 10 s. */
   readonly statusDeadlineMs?: number;
 }
 
 const defaultDeadlineMs = 120_000;
 const defaultStatusDeadlineMs = 10_000;
-/** The version of the CRI that asks; the kubelet sends the same, and runtimes ignore it. */
+/** The kubelet sends this version too; runtimes ignore it. */
 const kubeletApiVersion = '0.1.0';
 
 const runtime = RuntimeServiceDefinition;
 const images = ImageServiceDefinition;
 
-/** The container runtime behind a unix socket; `close` breaks what is under way. */
+/** The container runtime behind a unix socket; `close` breaks calls in progress. */
 export function criRuntime(options: CriOptions): ContainerRuntime & { close(): void } {
   return new CriClient(options);
 }
@@ -68,46 +68,26 @@ class CriClient implements ContainerRuntime {
   }
 
   version(signal: AbortSignal): Promise<RuntimeVersion> {
-    return this.#connection.ask(
-      [runtime, runtime.methods.version, toVersion],
-      this.#soon({ version: kubeletApiVersion }),
-      signal,
-    );
+    return this.#query([runtime, runtime.methods.version, toVersion], { version: kubeletApiVersion }, signal);
   }
 
   checkReady(signal: AbortSignal): Promise<void> {
-    return this.#connection.ask(
-      [runtime, runtime.methods.status, assertReady],
-      this.#soon({ verbose: false }),
-      signal,
-    );
+    return this.#query([runtime, runtime.methods.status, assertReady], { verbose: false }, signal);
   }
 
   sandboxImage(signal: AbortSignal): Promise<string | undefined> {
-    return this.#connection.ask(
-      [runtime, runtime.methods.status, toSandboxImage],
-      this.#soon({ verbose: true }),
-      signal,
-    );
+    return this.#query([runtime, runtime.methods.status, toSandboxImage], { verbose: true }, signal);
   }
 
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]> {
-    return this.#connection.ask(
-      [images, images.methods.listImages, (answer) => answer.images.map(toImage)],
-      this.#slow({}),
-      signal,
-    );
+    return this.#run([images, images.methods.listImages, (list) => list.images.map(toImage)], {}, signal);
   }
 
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined> {
     return orUndefined(
-      this.#connection.ask(
-        [
-          images,
-          images.methods.imageStatus,
-          ({ image }) => (image === undefined ? undefined : toImage(image)),
-        ],
-        this.#soon({ image: imageSpec(reference), verbose: false }),
+      this.#query(
+        [images, images.methods.imageStatus, ({ image }) => image && toImage(image)],
+        { image: imageSpec(reference), verbose: false },
         signal,
       ),
     );
@@ -115,9 +95,9 @@ class CriClient implements ContainerRuntime {
 
   imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
     return orUndefined(
-      this.#connection.ask(
+      this.#query(
         [images, images.methods.imageStatus, toLayers],
-        this.#soon({ image: imageSpec(id), verbose: true }),
+        { image: imageSpec(id), verbose: true },
         signal,
       ),
     );
@@ -125,31 +105,27 @@ class CriClient implements ContainerRuntime {
 
   removeImage(id: string, signal: AbortSignal): Promise<void> {
     return orUndefined(
-      this.#connection.ask(
-        [images, images.methods.removeImage, nothing],
-        this.#slow({ image: imageSpec(id) }),
-        signal,
-      ),
+      this.#run([images, images.methods.removeImage, nothing], { image: imageSpec(id) }, signal),
     );
   }
 
   fileSystems(signal: AbortSignal): Promise<RuntimeFileSystems> {
-    return this.#connection.ask([images, images.methods.imageFsInfo, toFileSystems], this.#slow({}), signal);
+    return this.#run([images, images.methods.imageFsInfo, toFileSystems], {}, signal);
   }
 
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]> {
-    return this.#connection.ask(
+    return this.#run(
       [runtime, shortTexts(runtime.methods.listContainers), ({ containers }) => containers.map(toContainer)],
-      this.#slow({}),
+      {},
       signal,
     );
   }
 
   containerStatus(containerId: string, signal: AbortSignal): Promise<RuntimeContainerStatus | undefined> {
     return orUndefined(
-      this.#connection.ask(
+      this.#query(
         [runtime, runtime.methods.containerStatus, ({ status }) => toContainerStatus(present(status))],
-        this.#soon({ containerId }),
+        { containerId },
         signal,
       ),
     );
@@ -157,7 +133,7 @@ class CriClient implements ContainerRuntime {
 
   stopContainer(containerId: string, timeoutSeconds: number, signal: AbortSignal): Promise<void> {
     return orUndefined(
-      this.#connection.ask(
+      this.#connection.send(
         [runtime, runtime.methods.stopContainer, nothing],
         {
           request: { containerId, timeout: BigInt(timeoutSeconds) },
@@ -170,18 +146,14 @@ class CriClient implements ContainerRuntime {
 
   removeContainer(containerId: string, signal: AbortSignal): Promise<void> {
     return orUndefined(
-      this.#connection.ask(
-        [runtime, runtime.methods.removeContainer, nothing],
-        this.#slow({ containerId }),
-        signal,
-      ),
+      this.#run([runtime, runtime.methods.removeContainer, nothing], { containerId }, signal),
     );
   }
 
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]> {
-    return this.#connection.ask(
+    return this.#run(
       [runtime, shortTexts(runtime.methods.listPodSandbox), ({ items }) => items.map(toSandbox)],
-      this.#slow({}),
+      {},
       signal,
     );
   }
@@ -191,9 +163,9 @@ class CriClient implements ContainerRuntime {
     signal: AbortSignal,
   ): Promise<Pick<RuntimeSandbox, 'id' | 'state'> | undefined> {
     return orUndefined(
-      this.#connection.ask(
+      this.#query(
         [runtime, runtime.methods.podSandboxStatus, ({ status }) => toSandboxStatus(present(status))],
-        this.#soon({ podSandboxId }),
+        { podSandboxId },
         signal,
       ),
     );
@@ -201,57 +173,58 @@ class CriClient implements ContainerRuntime {
 
   stopSandbox(podSandboxId: string, signal: AbortSignal): Promise<void> {
     return orUndefined(
-      this.#connection.ask(
-        [runtime, runtime.methods.stopPodSandbox, nothing],
-        this.#slow({ podSandboxId }),
-        signal,
-      ),
+      this.#run([runtime, runtime.methods.stopPodSandbox, nothing], { podSandboxId }, signal),
     );
   }
 
   removeSandbox(podSandboxId: string, signal: AbortSignal): Promise<void> {
     return orUndefined(
-      this.#connection.ask(
-        [runtime, runtime.methods.removePodSandbox, nothing],
-        this.#slow({ podSandboxId }),
-        signal,
-      ),
+      this.#run([runtime, runtime.methods.removePodSandbox, nothing], { podSandboxId }, signal),
     );
   }
 
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]> {
-    return this.#connection.ask(
+    return this.#run(
       [runtime, shortTexts(runtime.methods.listContainerStats), ({ stats }) => stats.flatMap(toStats)],
-      this.#slow({}),
+      {},
       signal,
     );
   }
 
-  #soon<Request>(request: Request): Question<Request> {
-    return { request, deadlineMs: this.#statusDeadlineMs };
+  #query<Request, Response, R>(
+    call: CriCall<Request, Response, R>,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<R> {
+    return this.#connection.send(call, { request, deadlineMs: this.#statusDeadlineMs }, signal);
   }
 
-  #slow<Request>(request: Request): Question<Request> {
-    return { request, deadlineMs: this.#deadlineMs };
+  /** Lists, or changes something. */
+  #run<Request, Response, R>(
+    call: CriCall<Request, Response, R>,
+    request: Request,
+    signal: AbortSignal,
+  ): Promise<R> {
+    return this.#connection.send(call, { request, deadlineMs: this.#deadlineMs }, signal);
   }
 }
 
-/** What is not there was removed, or never was: no failure either way. */
-async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Resolves to undefined if the runtime has no such object. */
+async function orUndefined<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (err) {
     if (err instanceof RuntimeError && isNotFound(err.cause)) return undefined;
     throw err;
   }
 }
 
-/** The default handler's image: runtimes that keep images by handler know no other name for it. */
+/** The image of the default runtime handler. */
 const imageSpec = (image: string): ImageSpec => ({ image, runtimeHandler: '' });
 
 const nothing = (): undefined => undefined;
 
-/** The same method; long texts of its answer are cut. */
+/** The same method; long texts of its response are cut. */
 const shortTexts = <Request, Response>(method: ListMethod<Request, Response>): Method<Request, Response> => ({
   ...method,
   responseType: { decode: (bytes) => method.responseType.decode(new BoundedReader(bytes)) },
@@ -262,6 +235,6 @@ interface ListMethod<Request, Response> extends Method<Request, Response> {
 }
 
 function present<T>(status: T | undefined): T {
-  if (status === undefined) throw new Error('an answer without a status');
+  if (status === undefined) throw new Error('a response without a status');
   return status;
 }

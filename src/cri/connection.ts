@@ -10,18 +10,19 @@ interface Service {
   readonly fullName: string;
 }
 
-/** What to ask, and how long to wait for the answer. */
-export interface Question<Request> {
-  readonly request: Request;
-  readonly deadlineMs: number;
-}
+/** A method of a service and the conversion of its response; an error of the conversion counts as a failed call. */
+export type CriCall<Request, Response, Result> = readonly [
+  Service,
+  Method<Request, Response>,
+  (response: Response) => Result,
+];
 
 const options = {
-  // The kubelet's own limit; gRPC's default of 4 MiB is too small for a full node.
+  // The kubelet's limit; gRPC's default of 4 MiB is too small for a full node.
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
   'grpc.max_send_message_length': 16 * 1024 * 1024,
   'grpc.enable_http_proxy': 0,
-  // Without it the authority would be the path of the socket, which is no host name.
+  // Default: the path of the socket, which is not a host name.
   'grpc.default_authority': 'localhost',
   // A restarted runtime is back within a second or two; gRPC's own pauses grow to two minutes.
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -32,8 +33,8 @@ const options = {
 };
 
 /**
- * A connection to the runtime's socket. It connects at the first call and again after each loss; a call without a connection fails at once
- * (`unavailable`) instead of waiting for one.
+ * A connection to the runtime's socket. It connects at the first call and reconnects after each loss; a call without a connection fails at
+ * once (`unavailable`).
  */
 export class CriConnection {
   readonly #socket: string;
@@ -44,19 +45,15 @@ export class CriConnection {
     this.#client = insecureClient(`unix://${socket}`, options);
   }
 
-  /** Throws RuntimeError, or the signal's reason. `interpret` belongs to the call: what it throws is an answer nobody can use. */
-  async ask<Request, Response, Result>(
-    [service, method, interpret]: readonly [
-      Service,
-      Method<Request, Response>,
-      (response: Response) => Result,
-    ],
-    { request, deadlineMs }: Question<Request>,
+  /** Throws RuntimeError, or the signal's reason. */
+  async send<Request, Response, Result>(
+    [service, method, convert]: CriCall<Request, Response, Result>,
+    { request, deadlineMs }: { readonly request: Request; readonly deadlineMs: number },
     signal: AbortSignal,
   ): Promise<Result> {
     const call = { service: service.fullName, method, request, deadlineMs };
     try {
-      return interpret(await unary(this.#client, call, signal));
+      return convert(await unary(this.#client, call, signal));
     } catch (err) {
       if (signal.aborted) throw signal.reason;
       const failed: FailedCall = { method: method.name, socket: this.#socket, deadlineMs };

@@ -19,20 +19,19 @@ const containerStates = new Map<number, ContainerState>([
   [2, 'Exited'],
 ]);
 
-/** A state that we do not know is Unknown. */
+/** An unknown number is Unknown. */
 export const containerState = (state: number): ContainerState => containerStates.get(state) ?? 'Unknown';
 
-/** A state that we do not know is Ready: what is ready is never removed. */
+/** An unknown number is Ready: dustpan never removes a ready sandbox. */
 export const sandboxState = (state: number): SandboxState => (state === 1 ? 'NotReady' : 'Ready');
 
-/** Exact, or a thrown error: a size beyond 2^53 is a broken runtime's, and nothing is decided from it. */
+/** Throws beyond 2^53: the runtime is broken, and no decision may use the size. */
 export function byteCount(value: bigint): number {
   if (value < 0n || value > BigInt(Number.MAX_SAFE_INTEGER))
-    throw new RangeError(`a size of ${value.toString()} bytes`);
+    throw new RangeError(`invalid size: ${value.toString()} bytes`);
   return Number(value);
 }
 
-/** An image without a handler of its own has the default one, ''. */
 export function toImage(image: wire.Image): RuntimeImage {
   return {
     id: image.id,
@@ -44,29 +43,26 @@ export function toImage(image: wire.Image): RuntimeImage {
   };
 }
 
-/**
- * The diff IDs of an image's layers. They stand in no field of their own: containerd and CRI-O give the image's configuration as JSON below
- * `info`. Anything else is undefined.
- */
+/** The diff IDs of an image's layers, from the JSON that containerd and CRI-O return in `info`; undefined if they do not. */
 export function toLayers({ info }: wire.ImageStatusResponse): readonly string[] | undefined {
   const rootfs = fieldOf(fieldOf(parsed(info['info']), 'imageSpec'), 'rootfs');
   const layers = fieldOf(rootfs, 'diff_ids');
   return Array.isArray(layers) && layers.every(isDigest) ? layers : undefined;
 }
 
-/** The runtime answers that it is not ready; the message is the reason that it gives. */
+/** The runtime reports that it is not ready; the message is its reason. */
 export class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
-/** Throws NotReady. As for the kubelet, a runtime without the condition is not ready; the network's condition does not matter here. */
+/** Throws NotReady. Like the kubelet, treats a missing condition as not ready; the network's condition does not matter. */
 export function assertReady({ status }: wire.StatusResponse): void {
   const ready = status?.conditions.find(({ type }) => type === 'RuntimeReady');
   if (ready === undefined) throw new NotReady('it has no condition RuntimeReady');
   if (!ready.status) throw new NotReady([ready.reason, ready.message].filter(Boolean).join(': '));
 }
 
-/** containerd 1 and CRI-O report their configuration as JSON below `info`; the field of containerd 2 has nothing of images. */
+/** containerd 1 and CRI-O report their configuration as JSON in `info`; that of containerd 2 does not include the sandbox image. */
 export function toSandboxImage({ info }: wire.StatusResponse): string | undefined {
   const image = fieldOf(parsed(info['config']), 'sandboxImage');
   return typeof image === 'string' && image !== '' ? image : undefined;
@@ -86,7 +82,7 @@ const fieldOf = (value: unknown, key: string): unknown =>
 const isDigest = (value: unknown): value is string =>
   typeof value === 'string' && /^[a-z0-9]+:[0-9a-f]{32,}$/.test(value);
 
-/** What a rule reads, or a snapshot shows. A sandbox carries all labels and annotations of its pod: up to 256 KB. */
+/** Only keys that a rule reads or a snapshot shows: a sandbox has all labels and annotations of its pod, up to 256 KB. */
 const keptLabels = picked([
   'io.kubernetes.container.name',
   'io.kubernetes.pod.name',
@@ -111,7 +107,7 @@ function picked(keys: readonly string[]): (texts: Texts) => Texts {
     );
 }
 
-/** Missing metadata gives an empty name, which no pod has. */
+/** Missing metadata gives an empty name, which no container has. */
 export function toContainer(container: wire.Container): RuntimeContainer {
   return {
     id: container.id,
@@ -127,7 +123,7 @@ export function toContainer(container: wire.Container): RuntimeContainer {
   };
 }
 
-/** Mounts of other things than images are left out. */
+/** Includes only mounts of images. */
 export function toContainerStatus(status: wire.ContainerStatus): RuntimeContainerStatus {
   return {
     id: status.id,
@@ -155,7 +151,6 @@ export function toSandbox(sandbox: wire.PodSandbox): RuntimeSandbox {
   };
 }
 
-/** The same reading of the state as in the list. */
 export const toSandboxStatus = ({
   id,
   state,
@@ -164,7 +159,7 @@ export const toSandboxStatus = ({
   state: sandboxState(state),
 });
 
-/** Statistics that name no container are nobody's. */
+/** Statistics without a container are left out. */
 export function toStats({
   attributes,
   writableLayer,
@@ -186,14 +181,13 @@ export const toFileSystems = (info: wire.ImageFsInfoResponse): RuntimeFileSystem
   containers: info.containerFilesystems.map(toFileSystem),
 });
 
-/** Names and versions as the runtime gives them. */
-export const toVersion = (answer: wire.VersionResponse): RuntimeVersion => ({
-  name: answer.runtimeName,
-  version: answer.runtimeVersion,
-  apiVersion: answer.runtimeApiVersion,
+export const toVersion = (response: wire.VersionResponse): RuntimeVersion => ({
+  name: response.runtimeName,
+  version: response.runtimeVersion,
+  apiVersion: response.runtimeApiVersion,
 });
 
-/** A figure the runtime leaves out counts as 0. */
+/** A missing value counts as 0. */
 function toFileSystem(usage: wire.FilesystemUsage): RuntimeFileSystem {
   return {
     mountpoint: usage.fsId?.mountpoint ?? '',

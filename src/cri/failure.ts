@@ -5,24 +5,23 @@ import { NotReady } from './convert.ts';
 import { RuntimeError } from './runtime.ts';
 import type { RuntimeFailure } from './runtime.ts';
 
-/** Of a call that failed: what was asked, and of whom. */
 export interface FailedCall {
   readonly method: string;
   readonly socket: string;
   readonly deadlineMs: number;
 }
 
-/** What is wrong with a socket itself; undefined = somebody listens there. */
-export type SocketTrouble = 'missing' | 'permission denied' | 'refused' | undefined;
+/** The state of the socket; undefined = a process listens there. */
+export type SocketError = 'missing' | 'permission denied' | 'refused' | undefined;
 
-/** Turns what a call failed with into the error callers see, after a look at the socket when there was no connection. */
+/** Turns the cause of a failed call into RuntimeError; tests the socket if there was no connection. */
 export async function runtimeError(cause: unknown, call: FailedCall): Promise<RuntimeError> {
   if (codeOf(cause) !== status.UNAVAILABLE) return describeFailure(cause, call, undefined);
-  return describeFailure(cause, call, await socketTrouble(call.socket));
+  return describeFailure(cause, call, await testSocket(call.socket));
 }
 
-/** The one line for each way a call fails. */
-export function describeFailure(cause: unknown, call: FailedCall, trouble: SocketTrouble): RuntimeError {
+/** Describes a failed call in one line. */
+export function describeFailure(cause: unknown, call: FailedCall, socketError: SocketError): RuntimeError {
   const { method, socket } = call;
   const error = (text: string, failure: RuntimeFailure): RuntimeError =>
     new RuntimeError(`${method}: ${oneLine(text)}`, failure, { cause });
@@ -32,37 +31,36 @@ export function describeFailure(cause: unknown, call: FailedCall, trouble: Socke
   }
   if (cause instanceof DeadlinePassed) {
     return error(
-      `the container runtime at ${socket} did not answer within ${call.deadlineMs / 1000} s`,
+      `the container runtime at ${socket} did not respond within ${call.deadlineMs / 1000} s`,
       'deadline',
     );
   }
-  if (trouble !== undefined) return error(...troubled(socket, trouble));
+  if (socketError !== undefined) return error(...describeSocket(socket, socketError));
   const details = detailsOf(cause);
   const code = codeOf(cause);
   switch (code) {
     case status.UNAVAILABLE:
-      return error(`the container runtime at ${socket} is away: ${details}`, 'unavailable');
+      return error(`the container runtime at ${socket} is not available: ${details}`, 'unavailable');
     case status.DEADLINE_EXCEEDED:
-      return error(`the container runtime at ${socket} gave up: ${details}`, 'deadline');
+      return error(`the container runtime at ${socket} timed out: ${details}`, 'deadline');
     case status.PERMISSION_DENIED:
     case status.UNAUTHENTICATED:
-      return error(`the container runtime at ${socket} denies it: ${details}`, 'denied');
+      return error(`the container runtime at ${socket} denied the call: ${details}`, 'denied');
     case undefined:
     default:
       return error(`the container runtime at ${socket} failed (${codeName(code)}): ${details}`, 'other');
   }
 }
 
-/** True when the runtime says that there is no such thing. */
 export const isNotFound = (err: unknown): boolean => codeOf(err) === status.NOT_FOUND;
 
-/** What connecting to a socket meets; a socket that neither takes nor refuses within a second is left to the call's own error. */
-function socketTrouble(path: string): Promise<SocketTrouble> {
+/** Connects to the socket; undefined if that succeeds, or takes longer than a second. */
+function testSocket(path: string): Promise<SocketError> {
   return new Promise((resolve) => {
     const socket = connect({ path, timeout: 1000 });
-    const done = (trouble: SocketTrouble): void => {
+    const done = (socketError: SocketError): void => {
       socket.destroy();
-      resolve(trouble);
+      resolve(socketError);
     };
     socket.once('connect', () => {
       done(undefined);
@@ -71,21 +69,24 @@ function socketTrouble(path: string): Promise<SocketTrouble> {
       done(undefined);
     });
     socket.once('error', (err) => {
-      done(troubleOf('code' in err ? err.code : undefined));
+      done(socketErrorOf('code' in err ? err.code : undefined));
     });
   });
 }
 
-/** What an error code of connect(2) means for a socket. */
-export function troubleOf(code: unknown): SocketTrouble {
+/** Maps an error code of connect(2). */
+export function socketErrorOf(code: unknown): SocketError {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
   if (code === 'ECONNREFUSED' || code === 'ENOTSOCK') return 'refused';
   return undefined;
 }
 
-function troubled(socket: string, trouble: NonNullable<SocketTrouble>): [string, RuntimeFailure] {
-  switch (trouble) {
+function describeSocket(
+  socket: string,
+  socketError: NonNullable<SocketError>,
+): readonly [string, RuntimeFailure] {
+  switch (socketError) {
     case 'missing':
       return [`the container runtime's socket ${socket} is missing`, 'unavailable'];
     case 'refused':

@@ -1,35 +1,34 @@
 /** An image as the runtime lists it. */
 export interface RuntimeImage {
-  /** The content digest of the image's configuration, e.g. `sha256:…`; names and repo digests point at it. */
+  /** Content digest of the image's configuration, e.g. `sha256:…`; names and repo digests refer to it. */
   readonly id: string;
-  /** Whole references with a tag; the runtime may list one id more than once. */
+  /** Full references with a tag; the runtime may list one id more than once. */
   readonly tags: readonly string[];
-  /** Whole references with a digest; empty for an image that was imported. */
+  /** Full references with a digest; empty for an imported image. */
   readonly digests: readonly string[];
-  /** As the runtime counts it: containerd gives the packed size, about half of what comes free. */
+  /** Size by the runtime: containerd reports the compressed size, about half of the space that a removal frees. */
   readonly sizeBytes: number;
-  /** The runtime's own mark: never to be removed. */
+  /** Whether the runtime forbids its removal. */
   readonly pinned: boolean;
   /** '' = the default handler. */
   readonly runtimeHandler: string;
 }
 
-/** A state that we do not know counts as Unknown. */
 export type ContainerState = 'Created' | 'Running' | 'Exited' | 'Unknown';
-/** A state that we do not know counts as Ready: what is ready is kept. */
 export type SandboxState = 'Ready' | 'NotReady';
 
-/** Labels or annotations: those that are read, no others. */
+/** Labels or annotations, only those that dustpan reads. */
 type Texts = Readonly<Record<string, string>>;
 
 /** A container as the runtime lists it. */
 export interface RuntimeContainer {
   readonly id: string;
   readonly sandboxId: string;
-  /** Of its metadata: the name in the pod and the attempt, from 0. */
+  /** Name in the pod. */
   readonly name: string;
+  /** From 0. */
   readonly attempt: number;
-  /** The image it was made from, as resolved by the runtime; '' where the runtime does not say (CRI before 1.30). */
+  /** The resolved image of the container; '' = not reported (CRI before 1.30). */
   readonly imageId: string;
   /** The resolved image in the older field: an id, or a reference with a digest. */
   readonly imageRef: string;
@@ -54,16 +53,16 @@ export interface RuntimeSandbox {
   readonly runtimeHandler: string;
 }
 
-/** What one more question about a container tells. */
+/** The parts of a container's status that dustpan reads. */
 export interface RuntimeContainerStatus {
   readonly id: string;
   readonly state: ContainerState;
-  /** '' = it has no log. */
+  /** '' = no log. */
   readonly logPath: string;
   /** Unix nanoseconds, exact; 0 = not finished. */
   readonly finishedAtNs: bigint;
   readonly exitCode: number;
-  /** Ids or references of images that are mounted into it. */
+  /** Ids or references of mounted images. */
   readonly mountedImages: readonly string[];
 }
 
@@ -71,7 +70,7 @@ export interface RuntimeContainerStatus {
 export interface RuntimeContainerStats {
   readonly id: string;
   readonly labels: Texts;
-  /** undefined = the runtime does not know (yet). */
+  /** undefined = unknown, perhaps not measured yet. */
   readonly writableLayerBytes: number | undefined;
   readonly writableLayerInodes: number | undefined;
 }
@@ -85,7 +84,7 @@ export interface RuntimeVersion {
 /** A file system that holds images or writable layers. */
 export interface RuntimeFileSystem {
   readonly mountpoint: string;
-  /** Of its snapshots, without the packed blobs. */
+  /** Usage of its snapshots, without the compressed blobs. */
   readonly usedBytes: number;
   readonly inodesUsed: number;
 }
@@ -96,44 +95,44 @@ export interface RuntimeFileSystems {
 }
 
 /**
- * The container runtime of this node. Every call has a deadline of its own and ends early with the signal; a failed one throws RuntimeError.
- * What is removed already counts as removed.
+ * The container runtime of this node. Every call has its own deadline and ends early when the signal aborts; a failed call throws
+ * RuntimeError. Removing an absent object succeeds.
  */
 export interface ContainerRuntime {
   version(signal: AbortSignal): Promise<RuntimeVersion>;
-  /** Throws RuntimeError (`unavailable`) while the runtime reports that it is not ready: its lists may then be incomplete. */
+  /** Throws RuntimeError (`unavailable`) if the runtime reports that it is not ready: its lists may be incomplete. */
   checkReady(signal: AbortSignal): Promise<void>;
-  /** The reference of the image that it makes sandboxes from; undefined = the runtime does not report it (containerd 2). */
+  /** Reference of the sandbox image; undefined = not reported (containerd 2). */
   sandboxImage(signal: AbortSignal): Promise<string | undefined>;
   listImages(signal: AbortSignal): Promise<readonly RuntimeImage[]>;
-  /** undefined = there is no such image. */
+  /** undefined = no such image. */
   imageStatus(reference: string, signal: AbortSignal): Promise<RuntimeImage | undefined>;
-  /** The diff IDs of its layers, lowest first; undefined = the runtime does not say, or there is no such image. */
+  /** Diff IDs of its layers, lowest first; undefined = not reported, or no such image. */
   imageLayers(id: string, signal: AbortSignal): Promise<readonly string[] | undefined>;
-  /** By id: all of its names go. containerd obeys even while a container uses it; CRI-O refuses. */
+  /** Removes an image with all its names. containerd removes it even if a container uses it; CRI-O refuses. */
   removeImage(id: string, signal: AbortSignal): Promise<void>;
-  /** containerd counts every ten seconds: no measure of what a removal freed. */
+  /** containerd measures every ten seconds, so this does not show the space that a removal freed. */
   fileSystems(signal: AbortSignal): Promise<RuntimeFileSystems>;
   listContainers(signal: AbortSignal): Promise<readonly RuntimeContainer[]>;
-  /** undefined = there is no such container. */
+  /** undefined = no such container. */
   containerStatus(id: string, signal: AbortSignal): Promise<RuntimeContainerStatus | undefined>;
   stopContainer(id: string, timeoutSeconds: number, signal: AbortSignal): Promise<void>;
-  /** A runtime kills what still runs: the caller has looked. */
+  /** The runtime kills a running container: the caller must check first. */
   removeContainer(id: string, signal: AbortSignal): Promise<void>;
   listSandboxes(signal: AbortSignal): Promise<readonly RuntimeSandbox[]>;
-  /** undefined = there is no such sandbox. */
+  /** undefined = no such sandbox. */
   sandboxStatus(id: string, signal: AbortSignal): Promise<Pick<RuntimeSandbox, 'id' | 'state'> | undefined>;
   stopSandbox(id: string, signal: AbortSignal): Promise<void>;
-  /** A runtime kills what still runs in it, ready or not, and removes its containers: the caller has looked. */
+  /** The runtime kills and removes its containers, ready or not: the caller must check first. */
   removeSandbox(id: string, signal: AbortSignal): Promise<void>;
-  /** Of all containers, those that have ended too. */
+  /** Statistics of all containers, also of exited ones. */
   containerStats(signal: AbortSignal): Promise<readonly RuntimeContainerStats[]>;
 }
 
-/** What callers tell apart: a runtime that is away or not ready, one that hangs, one that refuses. */
+/** `unavailable`: not running or not ready; `deadline`: no response in time; `denied`: no permission. */
 export type RuntimeFailure = 'unavailable' | 'deadline' | 'denied' | 'other';
 
-/** A call to the runtime that failed; the message names the call and the socket, in one line. */
+/** A failed call to the runtime; the message names the call and the socket, in one line. */
 export class RuntimeError extends Error {
   readonly failure: RuntimeFailure;
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Where runtimes listen, in the order they are tried: containerd, CRI-O, cri-dockerd, k3s and RKE2, MicroK8s, k0s. */
+/** Default sockets in order of preference: containerd, CRI-O, cri-dockerd, k3s and RKE2, MicroK8s, k0s. */
 const wellKnownSockets: readonly string[] = [
   '/run/containerd/containerd.sock',
   '/run/crio/crio.sock',
@@ -10,38 +10,37 @@ const wellKnownSockets: readonly string[] = [
   '/run/k0s/containerd.sock',
 ];
 
-/** A socket that exists; `answers` = it speaks CRI v1 now, undefined = not asked. */
+/** An existing socket; `answers` = it serves CRI v1, undefined = not tested. */
 interface FoundSocket {
   readonly path: string;
   readonly answers: boolean | undefined;
 }
 
 /**
- * The first that answers, else the first: a runtime that is down now will be back. A node may have two where one is no CRI runtime
- * (containerd below cri-dockerd).
+ * The first socket that serves CRI, else the first: its runtime may only be down. With cri-dockerd a node has two sockets, and containerd's
+ * serves no CRI.
  */
 export function chooseSocket(found: readonly FoundSocket[]): string | undefined {
   return (found.find(({ answers }) => answers === true) ?? found[0])?.path;
 }
 
-/** Path of `unix:///path` or `/path`; throws with a line for the user on anything else. */
+/** Path of `unix:///path` or `/path`; throws on anything else. */
 export function socketPath(value: string): string {
   const path = value.startsWith('unix://') ? value.slice('unix://'.length) : value;
-  if (!path.startsWith('/')) throw new Error(`'${value}' is no socket: want unix:///path or /path`);
+  if (!path.startsWith('/')) throw new Error(`'${value}' is not a socket: use unix:///path or /path`);
   return path;
 }
 
-/** What finding a socket needs of the world. */
 interface SocketSearch {
-  /** The user's choice, which wins unseen. */
+  /** The user's choice, used without a test. */
   readonly wanted?: string | undefined;
-  /** Default: the well-known ones. */
+  /** Default: the well-known sockets. */
   readonly places?: readonly string[];
-  /** True when the socket speaks CRI v1. Asked only when there is a choice; rejects when the signal aborts. */
+  /** Whether the socket serves CRI v1. Called only if several sockets exist; rejects when the signal aborts. */
   readonly answers: (path: string, signal: AbortSignal) => Promise<boolean>;
 }
 
-/** The path of the runtime's socket; throws with the list of places when there is none. */
+/** The path of the runtime's socket; throws with the list of places if there is none. */
 export async function findSocket(
   { wanted, places = wellKnownSockets, answers }: SocketSearch,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ export function faultSuite(scene: () => CriScene): void {
       const fresh = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
       await vi.waitFor(() => open.version(signal), patience);
       await scene().bed.pause();
-      const line = /^ListImages: the container runtime at \S+ did not answer within 0\.5 s$/;
+      const line = /^ListImages: the container runtime at \S+ did not respond within 0\.5 s$/;
       for (const one of [open, fresh]) {
         const failed = one.listImages(signal);
         await expect(failed).rejects.toThrow(RuntimeError);

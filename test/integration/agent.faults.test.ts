@@ -120,7 +120,7 @@ test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async 
   cri.faults.next('*', { kind: 'hang' }, Infinity);
   await until('said', () => agent.said(away) === 1);
   await until('degraded', () => bed.condition('Degraded')?.startsWith('True') === true);
-  expect(agent.stdout).toContain('did not answer within 1 s');
+  expect(agent.stdout).toContain('did not respond within 1 s');
   expect(await isAlive(agent)).toBe(true);
   expect(await agent.page('metrics', '/metrics')).toMatch(
     /dustpan_runtime_operations_errors_total\{operation_type="list_containers"\} [1-9]/,

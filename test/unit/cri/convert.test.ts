@@ -32,50 +32,50 @@ test.each([
 });
 
 test.each([
-  { number: 0, state: 'Ready', why: 'it is' },
-  { number: 1, state: 'NotReady', why: 'it is' },
-  { number: 2, state: 'Ready', why: 'what we do not know is never removed' },
-  { number: -1, state: 'Ready', why: 'what we do not know is never removed' },
-])('the sandbox state $number is $state: $why', ({ number, state }) => {
+  { number: 0, state: 'Ready' },
+  { number: 1, state: 'NotReady' },
+  { number: 2, state: 'Ready' },
+  { number: -1, state: 'Ready' },
+])('the sandbox state $number is $state: an unknown one is kept', ({ number, state }) => {
   expect(sandboxState(number)).toBe(state);
 });
 
 describe('a runtime', () => {
-  const answer = (...conditions: Partial<wire.RuntimeCondition>[]): wire.StatusResponse =>
+  const response = (...conditions: Partial<wire.RuntimeCondition>[]): wire.StatusResponse =>
     wire.StatusResponse.fromPartial({ status: { conditions } });
   const networkDown = { type: 'NetworkReady', status: false, reason: 'NetworkPluginNotReady' };
 
   test('is ready by its condition RuntimeReady alone', () => {
     expect(() => {
-      assertReady(answer(networkDown, { type: 'RuntimeReady', status: true }));
+      assertReady(response(networkDown, { type: 'RuntimeReady', status: true }));
     }).not.toThrow();
   });
 
   test.each([
     {
-      name: 'it says so, and why',
-      status: answer({ type: 'RuntimeReady', reason: 'Starting', message: 'recovering' }),
-      says: 'Starting: recovering',
+      name: 'its condition is false, with a message',
+      status: response({ type: 'RuntimeReady', reason: 'Starting', message: 'recovering' }),
+      message: 'Starting: recovering',
     },
     {
-      name: 'it says so without a message',
-      status: answer({ type: 'RuntimeReady', reason: 'X' }),
-      says: 'X',
+      name: 'its condition is false, without a message',
+      status: response({ type: 'RuntimeReady', reason: 'X' }),
+      message: 'X',
     },
     {
-      name: 'it does not say',
-      status: answer({ type: 'NetworkReady', status: true }),
-      says: 'it has no condition RuntimeReady',
+      name: 'it has no such condition',
+      status: response({ type: 'NetworkReady', status: true }),
+      message: 'it has no condition RuntimeReady',
     },
     {
-      name: 'it has no status at all',
+      name: 'it has no status',
       status: wire.StatusResponse.fromPartial({}),
-      says: 'it has no condition RuntimeReady',
+      message: 'it has no condition RuntimeReady',
     },
-  ])('is not ready when $name', ({ status, says }) => {
+  ])('is not ready when $name', ({ status, message }) => {
     expect(() => {
       assertReady(status);
-    }).toThrow(new NotReady(says));
+    }).toThrow(new NotReady(message));
   });
 
   test.each([
@@ -89,7 +89,7 @@ describe('a runtime', () => {
     expect(toSandboxImage(wire.StatusResponse.fromPartial({ info: { config } }))).toBe(image);
   });
 
-  test('without a configuration names no image', () => {
+  test('without a configuration reports no sandbox image', () => {
     expect(toSandboxImage(wire.StatusResponse.fromPartial({}))).toBeUndefined();
   });
 });
@@ -99,7 +99,7 @@ describe('sizes', () => {
     expect(BigInt(byteCount(bytes))).toBe(bytes);
   });
 
-  test.each([BigInt(Number.MAX_SAFE_INTEGER) + 1n, 2n ** 64n - 1n, -1n])('%d is no size', (bytes) => {
+  test.each([BigInt(Number.MAX_SAFE_INTEGER) + 1n, 2n ** 64n - 1n, -1n])('%d is invalid', (bytes) => {
     expect(() => byteCount(bytes)).toThrow(RangeError);
   });
 
@@ -108,7 +108,7 @@ describe('sizes', () => {
   });
 });
 
-describe('messages with nothing in them', () => {
+describe('empty messages', () => {
   test('an image has no names and the default handler', () => {
     expect(toImage(wire.Image.fromPartial({ id: 'a' }))).toEqual({
       id: 'a',
@@ -120,7 +120,7 @@ describe('messages with nothing in them', () => {
     });
   });
 
-  test('a container and a sandbox have no name, and so belong to nobody', () => {
+  test('a container and a sandbox have no name', () => {
     expect(toContainer(wire.Container.fromPartial({ id: 'a' }))).toMatchObject({
       name: '',
       attempt: 0,
@@ -135,7 +135,7 @@ describe('messages with nothing in them', () => {
     });
   });
 
-  test('statistics without a figure say so; those without a container are left out', () => {
+  test('statistics without values are unknown; those without a container are left out', () => {
     expect(toStats(wire.ContainerStats.fromPartial({ attributes: { id: 'a' } }))).toEqual([
       { id: 'a', labels: {}, writableLayerBytes: undefined, writableLayerInodes: undefined },
     ]);
@@ -144,7 +144,7 @@ describe('messages with nothing in them', () => {
     );
   });
 
-  test('a file system without figures counts as empty', () => {
+  test('a file system without values counts as empty', () => {
     expect(toFileSystems(wire.ImageFsInfoResponse.fromPartial({ imageFilesystems: [{}] }))).toEqual({
       images: [{ mountpoint: '', usedBytes: 0, inodesUsed: 0 }],
       containers: [],
@@ -186,18 +186,18 @@ describe('labels and annotations', () => {
   });
 });
 
-test('a runtime handler that nobody knows is passed through', () => {
+test('passes any runtime handler through', () => {
   const spec = { runtimeHandler: 'quantum' };
   expect(toImage(wire.Image.fromPartial({ spec })).runtimeHandler).toBe('quantum');
   expect(toSandbox(wire.PodSandbox.fromPartial(spec)).runtimeHandler).toBe('quantum');
 });
 
-test('of the mounts of a container only images count', () => {
+test('reads only mounts of images', () => {
   const mounts = [{}, { image: { image: 'sha256:a' } }, { image: { image: '' } }];
   expect(toContainerStatus(wire.ContainerStatus.fromPartial({ mounts })).mountedImages).toEqual(['sha256:a']);
 });
 
-test('of a list no long text is read', () => {
+test('cuts long texts of a list', () => {
   const tags = ['short', 'ä/–"\n', 'x'.repeat(250_000)];
   const bytes = wire.Image.encode(wire.Image.fromPartial({ id: 'a', repoTags: tags })).finish();
   const { repoTags } = wire.Image.decode(new BoundedReader(bytes));
@@ -215,20 +215,20 @@ describe('layers of an image', () => {
   const info = (text: string) => toLayers(wire.ImageStatusResponse.fromPartial({ info: { info: text } }));
   const config = (layers: unknown): string => JSON.stringify({ imageSpec: { rootfs: { diff_ids: layers } } });
 
-  test('stand in the configuration, in JSON', () => {
+  test('are read from the configuration', () => {
     expect(info(config([digest, digest]))).toEqual([digest, digest]);
     expect(info(config([]))).toEqual([]);
   });
 
   test.each([
-    { name: 'not asked for', answer: toLayers(wire.ImageStatusResponse.fromPartial({})) },
-    { name: 'no JSON', answer: info('json: unsupported type') },
-    { name: 'another form', answer: info('[]') },
-    { name: 'no configuration', answer: info('{"imageSpec":null}') },
-    { name: 'no list', answer: info(config('sha256')) },
-    { name: 'not all of them digests', answer: info(config([digest, 7])) },
-    { name: 'a digest that is none', answer: info(config(['latest'])) },
-  ])('are not known: $name', ({ answer }) => {
-    expect(answer).toBeUndefined();
+    { name: 'no info', layers: toLayers(wire.ImageStatusResponse.fromPartial({})) },
+    { name: 'not JSON', layers: info('json: unsupported type') },
+    { name: 'another form', layers: info('[]') },
+    { name: 'no configuration', layers: info('{"imageSpec":null}') },
+    { name: 'not a list', layers: info(config('sha256')) },
+    { name: 'not only digests', layers: info(config([digest, 7])) },
+    { name: 'an invalid digest', layers: info(config(['latest'])) },
+  ])('are unknown: $name', ({ layers }) => {
+    expect(layers).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DeadlinePassed } from '../../../src/cri/call.ts';
 import { NotReady } from '../../../src/cri/convert.ts';
-import { describeFailure, isNotFound, troubleOf } from '../../../src/cri/failure.ts';
-import type { SocketTrouble } from '../../../src/cri/failure.ts';
+import { describeFailure, isNotFound, socketErrorOf } from '../../../src/cri/failure.ts';
+import type { SocketError } from '../../../src/cri/failure.ts';
 import { errorLine } from '../../../src/runtime/errors.ts';
 
 const call = { method: 'ListImages', socket: '/run/c.sock', deadlineMs: 120_000 };
@@ -13,7 +13,7 @@ const grpcError = (code: number, details: string): Error =>
 interface Row {
   readonly name: string;
   readonly cause: unknown;
-  readonly trouble?: SocketTrouble;
+  readonly socketError?: SocketError;
   readonly failure: string;
   readonly message: string;
 }
@@ -22,22 +22,22 @@ test.each<Row>([
   {
     name: 'no socket',
     cause: grpcError(14, 'no connection'),
-    trouble: 'missing',
+    socketError: 'missing',
     failure: 'unavailable',
     message: "ListImages: the container runtime's socket /run/c.sock is missing",
   },
   {
-    name: 'nobody listens',
+    name: 'no process listens',
     cause: grpcError(14, 'no connection'),
-    trouble: 'refused',
+    socketError: 'refused',
     failure: 'unavailable',
     message:
       "ListImages: the container runtime's socket /run/c.sock refuses connections: nothing listens there",
   },
   {
-    name: 'not ours to open',
+    name: 'no permission',
     cause: grpcError(14, 'no connection'),
-    trouble: 'permission denied',
+    socketError: 'permission denied',
     failure: 'denied',
     message: "ListImages: the container runtime's socket /run/c.sock cannot be opened: permission denied",
   },
@@ -45,25 +45,25 @@ test.each<Row>([
     name: 'the connection broke',
     cause: grpcError(14, 'Connection dropped'),
     failure: 'unavailable',
-    message: 'ListImages: the container runtime at /run/c.sock is away: Connection dropped',
+    message: 'ListImages: the container runtime at /run/c.sock is not available: Connection dropped',
   },
   {
-    name: 'our deadline',
+    name: 'the own deadline',
     cause: new DeadlinePassed(),
     failure: 'deadline',
-    message: 'ListImages: the container runtime at /run/c.sock did not answer within 120 s',
+    message: 'ListImages: the container runtime at /run/c.sock did not respond within 120 s',
   },
   {
     name: "the runtime's own deadline",
     cause: grpcError(4, 'context deadline exceeded'),
     failure: 'deadline',
-    message: 'ListImages: the container runtime at /run/c.sock gave up: context deadline exceeded',
+    message: 'ListImages: the container runtime at /run/c.sock timed out: context deadline exceeded',
   },
   {
     name: 'a denial',
     cause: grpcError(7, 'no'),
     failure: 'denied',
-    message: 'ListImages: the container runtime at /run/c.sock denies it: no',
+    message: 'ListImages: the container runtime at /run/c.sock denied the call: no',
   },
   {
     name: 'a failure of several lines is one line',
@@ -79,14 +79,14 @@ test.each<Row>([
       'ListImages: the container runtime at /run/c.sock failed (UNIMPLEMENTED): unknown service runtime.v1.RuntimeService',
   },
   {
-    name: 'an answer nobody can use',
+    name: 'a response that cannot be used',
     cause: new RangeError('a size of 9223372036854775808 bytes'),
     failure: 'other',
     message:
       'ListImages: the container runtime at /run/c.sock failed (no status): a size of 9223372036854775808 bytes',
   },
-])('$name', ({ cause, trouble, failure, message }) => {
-  expect(describeFailure(cause, call, trouble)).toMatchObject({
+])('$name', ({ cause, socketError, failure, message }) => {
+  expect(describeFailure(cause, call, socketError)).toMatchObject({
     name: 'RuntimeError',
     failure,
     message,
@@ -94,7 +94,7 @@ test.each<Row>([
   });
 });
 
-test('a runtime that is not ready is unavailable for its own reason, in one line that says it once', () => {
+test('a runtime that is not ready is unavailable, in one line with its reason', () => {
   const err = describeFailure(new NotReady('Starting: recovering\n images'), call, undefined);
   expect(err.failure).toBe('unavailable');
   expect(errorLine(err)).toBe(
@@ -102,7 +102,7 @@ test('a runtime that is not ready is unavailable for its own reason, in one line
   );
 });
 
-describe('what is wrong with a socket', () => {
+describe('the error of a socket', () => {
   test.each([
     ['ENOENT', 'missing'],
     ['ENOTDIR', 'missing'],
@@ -111,12 +111,12 @@ describe('what is wrong with a socket', () => {
     ['ECONNREFUSED', 'refused'],
     ['EAGAIN', undefined],
     [undefined, undefined],
-  ])('%s is %s', (code, trouble) => {
-    expect(troubleOf(code)).toBe(trouble);
+  ])('%s is %s', (code, expected) => {
+    expect(socketErrorOf(code)).toBe(expected);
   });
 });
 
-test('only NOT_FOUND says that there is no such thing', () => {
+test('only the status NOT_FOUND means not found', () => {
   expect(isNotFound(grpcError(5, 'not found'))).toBe(true);
   expect(isNotFound(grpcError(2, 'not found'))).toBe(false);
   expect(isNotFound(Object.assign(new Error('no'), { code: 'ENOENT' }))).toBe(false);

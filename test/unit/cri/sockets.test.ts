@@ -5,10 +5,10 @@ const { signal } = new AbortController();
 
 test.each([
   { name: 'none', found: [], expected: undefined },
-  { name: 'one, not asked', found: [{ path: '/a', answers: undefined }], expected: '/a' },
-  { name: 'one that is silent', found: [{ path: '/a', answers: false }], expected: '/a' },
+  { name: 'one, not tested', found: [{ path: '/a', answers: undefined }], expected: '/a' },
+  { name: 'one that serves no CRI', found: [{ path: '/a', answers: false }], expected: '/a' },
   {
-    name: 'the first that answers',
+    name: 'the first that serves CRI',
     found: [
       { path: '/a', answers: false },
       { path: '/b', answers: true },
@@ -17,14 +17,14 @@ test.each([
     expected: '/b',
   },
   {
-    name: 'the first when all are silent',
+    name: 'the first if none serves CRI',
     found: [
       { path: '/a', answers: false },
       { path: '/b', answers: false },
     ],
     expected: '/a',
   },
-])('of the sockets found: $name', ({ found, expected }) => {
+])('chooses a socket: $name', ({ found, expected }) => {
   expect(chooseSocket(found)).toBe(expected);
 });
 
@@ -42,11 +42,11 @@ test.each([
   'tcp://127.0.0.1:1',
   'npipe:////./pipe/x',
   'unix:/run/x.sock',
-])("'%s' is no socket", (value) => {
-  expect(() => socketPath(value)).toThrow(`'${value}' is no socket: want unix:///path or /path`);
+])("'%s' is not a socket", (value) => {
+  expect(() => socketPath(value)).toThrow(`'${value}' is not a socket: use unix:///path or /path`);
 });
 
-test('the socket of the user is taken unseen, and nobody is asked', async () => {
-  const search = { wanted: 'unix:///nowhere/x.sock', answers: () => Promise.reject(new Error('asked')) };
+test("uses the user's socket without a test", async () => {
+  const search = { wanted: 'unix:///nowhere/x.sock', answers: () => Promise.reject(new Error('tested')) };
   expect(await findSocket(search, signal)).toBe('/nowhere/x.sock');
 });
