@@ -1,7 +1,7 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { boundedUtf8 } from './bounds.ts';
 
-/** The library's reader of protobuf, but it cuts each string at `bounds.text` while it reads: one message may be 16 MB of annotations. */
+/** A protobuf reader that cuts each string at `bounds.text`: one message may have 16 MB of annotations. */
 export class BoundedReader extends BinaryReader {
   readonly #bytes: Buffer;
 

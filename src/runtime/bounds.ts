@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto';
 
 /**
- * How much is kept of a text or list that somebody else wrote. Bytes of UTF-8, unless a name says otherwise.
+ * Limits of texts and lists that others write, in bytes of UTF-8 unless noted.
  *
- * The API server validates names, UIDs of objects, labels and finalizers. It stores owner references, image references, status texts and the
- * length of every list as they come, up to etcd's 1.5 MiB an object. Each bound is far above what a working cluster has: what is over it is not
- * real, and only has to do no harm.
+ * The API server validates names, UIDs of objects, labels and finalizers. It does not validate owner references, image references, status texts
+ * and the length of lists, up to etcd's 1.5 MiB per object. Each limit is far above the values of a working cluster: larger values are not real
+ * and must only do no harm.
  */
 export const bounds = {
-  /** Any text of an object: an image reference, the longest one that is read whole, has at most 900 (name, tag and SHA-512 digest). */
+  /** Any text. An image reference has at most 900 bytes (name, tag and SHA-512 digest). */
   text: 2048,
-  /** A DNS subdomain: names of objects, and what a status gives as its reason. */
+  /** A DNS subdomain: names of objects, reasons of a status. */
   name: 253,
   /** A DNS label: kinds. */
   label: 63,
-  /** A UUID has 36; other API servers may give others. */
+  /** A UUID has 36; other API servers may use longer ones. */
   uid: 128,
   /** Group and version: a DNS subdomain, `/`, a DNS label. */
   apiVersion: 317,
-  /** Of a pod. Two or three are usual. */
+  /** Number per pod. Two or three are usual. */
   finalizers: 8,
-  /** Of a node. Ten are many. */
+  /** Number per node. Ten are many. */
   taints: 64,
-  /** Keys and values of an object's labels together; node feature discovery writes some 15 KB. */
+  /** Sum of the keys and values of an object's labels; node feature discovery writes some 15 KB. */
   labels: 65_536,
-  /** Texts of all images of a pod together: 20 images of 100 bytes are many. */
+  /** Sum of the image references of a pod: 20 images of 100 bytes are many. */
   images: 16_384,
-  /** Containers of all kinds of one pod, and volumes of one pod. The kubelet starts containers one by one; 20 are many. */
+  /** Number of containers of all kinds of one pod, and of volumes of one pod; 20 are many. */
   podParts: 256,
 } as const;
 
@@ -35,25 +35,25 @@ const hashChars = 32;
 const mark = '…';
 const markBytes = 3;
 const cutForm = new RegExp(`${mark}[0-9a-f]{${hashChars}}$`);
-/** Of UTF-8, for one unit of a string. */
+/** A unit of a string has at most three bytes of UTF-8. */
 const maxBytesAUnit = 3;
 
-/** `text`; of a longer one its beginning, `…` and a hash of the whole, together `maxBytes` at most. */
+/** Returns `text`, or if it is longer than `maxBytes` its beginning, `…` and a hash of the whole. */
 export function bounded(text: string, maxBytes: number): string {
   const isShort = text.length * maxBytesAUnit <= maxBytes || Buffer.byteLength(text) <= maxBytes;
   return isShort ? text : cut(Buffer.from(text), maxBytes);
 }
 
-/** The same of the UTF-8 from `start` to `end`, of which no long string is made. */
+/** Does the same for the UTF-8 from `start` to `end`, without creating a long string. */
 export const boundedUtf8 = (bytes: Buffer, start: number, end: number): string =>
   end - start <= bounds.text
     ? bytes.toString('utf8', start, end)
     : cut(bytes.subarray(start, end), bounds.text);
 
-/** Whether `text` is what `bounded` makes of a longer one: it names nothing that exists. */
+/** Whether `bounded` has cut `text`; then it names no existing object. */
 export const isCut = (text: string): boolean => cutForm.test(text);
 
-/** From bytes: a slice of a long string would keep all of it in memory. */
+/** Cuts bytes, because a slice of a long string would keep the whole string in memory. */
 function cut(bytes: Buffer, maxBytes: number): string {
   let end = Math.max(0, maxBytes - markBytes - hashChars);
   while (isContinuation(bytes[end])) end -= 1;

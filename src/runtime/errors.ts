@@ -1,7 +1,7 @@
-/** True for a shutdown in progress. A timeout is not an abort: it is a failure worth reporting. */
+/** Whether the error is an abort. A timeout is not an abort but a failure. */
 export const isAbort = (err: unknown): boolean => err instanceof Error && err.name === 'AbortError';
 
-/** The code that Node or the operating system gave an error, e.g. ENOENT; undefined for any other error. */
+/** The code of an error of Node or the operating system, e.g. ENOENT; undefined for any other error. */
 export function errorCode(err: unknown): string | undefined {
   return err instanceof Error && 'code' in err && typeof err.code === 'string' ? err.code : undefined;
 }
@@ -12,7 +12,6 @@ export function errorLine(err: unknown): string {
   return err.cause === undefined ? err.message : `${err.message}: ${errorLine(err.cause)}`;
 }
 
-/** In words a person knows; anything else is told as the system says it. */
 const fileProblems: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'is a directory',
@@ -20,6 +19,6 @@ const fileProblems: Readonly<Record<string, string>> = {
   EACCES: 'may not be read',
 };
 
-/** Why a file that somebody named cannot be read, to be said after its name: `is a directory`. */
+/** Why a file cannot be read, to follow its name in a message: `is a directory`. */
 export const fileProblem = (err: unknown): string =>
   fileProblems[errorCode(err) ?? ''] ?? `cannot be read: ${errorLine(err)}`;

@@ -1,6 +1,6 @@
 import type { Clock } from './scheduling/clock.ts';
 
-/** Answers that are known for as long as each was remembered for, counted from then; beyond `limit` the oldest is forgotten. */
+/** A cache whose entries each expire after their own time; with more than `limit` entries it drops the oldest. */
 export class Expiring<T> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #limit: number;

@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
 import { errorCode } from './errors.ts';
 
-// A pipe that a parent made non-blocking says EAGAIN when full; after this much waiting without progress its reader is stuck.
+// A full non-blocking pipe fails with EAGAIN; after 400 waits without progress its reader is stuck.
 const waitMs = 5;
 const maxWaits = 400;
 
-/** Writes `text` before it returns, so that a crash right after loses nothing. A reader that went away or is stuck is no error. */
+/** Writes `text` synchronously, so that a crash right after loses nothing. A closed or stuck reader is not an error. */
 export function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let written = 0, waits = 0; written < bytes.length && waits < maxWaits;) {
@@ -16,7 +16,7 @@ export function writeAll(fd: number, text: string): void {
   }
 }
 
-/** Bytes written, 0 after waiting for a full pipe, undefined when nobody reads any more. */
+/** Bytes written, 0 after waiting for a full pipe, undefined when the reader has closed it. */
 function writeSome(fd: number, bytes: Uint8Array): number | undefined {
   try {
     return writeSync(fd, bytes);

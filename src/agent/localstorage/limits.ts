@@ -1,7 +1,7 @@
 import type { PodStorageSpec, StorageLimit } from '../../api/local-storage.ts';
 import { limitOfBytes } from '../../gc/reasons/storage-words.ts';
 import type { DefaultLimits } from '../../api/policy/policy.ts';
-import { quantityText } from '../../runtime/text/quantity-text.ts';
+import { quantityText } from '../../runtime/text/quantity.ts';
 import type { BindingLimit } from './facts.ts';
 
 /** The limits that bind one pod. */

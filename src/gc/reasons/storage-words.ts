@@ -1,5 +1,5 @@
 import type { StorageExcess, StorageLimit } from '../../api/local-storage.ts';
-import { quantityText } from '../../runtime/text/quantity-text.ts';
+import { quantityText } from '../../runtime/text/quantity.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 
 /** An exceeded limit and its usage. */

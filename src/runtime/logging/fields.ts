@@ -5,14 +5,13 @@ const secretKey =
   /^(authorization|(bearer)?token|password|passwd|secret|credentials?|client-?key(-?data)?)$/i;
 const secretText = /\b(Bearer\s+)\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 
-/** The fields of one line as plain JSON values: errors as their cause line, API objects as references, nothing secret. */
+/** The fields of one line as plain JSON values: errors as one line, API objects as references, secrets redacted. */
 export function plainFields(fields: object): Record<string, unknown> {
   return plainObject(fields, 0);
 }
 
-/** The text without bearer tokens. */
 function withoutSecrets(text: string): string {
-  // Hardly any text holds what a token begins with, and that is found out fast.
+  // A fast test: hardly any text contains the beginning of a token.
   if (!text.includes('Bearer') && !text.includes('eyJ')) return text;
   return text.replaceAll(secretText, '$1[redacted]');
 }
@@ -36,7 +35,7 @@ function plainValue(value: unknown, depth: number): unknown {
 function plainReference(value: object, depth: number): unknown {
   if (value instanceof Error) return withoutSecrets(errorLine(value));
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
-  // Also what ends a cycle.
+  // Also ends a cycle.
   if (depth > maxDepth) return '[too deep]';
   if (value instanceof Set) return plainValue([...value.values()], depth);
   if (value instanceof Map) return plainObject(Object.fromEntries<unknown>(value.entries()), depth);
@@ -44,7 +43,7 @@ function plainReference(value: object, depth: number): unknown {
   return apiReference(value) ?? plainObject(value, depth);
 }
 
-/** A whole pod or node in a line would drown it: what identifies it to a reader is enough. */
+/** Reduces a pod or node to its identity. */
 function apiReference(value: object): object | undefined {
   if (!('name' in value) || typeof value.name !== 'string') return undefined;
   const { name } = value;

@@ -1,4 +1,4 @@
-/** Facts go into fields, the message is constant and lowercase. Levels: style guide, "Logs". */
+/** Messages are constant and lowercase; variable facts are fields. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

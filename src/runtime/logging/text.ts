@@ -5,7 +5,7 @@ interface LineHead {
   readonly msg: string;
 }
 
-/** One line for people: `<time> INFO podgc: deleting pod pod=a/b reason=Terminated`. */
+/** One line in text format: `<time> INFO podgc: deleting pod pod=a/b reason=Terminated`. */
 export function textLine(
   { ts, level, logger, msg }: LineHead,
   fields: Readonly<Record<string, unknown>>,

@@ -10,27 +10,27 @@ type LogFormat = 'json' | 'text';
 
 export interface LoggerOptions {
   readonly format: LogFormat;
-  /** As `--v`: 0 errors and warnings, 2 what we changed (the default), 4 why we did not, 5 stacks of errors. */
+  /** Like `--v`: 0 errors and warnings, 2 also changes (the default), 4 also why objects are kept, 5 also stacks of errors. */
   readonly verbosity: number;
-  /** Takes one line with its line feed; default: standard output, synchronously. */
+  /** Writes one line with its line feed; default: to standard output, synchronously. */
   readonly write?: (line: string) => void;
   readonly clock?: Clock;
 }
 
 type Level = 'error' | 'warn' | 'info' | 'debug';
 
-/** klog's `v` of a line; a line of a level without one is always written. */
+/** klog's `v` of each level; a level without one is always written. */
 const verbosityOf = { error: undefined, warn: undefined, info: 2, debug: 4 } as const;
 
 const stackVerbosity = 5;
 
-/** A logger of one line per entry whose last line is never lost. */
+/** Creates a logger that writes one line per entry, also right before a crash. */
 export function createLogger(options: LoggerOptions): Logger {
   const { write = writeStdout } = options;
   const winston = createWinston({
     level: winstonLevel(options.verbosity),
-    format: asItIs(),
-    // A transport with a `log` of its own: those of winston announce each line with a timer that nobody waits for.
+    format: unchanged(),
+    // Own `log`: winston's transports emit an event for each line from a timer.
     transports: [
       new transports.Console({
         log: ({ message }: { readonly message: string }, done) => {
@@ -43,8 +43,8 @@ export function createLogger(options: LoggerOptions): Logger {
   return new WinstonLogger(winston, options, '');
 }
 
-/** The line is made by then. */
-const asItIs = format((info) => info);
+/** The message already is the whole line. */
+const unchanged = format((info) => info);
 
 function winstonLevel(verbosity: number): string {
   if (verbosity >= stackVerbosity) return 'silly';
@@ -108,7 +108,7 @@ function lineOf(entry: Entry, { format: style, verbosity, clock = systemClock }:
   return printable(style === 'json' ? jsonLine(head, tail) : textLine(head, tail));
 }
 
-/** The error comes last. */
+/** Puts the error last. */
 function tailOf(fields: object, verbosity: number): Record<string, unknown> {
   const plain = plainFields(fields);
   if (!('err' in plain)) return plain;
@@ -116,11 +116,11 @@ function tailOf(fields: object, verbosity: number): Record<string, unknown> {
   return { ...others, err, stack: verbosity >= stackVerbosity ? stackOf(fields) : undefined };
 }
 
-/** The head comes first in the line and wins over a field of the same name. */
+/** The head is first in the line and overrides a field of the same name. */
 function jsonLine(head: object, tail: Readonly<Record<string, unknown>>): string {
   for (const key in tail) if (key in head) return JSON.stringify({ ...head, ...tail, ...head });
   const [first, rest] = [JSON.stringify(head), JSON.stringify(tail)];
-  // Two objects in one: cheaper than to merge them for each line.
+  // Joins the two texts: cheaper than merging the objects for each line.
   return rest === '{}' ? first : `${first.slice(0, -1)},${rest.slice(1)}`;
 }
 
@@ -132,6 +132,6 @@ function writeStdout(line: string): void {
   try {
     writeAll(1, line);
   } catch {
-    // A log that cannot be written (disk full, descriptor closed) must not stop the work it tells about.
+    // A log that cannot be written (disk full, descriptor closed) must not stop the work.
   }
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Clock {
   now(): Date;
-  /** Milliseconds that only ever grow: for deadlines and leases, which a changed wall clock must not move. */
+  /** Milliseconds of a monotonic clock, for deadlines and leases: a change of the wall clock does not affect them. */
   monotonicMs(): number;
-  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects. */
+  /** Resolves after `ms`, or when `signal` aborts. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 

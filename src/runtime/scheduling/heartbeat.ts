@@ -1,14 +1,14 @@
 import type { Clock } from './clock.ts';
 import type { Check } from '../serving/health.ts';
 
-/** Liveness of a loop: fails when no pass was completed, well or badly, for too long while the loop runs. */
+/** Liveness of a loop: fails if the running loop has completed no pass, successful or not, for more than `limitMs`. */
 export class Heartbeat implements Check {
   readonly name: string;
   readonly #clock: Clock;
   readonly #limitMs: number;
   #lastMs: number | undefined;
 
-  /** A task that may rightly take longer than `limitMs` calls `beat` itself as it gets on. */
+  /** A task that may take longer than `limitMs` calls `beat` itself as it progresses. */
   constructor(name: string, limitMs: number, clock: Clock) {
     this.name = name;
     this.#limitMs = limitMs;
@@ -19,7 +19,6 @@ export class Heartbeat implements Check {
     this.#lastMs = this.#clock.monotonicMs();
   }
 
-  /** The loop has ended on purpose, or has not begun: nothing to wait for. */
   stop(): void {
     this.#lastMs = undefined;
   }

@@ -6,7 +6,7 @@ export interface Moment {
   readonly monotonicMs: number;
 }
 
-/** What both clocks say now. */
+/** Reads both clocks. */
 export const momentOf = (clock: Pick<Clock, 'now' | 'monotonicMs'>): Moment => ({
   wallMs: clock.now().getTime(),
   monotonicMs: clock.monotonicMs(),
@@ -14,30 +14,30 @@ export const momentOf = (clock: Pick<Clock, 'now' | 'monotonicMs'>): Moment => (
 
 /** A jump of the wall clock forward. */
 export interface Jump {
-  /** What the wall clock said right before it, at the latest; Unix milliseconds. */
+  /** Latest wall clock time before the jump, Unix milliseconds. */
   readonly untilMs: number;
   readonly ms: number;
 }
 
-/** More than a clock that is kept right is ever set by; after such a jump ages cannot be told. */
+/** A synchronised clock is never adjusted by more; after a larger jump ages are unknown. */
 const tolerableMs = 60_000;
-/** Whose clock jumps more often has other troubles. */
+/** Only bounds the memory. */
 const maxJumps = 100;
 
-/** By how much more the wall clock moved on than time did, negative when it was set back; 0 when that is tolerable or nothing came before. */
+/** Jump of the wall clock between two moments, negative if it was set back; 0 if tolerable or without an earlier moment. */
 export function jumpMs(before: Moment | undefined, now: Moment): number {
   if (before === undefined) return 0;
   const ms = now.wallMs - before.wallMs - (now.monotonicMs - before.monotonicMs);
   return Math.abs(ms) > tolerableMs ? ms : 0;
 }
 
-/** The jumps forward so far, with the one between two moments, if there was one. */
+/** Adds the jump forward between two moments, if there was one. */
 export function withJump(jumps: readonly Jump[], before: Moment | undefined, now: Moment): readonly Jump[] {
   const ms = jumpMs(before, now);
   return ms > 0 ? [...jumps, { untilMs: now.wallMs - ms, ms }].slice(-maxJumps) : jumps;
 }
 
-/** By how many milliseconds what is dated so looks older than it is: never less than 0, for what looks too young is kept anyway. */
+/** Milliseconds by which an object with this date seems too old; never negative, because an object that seems too young is kept. */
 export function ageErrorMs(datedMs: number, jumps: readonly Jump[]): number {
   let movedMs = datedMs;
   for (const { untilMs, ms } of jumps) if (movedMs <= untilMs) movedMs += ms;

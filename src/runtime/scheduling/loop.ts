@@ -14,17 +14,17 @@ export interface LoopOptions {
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What the first pass waits for, deaf to wakes: many agents that start together must not act together. Default 0. */
+  /** Delay of the first pass, also for wakes: many agents that start together must not act together. Default 0. */
   readonly firstDelayMs?: number;
-  /** A pass that fails as the one before is told at debug level, and the recovery at info: for a loop that waits for others to come back. */
+  /** Logs a repeated failure at debug level, and the recovery at info: for a loop that waits for another component. */
   readonly quietRepeats?: boolean;
-  /** Part of the interval by which a pause may be longer, so that many agents do not march in step. Default 0. */
+  /** Fraction of the interval that is added at random, so that many agents do not act together. Default 0. */
   readonly jitter?: number;
-  /** What even a wake waits for after a pass, so that a storm of events is not a storm of passes. Default 1 s. */
+  /** Shortest pause after a pass, also for wakes, so that many events do not cause many passes. Default 1 s. */
   readonly minPauseMs?: number;
-  /** True: a pass that is due now is left out, neither done nor failed; the next one comes after the pause, or a wake. */
+  /** true = skip this pass, which then neither succeeds nor fails. */
   readonly isHeld?: () => boolean;
-  /** Told of each pass that was not cut off by a shutdown. */
+  /** Called after each pass that a shutdown did not interrupt. */
   readonly onResult?: (result: PassResult) => void;
   readonly wake?: Wake;
   readonly heartbeat?: Heartbeat;
@@ -35,11 +35,8 @@ export interface LoopOptions {
 const defaultMinPauseMs = 1_000;
 
 /**
- * Runs `task` now and then every `intervalMs`, until `signal` aborts.
- *
- * Passes never overlap: the interval is the pause between passes, so a slow pass
- * delays the next one instead of piling up behind it. A wake cuts the pause short,
- * the later the more passes failed in a row.
+ * Runs `task` at once and then after each pause of `intervalMs`, until `signal` aborts. Passes never overlap. A wake shortens the pause; the
+ * shortest pause doubles with every failure in a row.
  */
 export async function loop(
   task: (signal: AbortSignal) => Promise<void>,
@@ -59,7 +56,7 @@ export async function loop(
   heartbeat?.stop();
 }
 
-/** Passes that failed in a row, and why the last one did. */
+/** Failed passes in a row, and the cause of the last failure. */
 interface Streak {
   readonly failures: number;
   readonly cause: string;
@@ -67,14 +64,9 @@ interface Streak {
 
 const noFailures: Streak = { failures: 0, cause: '' };
 
-interface Standing {
-  readonly options: LoopOptions;
-  readonly streak: Streak;
-}
-
 async function pass(
   task: (signal: AbortSignal) => Promise<void>,
-  { options, streak }: Standing,
+  { options, streak }: { readonly options: LoopOptions; readonly streak: Streak },
   signal: AbortSignal,
 ): Promise<Streak> {
   const { clock, onResult } = options;
@@ -88,7 +80,7 @@ async function pass(
     return noFailures;
   } catch (err) {
     if (isShutdown(err, signal)) return noFailures;
-    const cause = withoutFigures(errorLine(err));
+    const cause = withoutNumbers(errorLine(err));
     logFailure(options, { err, isRepeat: streak.failures > 0 && cause === streak.cause });
     onResult?.({ ok: false, seconds: seconds() });
     return { failures: streak.failures + 1, cause };
@@ -107,10 +99,10 @@ function logRecovery({ name, log, quietRepeats = false }: LoopOptions, { failure
   if (quietRepeats && failures > 0) log.info({ loop: name, failures }, 'passes work again');
 }
 
-/** Two lines that differ in how long something took tell the same. */
-const withoutFigures = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
+/** Two causes that differ only in a number, e.g. a duration, are the same. */
+const withoutNumbers = (line: string): string => line.replaceAll(/\d[\d.]*/g, '0');
 
-/** An abort of anything but our own signal is a failure like any other. */
+/** An abort of any other signal is a failure. */
 const isShutdown = (err: unknown, signal: AbortSignal): boolean =>
   signal.aborted && (isAbort(err) || err === signal.reason);
 
@@ -121,7 +113,7 @@ async function pause(
 ): Promise<void> {
   const { intervalMs, jitter = 0, minPauseMs = defaultMinPauseMs, clock, random = Math.random } = options;
   const totalMs = intervalMs * (1 + jitter * random());
-  const deafMs = Math.min(totalMs, minPauseMs * 2 ** failures);
-  await clock.sleep(deafMs, signal);
-  if (!signal.aborted) await wake.sleep(totalMs - deafMs, clock, signal);
+  const shortestMs = Math.min(totalMs, minPauseMs * 2 ** failures);
+  await clock.sleep(shortestMs, signal);
+  if (!signal.aborted) await wake.sleep(totalMs - shortestMs, clock, signal);
 }

@@ -1,16 +1,16 @@
-import { setImmediate as turnOfOthers } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** Some milliseconds of work at most. */
+/** A few milliseconds of work. */
 const slice = 500;
 
 /**
- * Does something with each item, however many there are, without holding up everything else meanwhile (lease, probes, watches).
- * No signal: it waits for no I/O, and what was done is told even while we are stopping.
+ * Calls `each` for every item and yields to the event loop in between, so that lease, probes and watches continue. Takes no signal: it waits
+ * for no I/O, and results are reported even during a shutdown.
  */
 export async function inSlices<T>(items: Iterable<T>, each: (item: T) => void): Promise<void> {
   let done = 0;
   for (const item of items) {
     each(item);
-    if (++done % slice === 0) await turnOfOthers();
+    if (++done % slice === 0) await yieldToEventLoop();
   }
 }

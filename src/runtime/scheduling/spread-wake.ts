@@ -5,13 +5,13 @@ interface SpreadWakeOptions {
   readonly clock: Clock;
   /** A number from 0 to below 1. */
   readonly random: () => number;
-  /** The longest a wake is held back. */
+  /** Longest delay. */
   readonly spreadMs: number;
-  /** In the order in which they are to begin. */
+  /** In the order in which their loops start. */
   readonly wakes: readonly Wake[];
 }
 
-/** Holds a wake back for a random time, so that what thousands of processes learn at once does not make them act at once; triggers meanwhile add none. */
+/** Delays a wake by a random time, so that thousands of processes do not act on an event at once; triggers during the delay are merged. */
 export class SpreadWake {
   readonly #options: SpreadWakeOptions;
   #isHeld = false;
@@ -20,7 +20,7 @@ export class SpreadWake {
     this.#options = options;
   }
 
-  /** A wake is on its way. */
+  /** Whether a delayed wake is pending. */
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -30,7 +30,7 @@ export class SpreadWake {
     this.hold(random() * spreadMs, signal);
   }
 
-  /** As a trigger, for a time that was drawn already. */
+  /** Triggers with a given delay. */
   hold(ms: number, signal: AbortSignal): void {
     if (this.#isHeld || signal.aborted) return;
     this.#isHeld = true;

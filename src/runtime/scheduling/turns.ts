@@ -1,15 +1,15 @@
-/** Lets tasks that must not overlap run one after the other, in the order in which they asked. */
+/** A mutex: runs tasks one after the other, in the order of the calls. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Rejects as the task does, or with the signal's reason when that aborts before its turn. */
+  /** Rejects as the task does, or with the signal's reason if that aborts before the task starts. */
   take<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    const mine = this.#last.then(() => {
+    const result = this.#last.then(() => {
       signal.throwIfAborted();
       return task();
     });
-    // Who comes next waits for our end, not for our success.
-    this.#last = mine.catch(() => undefined);
-    return mine;
+    // The next task starts after this one, whether it succeeds or fails.
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 }

@@ -1,9 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/**
- * Lets events cut a loop's pause short. Level-triggered: any number of triggers make one pass, and one that comes
- * during a pass makes another.
- */
+/** Lets events shorten a loop's pause. Any number of triggers cause one pass; a trigger during a pass causes another. */
 export class Wake {
   #pending = false;
   #interrupt: (() => void) | undefined;
@@ -13,7 +10,7 @@ export class Wake {
     this.#interrupt?.();
   }
 
-  /** Forgets what was triggered so far: the pass that starts now reads the world anew. */
+  /** Drops pending triggers, because the pass that starts now reads everything anew. */
   reset(): void {
     this.#pending = false;
   }
@@ -22,7 +19,7 @@ export class Wake {
   async sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (this.#pending || signal.aborted) return;
     const interrupt = new AbortController();
-    // Not AbortSignal.any: the long-lived signal would remember each pause.
+    // Not AbortSignal.any: the long-lived signal would keep a reference to each pause.
     const stop = () => {
       interrupt.abort();
     };

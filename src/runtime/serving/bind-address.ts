@@ -1,11 +1,11 @@
 export interface BindAddress {
-  /** undefined = every address of the machine. */
+  /** undefined = all addresses. */
   readonly host: string | undefined;
   /** 0 = any free port. */
   readonly port: number;
 }
 
-/** `:8080`, `127.0.0.1:0`, `[::1]:8080`; 'disabled' for `0` and the empty text; undefined when it is none of these. */
+/** Parses `:8080`, `127.0.0.1:0` or `[::1]:8080`; 'disabled' for `0` and the empty text, undefined for anything else. */
 export function parseBindAddress(text: string): BindAddress | 'disabled' | undefined {
   if (text === '' || text === '0') return 'disabled';
   const [, bracketed, plain = '', digits = ''] =

@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Check } from './health.ts';
 
-// Each sample is a wake-up of an otherwise idle process: ten a second find every lag worth telling.
+// Each sample wakes an otherwise idle process; ten per second find every relevant lag.
 const resolutionMs = 100;
 const nanosecondsPerSecond = 1e9;
 
-/** How late the event loop ran its timers since the last reading. */
+/** The delay of timers since the last reading. */
 export class EventLoopLag {
   readonly #histogram = monitorEventLoopDelay({ resolution: resolutionMs });
 
@@ -17,9 +17,9 @@ export class EventLoopLag {
     this.#histogram.disable();
   }
 
-  /** The longest lag; starts a new window. */
+  /** Returns the longest lag and starts a new window. */
   takeMaxSeconds(): number {
-    // The histogram holds times between two ticks; an empty one returns the extremes of its range.
+    // The histogram has times between two ticks; an empty one returns the extremes of its range.
     const seconds =
       this.#histogram.count === 0 ? 0 : this.#histogram.max / nanosecondsPerSecond - resolutionMs / 1_000;
     this.#histogram.reset();
@@ -27,7 +27,7 @@ export class EventLoopLag {
   }
 }
 
-/** Live unless the event loop stood still for more than `limitMs` since the last probe. */
+/** Fails if the event loop was blocked for more than `limitMs` since the last probe. */
 export function eventLoopCheck(lag: Pick<EventLoopLag, 'takeMaxSeconds'>, limitMs: number): Check {
   return {
     name: 'event-loop',

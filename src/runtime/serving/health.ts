@@ -3,24 +3,24 @@ import type { Logger } from '../logging/logger.ts';
 import { printable } from '../text/printable.ts';
 
 export interface Check {
-  /** As in `/healthz/<name>`. */
+  /** The name in `/healthz/<name>`. */
   readonly name: string;
-  /** Why it fails; undefined when all is well. */
+  /** Why it fails; undefined = it passes. */
   check(): string | undefined;
 }
 
 interface HealthOptions {
   readonly bindAddress: string;
-  /** Fails = restart me: never depends on the API server or the container runtime. */
+  /** A failure restarts the process: must not depend on the API server or the container runtime. */
   readonly live: readonly Check[];
-  /** Fails = I cannot do my work yet. */
+  /** A failure means that the process cannot work yet. */
   readonly ready: readonly Check[];
   readonly log: Logger;
 }
 
 const ping: Check = { name: 'ping', check: () => undefined };
 
-/** Serves `/healthz` and `/readyz` as Kubernetes' own components do: `?verbose`, `?exclude=name`, `/healthz/<name>`. */
+/** Serves `/healthz` and `/readyz` like Kubernetes' components: `?verbose`, `?exclude=name`, `/healthz/<name>`. */
 export function startHealthServer({
   bindAddress,
   live,
@@ -31,11 +31,11 @@ export function startHealthServer({
     ['healthz', [ping, ...live]],
     ['readyz', [ping, ...ready]],
   ]);
-  const handler = (url: URL) => answerHealth(groups, url, log);
+  const handler = (url: URL) => healthReply(groups, url, log);
   return startHttpServer({ name: 'health probes', bindAddress, handler, log });
 }
 
-function answerHealth(groups: ReadonlyMap<string, readonly Check[]>, url: URL, log: Logger): HttpReply {
+function healthReply(groups: ReadonlyMap<string, readonly Check[]>, url: URL, log: Logger): HttpReply {
   const [, group = '', name = '', ...rest] = url.pathname.split('/');
   const checks = groups.get(group)?.filter((check) => name === '' || check.name === name) ?? [];
   if (checks.length === 0 || rest.length > 0) return { status: 404, body: 'not found\n' };
@@ -84,7 +84,7 @@ function reasonOf(check: Check): string | undefined {
   try {
     return check.check();
   } catch (err) {
-    // A broken check must not pass for a healthy one.
+    // A check that throws must not pass.
     return `check threw: ${String(err)}`;
   }
 }

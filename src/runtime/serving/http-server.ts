@@ -12,50 +12,49 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** Who asks. */
-interface HttpAsker {
-  /** The header, as it came. */
+interface RequestContext {
+  /** The unchanged header. */
   readonly authorization: string | undefined;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
 }
 
-/** Answers a GET or HEAD. */
-export type HttpHandler = (url: URL, asker: HttpAsker) => HttpReply | Promise<HttpReply>;
+/** Handles a GET or HEAD. */
+export type HttpHandler = (url: URL, context: RequestContext) => HttpReply | Promise<HttpReply>;
 
 interface HttpServerOptions {
-  /** What is served, for error messages: `metrics`. */
+  /** For error messages: `metrics`. */
   readonly name: string;
   readonly bindAddress: string;
   readonly handler: HttpHandler;
   readonly log: Logger;
-  /** With it TLS is served, and nothing else; a renewed certificate is shown to new connections. */
+  /** If set, serves only TLS; new connections use a renewed certificate. */
   readonly certificate?: ServingCertificate | undefined;
 }
 
 export interface ListeningServer {
-  /** `127.0.0.1:8080` or `[::]:8080`, with the real port; undefined when the bind address disables the server. */
+  /** `127.0.0.1:8080` or `[::]:8080`, with the actual port; undefined = disabled. */
   readonly address: string | undefined;
-  /** Stops listening and ends every connection, idle keep-alive ones too. */
+  /** Stops listening and closes every connection, also idle ones. */
   close(): Promise<void>;
 }
 
 const plainText = 'text/plain; charset=utf-8';
 
-// Probes and scrapes are small and quick: a client that dawdles must not hold a socket for Node's five minutes.
+// Probes and scrapes are short: a slow client must not hold a socket for Node's default of five minutes.
 const limits = { requestTimeout: 10_000, headersTimeout: 10_000, maxHeaderSize: 16_384 };
 
 const tlsLimits = { ...limits, handshakeTimeout: 10_000 };
 
-/** Serves `handler` over HTTP; rejects in one line when the address or the certificate cannot be had. */
+/** Serves `handler` over HTTP; rejects in one line if the address or the certificate cannot be used. */
 export async function startHttpServer(options: HttpServerOptions): Promise<ListeningServer> {
-  const where = parseBindAddress(options.bindAddress);
-  if (where === undefined) throw new Error(`serving ${options.name}: bad address ${options.bindAddress}`);
-  if (where === 'disabled') return { address: undefined, close: () => Promise.resolve() };
+  const address = parseBindAddress(options.bindAddress);
+  if (address === undefined) throw new Error(`serving ${options.name}: bad address ${options.bindAddress}`);
+  if (address === 'disabled') return { address: undefined, close: () => Promise.resolve() };
   const closing = new AbortController();
   try {
     const server = await createFor(options, closing.signal);
-    await listening(server, where);
+    await listening(server, address);
     server.on('error', (err) => {
       options.log.warn({ err, server: options.name }, 'http server error');
     });
@@ -69,7 +68,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Liste
 async function createFor(options: HttpServerOptions, closing: AbortSignal): Promise<Server> {
   const { certificate } = options;
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    void answer(request, response, options);
+    void respond(request, response, options);
   };
   if (certificate === undefined) return createServer(limits, onRequest);
   const pair = await certificate.read();
@@ -110,16 +109,16 @@ function close(server: Server, closing: AbortController): Promise<void> {
   });
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   options: HttpServerOptions,
 ): Promise<void> {
-  const gone = new AbortController();
+  const closed = new AbortController();
   response.once('close', () => {
-    gone.abort();
+    closed.abort();
   });
-  const reply = await replyTo(request, options, gone.signal);
+  const reply = await replyTo(request, options, closed.signal);
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, {
     'content-type': reply.contentType ?? plainText,
@@ -143,7 +142,7 @@ async function replyTo(
   try {
     return await handler(new URL(target), { authorization, signal });
   } catch (err) {
-    if (!signal.aborted) log.error({ err, server: name }, 'answering failed');
+    if (!signal.aborted) log.error({ err, server: name }, 'request failed');
     return { status: 500, body: 'internal error\n' };
   }
 }

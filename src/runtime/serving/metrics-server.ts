@@ -7,9 +7,9 @@ interface MetricsServerOptions {
   readonly bindAddress: string;
   readonly registry: Registry;
   readonly log: Logger;
-  /** With it TLS is served, and nothing else. */
+  /** If set, serves only TLS. */
   readonly certificate?: ServingCertificate | undefined;
-  /** Asked before anything is answered, with the Authorization header; who cannot be judged (it rejects) gets a 500. Default: all may read. */
+  /** Called first, with the Authorization header; if it rejects, the response is a 500. Default: everybody may read. */
   readonly authorize?: Authorize | undefined;
 }
 

@@ -5,7 +5,7 @@ interface BuildInfo {
   readonly revision: string;
 }
 
-/** Registers the usual metrics of a process and of Node, and the build. */
+/** Registers the default metrics of a process and of Node, and the build. */
 export function registerProcessMetrics(registry: Registry, { version, revision }: BuildInfo): void {
   collectDefaultMetrics({ register: registry });
   const help = '[ALPHA] What runs here, always 1.';

@@ -12,16 +12,16 @@ interface KeyPair {
 }
 
 interface ServingCertificateOptions {
-  /** Has `tls.crt` and `tls.key`, as a mounted Secret does. */
+  /** Contains `tls.crt` and `tls.key`, like a mounted Secret. */
   readonly directory: string;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
 }
 
-/** The kubelet brings a changed Secret within a minute or so; controller-runtime looks this often too. */
+/** The kubelet updates a mounted Secret within about a minute; controller-runtime reads as often. */
 const readEveryMs = 10_000;
 
-/** The certificate that a server shows, as it is in its directory now. */
+/** The certificate of a server, read from its directory. */
 export class ServingCertificate {
   readonly #options: ServingCertificateOptions;
 
@@ -29,7 +29,7 @@ export class ServingCertificate {
     this.#options = options;
   }
 
-  /** Rejects when a file is missing, or the two do not belong together. */
+  /** Rejects if a file is missing or the two do not match. */
   async read(): Promise<KeyPair> {
     const { directory } = this.#options;
     try {
@@ -45,18 +45,18 @@ export class ServingCertificate {
   }
 
   /**
-   * Tells of each other pair than `shown` until the signal aborts. It looks at the files, not at events: a Secret's files change by one
-   * symbolic link, others one by one. Half of a change does not belong together and waits for the next look.
+   * Calls `onChange` for each new pair until the signal aborts. Reads the files periodically instead of watching them: a Secret's files change
+   * by one symbolic link, others one by one. A half-finished change does not match and is read again.
    */
-  async follow(shown: KeyPair, onChange: (pair: KeyPair) => void, signal: AbortSignal): Promise<void> {
+  async follow(current: KeyPair, onChange: (pair: KeyPair) => void, signal: AbortSignal): Promise<void> {
     const { directory, clock, log } = this.#options;
-    let last = { pair: shown, trouble: '' };
+    let last = { pair: current, problem: '' };
     for (;;) {
       await clock.sleep(readEveryMs, signal);
       if (signal.aborted) return;
       const now = await this.#read(last.pair);
-      if (now.trouble !== '' && now.trouble !== last.trouble)
-        log.warn({ reason: now.trouble }, 'serving certificate cannot be read, the old one stays');
+      if (now.problem !== '' && now.problem !== last.problem)
+        log.warn({ reason: now.problem }, 'serving certificate cannot be read, keeping the old one');
       if (now.pair !== last.pair) {
         onChange(now.pair);
         log.info({ directory }, 'serving certificate replaced');
@@ -65,13 +65,13 @@ export class ServingCertificate {
     }
   }
 
-  async #read(known: KeyPair): Promise<{ readonly pair: KeyPair; readonly trouble: string }> {
+  async #read(known: KeyPair): Promise<{ readonly pair: KeyPair; readonly problem: string }> {
     try {
       const pair = await this.read();
       const isSame = pair.cert === known.cert && pair.key === known.key;
-      return { pair: isSame ? known : pair, trouble: '' };
+      return { pair: isSame ? known : pair, problem: '' };
     } catch (err) {
-      return { pair: known, trouble: errorLine(err) };
+      return { pair: known, problem: errorLine(err) };
     }
   }
 }

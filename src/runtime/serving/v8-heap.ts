@@ -1,19 +1,18 @@
 import { setFlagsFromString } from 'node:v8';
 
-// NODE_OPTIONS takes none of these flags, so they are set here, first of all.
+// NODE_OPTIONS does not accept these flags, so they are set here, before anything else runs.
 
 /**
- * Has one thread collect what is short-lived. In one or two megabytes there is little to share, and helpers that a busy machine, or the
- * limit of a container, does not let run would be waited for.
+ * Collects the young generation with one thread. It has one or two megabytes, and helper threads that a busy machine or a CPU limit does not
+ * schedule would delay the collection.
  */
 export function collectYoungAlone(): void {
   setFlagsFromString('--no-parallel-scavenge');
 }
 
 /**
- * While the heap is filled, hardly anything that has grown old in it is garbage, and V8 goes through all of it after each growth by a fifth:
- * a tenth of the CPU time of a list. Let it grow to twice its size before that; or, from the next time
- * on, as much as V8 itself thinks right.
+ * Lets the heap double before a full collection while caches fill; false restores V8's default. During a fill hardly any old object is
+ * garbage, and V8's collections after each growth by a fifth cost a tenth of the CPU time of a list.
  */
 export function letHeapDouble(isFilling: boolean): void {
   setFlagsFromString(`--heap-growing-percent=${isFilling ? 100 : 0}`);

@@ -3,7 +3,7 @@ const minuteMs = 60_000;
 const secondMs = 1000;
 const msPerUnit: Readonly<Record<string, number>> = { h: hourMs, m: minuteMs, s: secondMs, ms: 1 };
 
-/** Go's time.Duration holds 2^63 nanoseconds; what is longer is refused there too. */
+/** Go's time.Duration has at most 2^63 nanoseconds and refuses longer ones too. */
 const longestMs = 9_223_372_036_854;
 const form = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
 const part = /([\d.]+)(ms|s|m|h)/g;
@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
   return ms <= longestMs ? ms : undefined;
 }
 
-/** Milliseconds of a text that is known to be a Go duration. */
+/** Milliseconds of a valid Go duration. */
 export function durationMs(text: string): number {
   const parts = [...text.matchAll(part)];
   return Math.round(

@@ -1,14 +1,11 @@
-/**
- * Matches whole texts against a pattern in which `*` stands for any text and `?` for one character.
- * Never takes more than pattern × text steps, whatever the pattern.
- */
+/** Matches whole texts against a pattern: `*` is any text, `?` one character. Needs at most pattern × text steps. */
 export function globMatcher(pattern: string): (text: string) => boolean {
   if (/^\*+$/.test(pattern)) return () => true;
   if (!/[*?]/.test(pattern)) return (text) => text === pattern;
   return pattern.includes('?') ? (text) => matchesGlob(pattern, text) : literalMatcher(pattern);
 }
 
-/** Without `?` what stands between the stars is searched for, one after the other: as fast as `includes`. */
+/** Searches the parts between the stars one after the other: as fast as `includes`. */
 function literalMatcher(pattern: string): (text: string) => boolean {
   const head = pattern.slice(0, pattern.indexOf('*'));
   const tail = pattern.slice(pattern.lastIndexOf('*') + 1);
@@ -34,15 +31,15 @@ function matchesGlob(pattern: string, text: string): boolean {
   let afterStar = -1;
   let resume = 0;
   for (let t = 0; t < text.length;) {
-    const wanted = pattern[at];
-    if (wanted === '*') {
+    const expected = pattern[at];
+    if (expected === '*') {
       afterStar = ++at;
       resume = t;
-    } else if (wanted === '?' || wanted === text[t]) {
+    } else if (expected === '?' || expected === text[t]) {
       at++;
       t++;
     } else {
-      // Only the last star ever needs to take more: earlier ones have already found their shortest match.
+      // Only the last star may need a longer match: earlier ones already have their shortest match.
       if (afterStar < 0) return false;
       at = afterStar;
       t = ++resume;

@@ -1,4 +1,4 @@
-/** The candidate that a typing mistake away from `word` was probably meant. */
+/** The candidate most similar to `word`, if a typing mistake explains the difference. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   return candidates

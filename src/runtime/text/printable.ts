@@ -1,16 +1,10 @@
-/**
- * What a terminal or a reader would obey instead of show: control characters (C0, DEL, C1), line and paragraph separators, controls of the
- * text direction. A surrogate without its other half is shown differently everywhere.
- */
+/** Control characters (C0, DEL, C1), line and paragraph separators, controls of the text direction, lone surrogates. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
 
-/**
- * Makes invisible characters visible in one line of text. The escapes are those of JSON, so JSON in one line keeps its value. Idempotent:
- * a backslash stays as it is, and what was printable already does not change.
- */
+/** Escapes invisible characters as JSON does, so JSON in one line keeps its value. Idempotent: does not change printable text or backslashes. */
 export const printable = (text: string): string => text.replaceAll(invisible, escapeOf);
 
-/** Does the same to each line of a text whose lines are ours. */
+/** Does the same, but keeps line feeds: for text whose lines dustpan has written. */
 export const printableLines = (text: string): string =>
   text.replaceAll(invisible, (character) => (character === '\n' ? character : escapeOf(character)));
 

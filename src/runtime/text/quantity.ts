@@ -1,4 +1,4 @@
-/** What a suffix multiplies by: a power of ten times a power of two. */
+/** The factor of a suffix: a power of ten times a power of two. */
 interface Scale {
   readonly tens: number;
   readonly twos: number;
@@ -19,11 +19,11 @@ const binary: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 4
 
 /** Longer than any sensible quantity; keeps the arithmetic below small. */
 const maxLength = 64;
-/** Upstream holds quantities in an int64 and pins what is larger to its end. */
+/** Upstream stores quantities in an int64 and limits larger ones to its maximum. */
 const largest = 2n ** 63n - 1n;
 const form = /^([+-]?)(?=\.?\d)(\d*)\.?(\d*)([eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE]|)$/;
 
-/** Bytes of a Kubernetes Quantity such as `10Gi`, `1.5G`, `128974848` or `1e3`, rounded away from zero as upstream; undefined for anything else. */
+/** Bytes of a Kubernetes Quantity such as `10Gi`, `1.5G` or `1e3`, rounded away from zero like upstream; undefined for anything else. */
 export function parseQuantity(text: string): number | undefined {
   const match = text.length <= maxLength ? form.exec(text) : null;
   if (match === null) return undefined;
@@ -44,4 +44,20 @@ function scaleUp(value: bigint, power: number): bigint {
   if (power >= 0) return value * 10n ** BigInt(power);
   const divisor = 10n ** BigInt(-power);
   return (value + divisor - 1n) / divisor;
+}
+
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const decimalSuffixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+/** Formats bytes as Kubernetes does: the largest suffix without a fraction, `1536Mi` or `1500M`; no suffix for small values. */
+export function quantityText(bytes: number, form: 'binary' | 'decimal' = 'binary'): string {
+  const isBinary = form === 'binary' && Math.abs(bytes) >= 1024;
+  const [step, suffixes] = isBinary ? [1024, binarySuffixes] : [1000, decimalSuffixes];
+  let value = bytes;
+  let power = 0;
+  while (value !== 0 && value % step === 0 && power < suffixes.length - 1) {
+    value /= step;
+    power += 1;
+  }
+  return `${value}${suffixes[power] ?? ''}`;
 }

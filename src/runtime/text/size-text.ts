@@ -1,12 +1,12 @@
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Bytes as the kubelet writes them, with one digit behind the point: `1.5 GiB`. */
+/** Bytes in the kubelet's form, with one decimal: `1.5 GiB`. */
 export function kubeletSizeText(bytes: number): string {
   const power = powerOf(bytes);
   return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${units[power] ?? ''}`;
 }
 
-/** Bytes for a sentence, with three digits, in the binary units of kubectl: `1.50 GiB`. */
+/** Bytes in kubectl's binary units, with three digits: `1.50 GiB`. */
 export function sizeText(bytes: number): string {
   const power = powerOf(bytes);
   const value = bytes / 1024 ** power;

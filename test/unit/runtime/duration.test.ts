@@ -60,7 +60,7 @@ test.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-test('what is formatted parses to the same', property, () => {
+test('parses its own format', property, () => {
   fc.assert(
     fc.property(fc.nat({ max: 9_000_000_000_000 }), (ms) => parseDuration(formatDuration(ms)) === ms),
   );

@@ -68,7 +68,7 @@ describe('health probes', () => {
     expect(await get(path)).toEqual({ status, body });
   });
 
-  test('the reason of a failure is in the log, not in the answer', async () => {
+  test('the reason of a failure is in the log, not in the response', async () => {
     const { get, log } = await started();
     await get('/readyz');
     expect(log.lines).toMatchObject([

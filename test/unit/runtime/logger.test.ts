@@ -6,11 +6,11 @@ import { FakeClock } from '../../fakes/clock.ts';
 import { hostile, hostileText, raw } from '../../hostile.ts';
 import { property } from '../../property.ts';
 
-/** The lines that `say` makes, without their line feeds. */
-function linesOf(say: (log: Logger) => void, options: Partial<LoggerOptions> = {}): string[] {
+/** The lines that `write` logs, without their line feeds. */
+function linesOf(writeTo: (log: Logger) => void, options: Partial<LoggerOptions> = {}): string[] {
   const written: string[] = [];
   const write = (line: string) => written.push(line);
-  say(createLogger({ format: 'json', verbosity: 2, write, clock: new FakeClock(), ...options }));
+  writeTo(createLogger({ format: 'json', verbosity: 2, write, clock: new FakeClock(), ...options }));
   return written.flatMap((chunk) => chunk.replace(/\n$/, '').split('\n'));
 }
 
@@ -25,7 +25,7 @@ const fieldsOf = (fields: object): object => {
 const ts = '2026-01-15T12:00:00.000Z';
 
 describe('json lines', () => {
-  test('stand in the order that readers expect, written before the call returns', () => {
+  test('have the head first and are written before the call returns', () => {
     const lines = linesOf((log) => {
       log.named('podgc').info({ pod: { namespace: 'a', name: 'b' }, reason: 'Expired' }, 'deleting pod');
     });
@@ -35,20 +35,20 @@ describe('json lines', () => {
     expect(lines).toEqual([expected]);
   });
 
-  test('names add up', () => {
+  test('nested names are joined', () => {
     const lines = linesOf((log) => {
       log.named('podgc').named('pacing').warn({}, 'slow');
     });
     expect(lines).toEqual([`{"ts":"${ts}","level":"warn","logger":"podgc.pacing","msg":"slow"}`]);
   });
 
-  test('no field can pass for the level, the time or the message', () => {
+  test('no field can replace the level, the time or the message', () => {
     expect(fieldsOf({ level: 'error', msg: 'x', ts: 0, v: 9, a: 1 })).toEqual({
       ...{ ts, level: 'info', v: 2, msg: 'm', a: 1 },
     });
   });
 
-  test('the error comes last, as its line of causes', () => {
+  test('the error is last, in one line with its causes', () => {
     const err = new Error('listing pods', { cause: new Error('connect ECONNREFUSED') });
     const [line = ''] = linesOf((log) => {
       log.error({ err, loop: 'podgc' }, 'pass failed');
@@ -56,7 +56,7 @@ describe('json lines', () => {
     expect(line).toMatch(/"loop":"podgc","err":"listing pods: connect ECONNREFUSED"}$/);
   });
 
-  test('a message with a line feed is still one line', () => {
+  test('a message with a line feed is one line', () => {
     expect(
       linesOf((log) => {
         log.warn({}, 'a\nb');
@@ -85,7 +85,7 @@ describe('json lines', () => {
     { name: 'a big integer', value: 12n, expected: '12' },
     { name: 'a set', value: new Set(['a']), expected: ['a'] },
     { name: 'a map', value: new Map([['a', 1]]), expected: { a: 1 } },
-    { name: 'no number', value: NaN, expected: 'NaN' },
+    { name: 'NaN', value: NaN, expected: 'NaN' },
     { name: 'an error in a list', value: [new Error('no')], expected: ['no'] },
     { name: 'null', value: null, expected: null },
     { name: 'a function', value: () => 1, expected: undefined },
@@ -100,7 +100,7 @@ describe('json lines', () => {
       expected: 'got [redacted] from',
     },
     {
-      name: 'two tokens in a text that speaks of a Bearer',
+      name: 'two tokens in a text with the word Bearer',
       value: 'a Bearer sent Bearer x, then eyJa.eyJb.c',
       expected: 'a Bearer [redacted] Bearer [redacted] then [redacted]',
     },
@@ -110,7 +110,7 @@ describe('json lines', () => {
     expect(fieldsOf({ value })).toEqual({ ts, level: 'info', v: 2, msg: 'm', value: expected });
   });
 
-  test('a cycle does not end the process', () => {
+  test('a cycle is cut', () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     expect(JSON.stringify(fieldsOf({ cycle }))).toContain('[too deep]');
@@ -157,9 +157,9 @@ describe('text lines', () => {
     { name: 'a text with a line feed', fields: { why: 'a\nb' }, expected: String.raw`why="a\nb"` },
     { name: 'a number', fields: { deleted: 3 }, expected: 'deleted=3' },
     { name: 'a list', fields: { names: ['a'] }, expected: 'names=["a"]' },
-    { name: 'nothing', fields: { gone: undefined }, expected: '' },
+    { name: 'nothing', fields: { none: undefined }, expected: '' },
     {
-      name: 'a name that begins another field',
+      name: 'a name that contains another field',
       fields: { pod: { namespace: 'a', name: 'b reason=Expired' } },
       expected: 'pod="a/b reason=Expired"',
     },
@@ -189,13 +189,13 @@ describe.each(['json', 'text'] as const)('a line as %s', (format) => {
     return lines[0] ?? '';
   };
 
-  test('shows what would clear the screen or forge another line', () => {
+  test('escapes text that would clear the screen or forge another line', () => {
     expect(lineOf(hostile)).not.toMatch(raw);
     expect(lineOf(hostile)).toContain(String.raw`\u009b2J`);
     expect(lineOf(hostile)).toContain(String.raw`\u202e`);
   });
 
-  test('shows nothing raw, whatever comes in', property, () => {
+  test('escapes every control character', property, () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(lineOf(text)).not.toMatch(raw);
@@ -204,7 +204,7 @@ describe.each(['json', 'text'] as const)('a line as %s', (format) => {
   });
 });
 
-test('what is escaped in JSON has its value still', property, () => {
+test('escaped JSON keeps its value', property, () => {
   fc.assert(
     fc.property(hostileText, (value) => {
       expect(fieldsOf({ value })).toHaveProperty('value', value);

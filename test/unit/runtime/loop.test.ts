@@ -7,7 +7,7 @@ import { RecordingLogger } from '../../fakes/recording-logger.ts';
 
 type Task = (signal: AbortSignal) => Promise<void>;
 
-/** A running loop whose passes are counted; `passes` says when each began. */
+/** Starts a loop; `passes` are the start times of its passes. */
 function running(
   task: Task = () => Promise.resolve(),
   { clock = new SettlingClock(), ...options }: Partial<LoopOptions> & { clock?: SettlingClock } = {},
@@ -50,7 +50,7 @@ describe('loop', () => {
     expect(passes).toHaveLength(2);
   });
 
-  test('ends when told, in the middle of a pause', async () => {
+  test('ends when the signal aborts during a pause', async () => {
     const { stop, done, passes } = running();
     await settled();
     stop.abort();
@@ -58,7 +58,7 @@ describe('loop', () => {
     expect(passes).toEqual([0]);
   });
 
-  test('a pass cut off by the shutdown is no failure and no result', async () => {
+  test('a pass that a shutdown interrupts is not a failure and has no result', async () => {
     const untilAborted: Task = (signal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => {
@@ -72,13 +72,13 @@ describe('loop', () => {
     expect(results).toEqual([]);
   });
 
-  test('an abort that nobody asked for is a failure', async () => {
+  test('an abort of another signal is a failure', async () => {
     const { results } = running(() => Promise.reject(new DOMException('aborted', 'AbortError')));
     await settled();
     expect(results).toEqual([{ ok: false, seconds: 0 }]);
   });
 
-  test('a failure is logged and counted once, and the loop goes on', async () => {
+  test('a failure is logged and counted once, and the loop continues', async () => {
     const { clock, log, results, passes } = running(failing);
     await settled();
     expect(log.lines).toMatchObject([{ level: 'error', message: 'pass failed', fields: { loop: 'test' } }]);
@@ -88,7 +88,7 @@ describe('loop', () => {
     expect(passes).toEqual([0, 20_000]);
   });
 
-  test('tells how long a pass took', async () => {
+  test('reports the duration of a pass', async () => {
     const clock = new SettlingClock();
     const { results } = running((signal) => clock.sleep(2_500, signal), { clock });
     await clock.advance(2_500);
@@ -107,7 +107,7 @@ describe('loop', () => {
 });
 
 describe('the first pass', () => {
-  test('waits for its delay, whatever wakes the loop', async () => {
+  test('waits for its delay even after a wake', async () => {
     const { clock, wake, passes } = running(undefined, { firstDelayMs: 7_000 });
     await settled();
     wake.trigger();
@@ -117,7 +117,7 @@ describe('the first pass', () => {
     expect(passes).toEqual([7_000]);
   });
 
-  test('never begins when the loop is told to end before', async () => {
+  test('never starts if the signal aborts before', async () => {
     const { stop, done, passes } = running(undefined, { firstDelayMs: 7_000 });
     await settled();
     stop.abort();
@@ -126,7 +126,7 @@ describe('the first pass', () => {
   });
 });
 
-test('quiet repeats: a cause is told once, another one anew, and the recovery', async () => {
+test('quiet repeats: logs each cause once at error level, and the recovery', async () => {
   const outcomes = ['took 1.5 s', 'took 20 s', 'refused', undefined, undefined, 'refused'];
   const task: Task = () => {
     const cause = outcomes.shift();
@@ -145,7 +145,7 @@ test('quiet repeats: a cause is told once, another one anew, and the recovery', 
   expect(results.filter(({ ok }) => !ok)).toHaveLength(4);
 });
 
-test('a pass that is held is neither done nor failed: nothing is told of it, and what failed before has not recovered', async () => {
+test('a held pass neither succeeds nor fails: it is not reported, and an earlier failure has not recovered', async () => {
   let isHeld = false;
   const { clock, log, passes, results } = running(failing, {
     ...{ quietRepeats: true, minPauseMs: 0, isHeld: () => isHeld },
@@ -163,7 +163,7 @@ test('a pass that is held is neither done nor failed: nothing is told of it, and
   ]);
 });
 
-test('whether a pass is held belongs to it: an error there is a failed pass, and the loop goes on', async () => {
+test('an error of `isHeld` is a failed pass, and the loop continues', async () => {
   const isHeld = (): boolean => {
     throw new Error('no such field');
   };
@@ -176,7 +176,7 @@ test('whether a pass is held belongs to it: an error there is a failed pass, and
 });
 
 describe('wake', () => {
-  test('cuts a pause short', async () => {
+  test('shortens a pause', async () => {
     const { clock, wake, passes } = running();
     await settled();
     await clock.advance(5_000);
@@ -185,7 +185,7 @@ describe('wake', () => {
     expect(passes).toEqual([0, 5_000]);
   });
 
-  test('waits for the least pause, and a storm makes one pass', async () => {
+  test('waits for the shortest pause, and many triggers cause one pass', async () => {
     const { clock, wake, passes } = running();
     await settled();
     for (let event = 0; event < 100; event++) wake.trigger();
@@ -197,7 +197,7 @@ describe('wake', () => {
     expect(passes).toEqual([0, 1_000]);
   });
 
-  test('during a pass makes another pass', async () => {
+  test('during a pass causes another pass', async () => {
     const clock = new SettlingClock();
     const { wake, passes } = running((signal) => clock.sleep(3_000, signal), { clock });
     await clock.advance(1_000);
@@ -207,7 +207,7 @@ describe('wake', () => {
     expect(passes).toEqual([0, 4_000]);
   });
 
-  test('waits longer with every failure in a row, but never past the interval', async () => {
+  test('waits longer with every failure in a row, but never longer than the interval', async () => {
     const clock = new SettlingClock();
     const { passes, wake } = running(failing, { clock });
     await settled();
@@ -221,10 +221,13 @@ describe('wake', () => {
 
 describe('heartbeat', () => {
   test.each([
-    { name: 'before the loop runs all is well', beats: [], at: 100_000, expected: undefined },
-    { name: 'well within the limit', beats: [0], at: 60_000, expected: undefined },
-    { name: 'too long after the last pass', beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
-    { name: 'a later pass counts', beats: [0, 50_000], at: 61_000, expected: undefined },
+    { name: 'passes before the loop starts', beats: [], at: 100_000, expected: undefined },
+    { name: 'passes within the limit', beats: [0], at: 60_000, expected: undefined },
+    {
+      name: 'fails too long after the last pass',
+      ...{ beats: [0], at: 61_000, expected: 'no pass completed for 61 s' },
+    },
+    { name: 'counts from the last pass', beats: [0, 50_000], at: 61_000, expected: undefined },
   ])('$name', async ({ beats, at, expected }) => {
     const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
@@ -236,7 +239,7 @@ describe('heartbeat', () => {
     expect(heartbeat.check()).toBe(expected);
   });
 
-  test('a failing loop is alive, a hanging one is not, an ended one is not missed', async () => {
+  test('passes for a failing loop, fails for a hanging one, passes for an ended one', async () => {
     const clock = new SettlingClock();
     const heartbeat = new Heartbeat('podgc', 60_000, clock);
     const tasks: Task[] = [failing, (signal) => clock.sleep(1e9, signal)];

@@ -29,7 +29,7 @@ describe('metrics server', () => {
     expect(await response.text()).toContain('dustpan_x 3\n');
   });
 
-  test('says where the metrics are', async () => {
+  test('names the path of the metrics on any other path', async () => {
     const { url } = await started();
     const response = await fetch(url);
     expect({ status: response.status, body: await response.text() }).toEqual({
@@ -38,7 +38,7 @@ describe('metrics server', () => {
     });
   });
 
-  test('a metric that cannot be collected is one error in the log', async () => {
+  test('logs one error if a metric cannot be collected', async () => {
     const registry = new Registry();
     new Gauge({
       name: 'dustpan_bad',
@@ -51,7 +51,7 @@ describe('metrics server', () => {
     const { url, log } = await started(registry);
     expect((await fetch(`${url}/metrics`)).status).toBe(500);
     expect(log.lines).toMatchObject([
-      { level: 'error', message: 'answering failed', fields: { server: 'metrics' } },
+      { level: 'error', message: 'request failed', fields: { server: 'metrics' } },
     ]);
   });
 
@@ -61,7 +61,7 @@ describe('metrics server', () => {
     await server.close();
   });
 
-  test('an address in use is one clear line', async () => {
+  test('reports an address in use in one line', async () => {
     const { server } = await started();
     const second: unknown = await started(new Registry(), server.address).catch((err: unknown) => err);
     expect(errorLine(second)).toMatch(
@@ -69,7 +69,7 @@ describe('metrics server', () => {
     );
   });
 
-  test('closing ends a kept-alive connection', async () => {
+  test('closes a keep-alive connection', async () => {
     const { server } = await started();
     const [host, port] = (server.address ?? '').split(':');
     const socket = connect(Number(port), host);
@@ -94,30 +94,17 @@ describe('process metrics', () => {
     'process_start_time_seconds',
     'nodejs_heap_size_used_bytes',
     'nodejs_eventloop_lag_p99_seconds',
-  ])('have %s, which the dashboard shows', async (name) => {
+  ])('include %s, which the dashboard shows', async (name) => {
     expect(await registered().metrics()).toMatch(new RegExp(`^${name} \\S+$`, 'm'));
   });
 
-  test('tell the build', async () => {
+  test('include the build', async () => {
     const text = await registered().metrics();
     const info = `dustpan_build_info{version="1.2.3",revision="abc",nodeversion="${process.version}"} 1`;
     expect(text).toContain(info);
   });
+});
 
-  test('figures are of this process, and counters do not add up over scrapes', async () => {
-    const registry = registered();
-    await registry.metrics();
-    const text = await registry.metrics();
-    const figure = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
-    expect(figure('process_cpu_seconds_total')).toBeLessThanOrEqual(
-      process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
-    );
-    expect(figure('process_resident_memory_bytes')).toBeGreaterThan(1e7);
-    expect(figure('process_start_time_seconds')).toBeLessThanOrEqual(Math.ceil(Date.now() / 1_000));
-  });
-
-  test('a lag that nothing was measured of is none', () => {
-    const lag = new EventLoopLag();
-    expect(lag.takeMaxSeconds()).toBe(0);
-  });
+test('the event loop lag is 0 without a measurement', () => {
+  expect(new EventLoopLag().takeMaxSeconds()).toBe(0);
 });

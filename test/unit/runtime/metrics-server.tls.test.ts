@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** As the kubelet does it: a new folder, and one link that is replaced. */
+/** Mounts a certificate like the kubelet: a new folder, and one replaced link. */
 let generation = 0;
 function mount(material: Pick<Material, 'chain' | 'key'> | undefined): void {
   if (material === undefined) throw new Error('no certificate');
@@ -55,25 +55,25 @@ async function start(authorize?: Authorize): Promise<void> {
   server = await startMetricsServer({ ...options, certificate, authorize });
 }
 
-interface Answer {
+interface Response {
   readonly status: number | undefined;
   readonly body: string;
-  /** Of the leaf that the server showed. */
+  /** Fingerprint of the server's certificate. */
   readonly fingerprint: string;
 }
 
-/** On a connection of its own, that trusts this CA alone. */
-function get(path: string, ca: string | undefined, headers: Record<string, string> = {}): Promise<Answer> {
+/** Sends a request on a new connection that trusts only this CA. */
+function get(path: string, ca: string | undefined, headers: Record<string, string> = {}): Promise<Response> {
   const [host, port] = (server?.address ?? '').split(':');
   return new Promise((resolve, reject) => {
-    const asked = request({ host, port, path, ca, headers, agent: false }, (response) => {
+    const sent = request({ host, port, path, ca, headers, agent: false }, (response) => {
       const socket = response.socket as TLSSocket;
       const { fingerprint256 } = socket.getPeerCertificate();
       void text(response).then((body) => {
         resolve({ status: response.statusCode, body, fingerprint: fingerprint256 });
       });
     });
-    asked.on('error', reject).end();
+    sent.on('error', reject).end();
   });
 }
 
@@ -83,14 +83,14 @@ describe('with a certificate', () => {
     mount(first);
   });
 
-  test('TLS is served, and nothing else', async () => {
+  test('serves only TLS', async () => {
     await start();
     expect(await get('/metrics', first?.ca)).toMatchObject({ status: 200 });
     await expect(get('/metrics', second?.ca)).rejects.toThrow(/unable to verify|self.signed/i);
     await expect(fetch(`http://${server?.address ?? ''}/metrics`)).rejects.toThrow();
   });
 
-  test('a renewed one is shown after ten seconds, without a restart', async () => {
+  test('uses a renewed certificate after ten seconds, without a restart', async () => {
     await start();
     const { fingerprint } = await get('/metrics', first?.ca);
     mount(second);
@@ -102,11 +102,11 @@ describe('with a certificate', () => {
     await expect(get('/metrics', first?.ca)).rejects.toThrow();
   });
 
-  test('half a renewal, or none that can be read, leaves the old one and is told once', async () => {
+  test('keeps the old certificate during half a renewal, and logs one warning', async () => {
     await start();
     const { fingerprint } = await get('/metrics', first?.ca);
     mount({ chain: second?.chain ?? '', key: first?.key ?? '' });
-    for (let looks = 0; looks < 3; looks += 1) {
+    for (let reads = 0; reads < 3; reads += 1) {
       await waitFor(() => clock.sleeping.includes(10_000));
       clock.advance(10_000);
     }
@@ -114,7 +114,7 @@ describe('with a certificate', () => {
     expect(log.lines).toMatchObject([
       {
         level: 'warn',
-        message: 'serving certificate cannot be read, the old one stays',
+        message: 'serving certificate cannot be read, keeping the old one',
         fields: { reason: expect.stringMatching(/key values mismatch/) as unknown },
       },
     ]);
@@ -125,7 +125,7 @@ describe('with a certificate', () => {
     expect((await get('/metrics', second?.ca)).fingerprint).not.toBe(fingerprint);
   });
 
-  test('closing ends the looks at it', async () => {
+  test('stops reading the certificate when it is closed', async () => {
     await start();
     await until(() => clock.sleeping.length > 0);
     await server?.close();
@@ -133,7 +133,7 @@ describe('with a certificate', () => {
   });
 });
 
-test('without its files nothing is served, and one line says why', async () => {
+test('reports missing files in one line and does not start', async () => {
   const problem: unknown = await start().catch((err: unknown) => err);
   expect(errorLine(problem)).toMatch(
     /^serving metrics on 127\.0\.0\.1:0: reading the serving certificate in \S+: ENOENT/,
@@ -147,31 +147,31 @@ describe('with authorization', () => {
   });
 
   const byToken: Authorize = (authorization, path) => {
-    if (path !== '/metrics') throw new Error(`asked about ${path}`);
-    if (authorization === 'Bearer trouble') return Promise.reject(new Error('making a TokenReview'));
+    if (path !== '/metrics') throw new Error(`unexpected path ${path}`);
+    if (authorization === 'Bearer error') return Promise.reject(new Error('making a TokenReview'));
     if (authorization === undefined) return Promise.resolve('unauthenticated');
     return Promise.resolve(authorization === 'Bearer reader' ? 'allowed' : 'forbidden');
   };
-  const as = (path: string, token?: string): Promise<Answer> =>
+  const getAs = (path: string, token?: string): Promise<Response> =>
     get(path, first?.ca, token === undefined ? {} : { authorization: `Bearer ${token}` });
 
   test.each([
-    { name: 'the right one', path: '/metrics', token: 'reader', status: 200 },
-    { name: 'none', path: '/metrics', token: undefined, status: 401 },
-    { name: 'a stranger', path: '/metrics', token: 'stranger', status: 403 },
-    { name: 'one that cannot be judged', path: '/metrics', token: 'trouble', status: 500 },
-    { name: 'none, and there is nothing', path: '/other', token: undefined, status: 401 },
-    { name: 'the right one, and there is nothing', path: '/other', token: 'reader', status: 404 },
-  ])('token of $name', async ({ path, token, status }) => {
+    { name: 'a valid token', path: '/metrics', token: 'reader', status: 200 },
+    { name: 'no token', path: '/metrics', token: undefined, status: 401 },
+    { name: 'a token without permission', path: '/metrics', token: 'stranger', status: 403 },
+    { name: 'a token whose review fails', path: '/metrics', token: 'error', status: 500 },
+    { name: 'no token on an unknown path', path: '/other', token: undefined, status: 401 },
+    { name: 'a valid token on an unknown path', path: '/other', token: 'reader', status: 404 },
+  ])('$name: $status', async ({ path, token, status }) => {
     await start(byToken);
-    const answer = await as(path, token);
-    expect(answer.status).toBe(status);
-    expect(answer.body).not.toContain('TokenReview');
-    expect(log.lines.map(({ message }) => message)).toEqual(status === 500 ? ['answering failed'] : []);
+    const response = await getAs(path, token);
+    expect(response.status).toBe(status);
+    expect(response.body).not.toContain('TokenReview');
+    expect(log.lines.map(({ message }) => message)).toEqual(status === 500 ? ['request failed'] : []);
   });
 });
 
-/** File system and sockets answer in their own time. */
+/** Waits for real files and sockets. */
 async function waitFor(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!holds()) {

@@ -4,8 +4,8 @@ import { nearest } from '../../../src/runtime/text/nearest.ts';
 const commands = ['controller', 'agent', 'plan', 'status', 'version'];
 
 test.each([
-  { name: 'a letter left out', word: 'controler', expected: 'controller' },
-  { name: 'a letter too many', word: 'plann', expected: 'plan' },
+  { name: 'a missing letter', word: 'controler', expected: 'controller' },
+  { name: 'an extra letter', word: 'plann', expected: 'plan' },
   { name: 'a wrong letter', word: 'plen', expected: 'plan' },
   { name: 'neighbours swapped', word: 'paln', expected: 'plan' },
   { name: 'neighbours swapped at the start', word: 'lpan', expected: 'plan' },
@@ -13,7 +13,7 @@ test.each([
   { name: 'the word itself', word: 'plan', expected: 'plan' },
   { name: 'two mistakes in a long word', word: 'contrler', expected: 'controller' },
   { name: 'two mistakes in a short word', word: 'pxxn', expected: undefined },
-  { name: 'letters swapped that are no neighbours', word: 'nlap', expected: undefined },
+  { name: 'distant letters swapped', word: 'nlap', expected: undefined },
   { name: 'something else', word: 'prune', expected: undefined },
   { name: 'nothing', word: '', expected: undefined },
 ])('nearest: $name', ({ word, expected }) => {

@@ -8,7 +8,7 @@ test.each([
   { name: 'plain text', text: 'default/app-7f', expected: 'default/app-7f' },
   { name: 'letters of any script, emoji and joiners', text: 'ñ 猫 👩‍🚀 …', expected: 'ñ 猫 👩‍🚀 …' },
   { name: 'a backslash', text: String.raw`C:\u001b`, expected: String.raw`C:\u001b` },
-  { name: 'a space that keeps words together', text: 'a\u00a0b', expected: 'a\u00a0b' },
+  { name: 'a no-break space', text: 'a\u00a0b', expected: 'a\u00a0b' },
   { name: 'ESC', text: '\u001b[2J', expected: String.raw`\u001b[2J` },
   { name: 'a line feed', text: 'a\nb', expected: String.raw`a\nb` },
   { name: 'a carriage return', text: 'a\rb', expected: String.raw`a\rb` },
@@ -26,14 +26,14 @@ test.each([
   { name: 'embeddings', text: '\u202a\u202b\u202c', expected: String.raw`\u202a\u202b\u202c` },
   { name: 'overrides', text: '\u202dabc\u202e', expected: String.raw`\u202dabc\u202e` },
   { name: 'isolates', text: '\u2066\u2067\u2068\u2069', expected: String.raw`\u2066\u2067\u2068\u2069` },
-  { name: 'half a pair', text: '\ud83d!', expected: String.raw`\ud83d!` },
-  { name: 'the other half', text: '\ude80', expected: String.raw`\ude80` },
+  { name: 'a lone high surrogate', text: '\ud83d!', expected: String.raw`\ud83d!` },
+  { name: 'a lone low surrogate', text: '\ude80', expected: String.raw`\ude80` },
 ])('$name', ({ text, expected }) => {
   expect(printable(text)).toBe(expected);
 });
 
-describe('whatever the text', () => {
-  test('nothing invisible is left, and twice is as good as once', property, () => {
+describe('any text', () => {
+  test('has no invisible character left, and is not escaped twice', property, () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const shown = printable(text);
@@ -43,7 +43,7 @@ describe('whatever the text', () => {
     );
   });
 
-  test('JSON in one line keeps its value', property, () => {
+  test('as JSON in one line keeps its value', property, () => {
     fc.assert(
       fc.property(hostileText, hostileText, (key, value) => {
         const json = JSON.stringify({ [`k${key}`]: value });
@@ -52,7 +52,7 @@ describe('whatever the text', () => {
     );
   });
 
-  test('line feeds alone stay where lines are ours', property, () => {
+  test('keeps only line feeds in `printableLines`', property, () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         expect(printableLines(text)).toBe(text.split('\n').map(printable).join('\n'));

@@ -17,7 +17,7 @@ test.each([
   expect(parseRfc3339(text)).toBe(ms);
 });
 
-test('a fraction is written only where there is one', () => {
+test('formats a fraction only if it is not zero', () => {
   expect(formatRfc3339(new Date(1_768_478_400_000))).toBe('2026-01-15T12:00:00Z');
   expect(formatRfc3339(new Date(1_768_478_400_500))).toBe('2026-01-15T12:00:00.500Z');
 });

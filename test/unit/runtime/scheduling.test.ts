@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { inSlices } from '../../../src/runtime/scheduling/slices.ts';
+import { SpreadWake } from '../../../src/runtime/scheduling/spread-wake.ts';
+import { Turns } from '../../../src/runtime/scheduling/turns.ts';
+import { Wake } from '../../../src/runtime/scheduling/wake.ts';
+import { SettlingClock, settled } from '../../fakes/settling-clock.ts';
+
+const never = new AbortController().signal;
+
+test('tasks run one after the other, in the order of the calls, also after a failure', async () => {
+  const clock = new SettlingClock();
+  const mutex = new Turns();
+  const steps: string[] = [];
+  const task =
+    (name: string, ms: number, fails = false) =>
+    async (): Promise<string> => {
+      steps.push(`${name} starts`);
+      await clock.sleep(ms, never);
+      steps.push(`${name} ends`);
+      if (fails) throw new Error(name);
+      return name;
+    };
+  const results = Promise.allSettled([
+    mutex.take(task('a', 30, true), never),
+    mutex.take(task('b', 10), never),
+    mutex.take(task('c', 1), never),
+  ]);
+  for (let ms = 0; ms < 60; ms++) await clock.advance(1);
+  expect(steps).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+});
+
+test('a task whose signal aborts while it waits does not start', async () => {
+  const clock = new SettlingClock();
+  const mutex = new Turns();
+  const stop = new AbortController();
+  const first = mutex.take(() => clock.sleep(10, never), never);
+  let started = false;
+  const second = mutex.take(() => {
+    started = true;
+    return Promise.resolve();
+  }, stop.signal);
+  const refused = expect(second).rejects.toThrow(/aborted/);
+  await settled();
+  stop.abort();
+  await clock.advance(10);
+  await first;
+  await refused;
+  expect(started).toBe(false);
+});
+
+describe('a spread wake', () => {
+  function spread() {
+    const clock = new SettlingClock();
+    const triggered: string[] = [];
+    const wakes = ['first', 'second'].map((name) => {
+      const wake = new Wake();
+      wake.trigger = () => triggered.push(name);
+      return wake;
+    });
+    return { clock, triggered, wake: new SpreadWake({ clock, random: () => 0.5, spreadMs: 10_000, wakes }) };
+  }
+
+  test('triggers its wakes once after a random part of the spread; a later trigger starts anew', async () => {
+    const { clock, triggered, wake } = spread();
+    wake.trigger(never);
+    wake.trigger(never);
+    await clock.advance(4_999);
+    expect(triggered).toEqual([]);
+    await clock.advance(1);
+    expect(triggered).toEqual(['first', 'second']);
+    wake.trigger(never);
+    await clock.advance(5_000);
+    expect(triggered).toHaveLength(4);
+  });
+
+  test('keeps a given delay; a trigger meanwhile changes nothing', async () => {
+    const { clock, triggered, wake } = spread();
+    wake.hold(7_000, never);
+    wake.trigger(never);
+    await clock.advance(6_999);
+    expect([wake.isHeld, triggered]).toEqual([true, []]);
+    await clock.advance(1);
+    expect([wake.isHeld, triggered]).toEqual([false, ['first', 'second']]);
+  });
+
+  test('does nothing after an abort', async () => {
+    const { clock, wake } = spread();
+    wake.trigger(AbortSignal.abort());
+    await settled();
+    expect(clock.sleeping).toBe(0);
+  });
+});
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
+
+describe('in slices', () => {
+  test('handles every item in order', async () => {
+    const seen: number[] = [];
+    await inSlices(numbers(1_234), (item) => seen.push(item));
+    expect(seen).toEqual(numbers(1_234));
+  });
+
+  test('yields to the event loop before the last of many items', async () => {
+    let seen = 0;
+    let seenByOthers = 0;
+    setImmediate(() => {
+      seenByOthers = seen;
+    });
+    await inSlices(numbers(5_000), () => seen++);
+    expect(seenByOthers).toBeGreaterThan(0);
+    expect(seenByOthers).toBeLessThan(5_000);
+  });
+
+  test('rejects with the error of an item', async () => {
+    const failing = inSlices(numbers(10), (item) => {
+      if (item === 3) throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+  });
+});
