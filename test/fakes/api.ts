@@ -77,14 +77,14 @@ export class FakeApi implements KubeTransport {
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const { body } = await this.#respond(request, signal);
     if (typeof body === 'function') throw new Error('a watch is a stream');
-    return { status: 200, headers: {}, body: Buffer.concat([...body]) };
+    return { status: 200, headers: {}, body: Buffer.from(body) };
   }
 
   async *stream(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
     await new Promise((resolve) => setImmediate(resolve));
     const { body } = await this.#respond(request, signal);
     if (typeof body !== 'function') {
-      yield* pieces(Buffer.concat([...body]));
+      yield* pieces(Buffer.from(body));
       return;
     }
     const stream = new Stream(signal);
@@ -119,7 +119,7 @@ export class FakeApi implements KubeTransport {
     signal.throwIfAborted();
     const { status, body } = response;
     if (status < 300 || typeof body === 'function') return response;
-    throw refusal(request, { status, headers: {}, body: Buffer.concat([...body]) });
+    throw refusal(request, { status, headers: {}, body: Buffer.from(body) });
   }
 
   #apiRequest({

@@ -19,21 +19,21 @@ import { Store } from './store.ts';
 import { Watch, type WatchSink } from './watch.ts';
 import { create, patch, update } from './write.ts';
 
-/** A response: whole, in pieces, or a watch that goes on. */
 export interface ApiResponse {
   readonly status: number;
   readonly type: string;
   readonly retryAfterSeconds?: number | undefined;
-  readonly body: Iterable<Uint8Array> | ((sink: WatchSink) => Watch);
+  /** A function starts a watch. */
+  readonly body: Uint8Array | ((sink: WatchSink) => Watch);
 }
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
-/** The API server, without a transport and without users. */
+/** The API server without transport and users. */
 export class ApiServer {
   readonly registry = new Registry();
   readonly #store = new Store();
-  /** The objects, without requests. */
+  /** Direct access to the objects. */
   readonly objects = new DirectStore(this.registry, this.#store);
   readonly #watches = new Set<Watch>();
 
@@ -41,11 +41,7 @@ export class ApiServer {
     for (const name of namespaces) this.objects.ensureNamespace(name);
   }
 
-  get watching(): number {
-    return this.#watches.size;
-  }
-
-  /** Never throws: a failure is a response. */
+  /** Never throws: a failure is a response too. */
   handle(request: ApiRequest): ApiResponse {
     try {
       return this.#serve(callOf(request, { registry: this.registry, store: this.#store }), request.accept);
@@ -54,7 +50,7 @@ export class ApiServer {
     }
   }
 
-  /** Ends open watches, as a server does that is shut down. */
+  /** Ends open watches, like a server that shuts down. */
   closeWatches(): void {
     for (const watch of this.#watches) watch.close();
   }
@@ -64,12 +60,12 @@ export class ApiServer {
     for (const watch of this.#watches) watch.fail(failure);
   }
 
-  /** Forgets the past: older revisions and continue tokens are expired. */
+  /** Expires older revisions and continue tokens. */
   compact(): void {
     this.#store.compact();
   }
 
-  /** Also ends open watches with a 410. */
+  /** Compacts, and ends open watches with a 410. */
   expireWatches(): void {
     this.compact();
     for (const watch of this.#watches) watch.expire();
@@ -121,7 +117,7 @@ export class ApiServer {
     return watch;
   }
 
-  /** The client of the watch has gone. */
+  /** Stops a watch whose client has closed the connection. */
   forget(watch: Watch): void {
     this.#watches.delete(watch);
     watch.stop();
@@ -143,19 +139,19 @@ function deleted(call: Call, form: Form): ApiResponse {
 const ofObject = (status: number, object: KubeObject, form: Form): ApiResponse => ({
   status,
   type: contentType(form.media.encoding),
-  body: [encodeObject(object, form)],
+  body: encodeObject(object, form),
 });
 
 export const ofStatus = (status: number, body: JsonObject, encoding: Encoding): ApiResponse => ({
   status,
   type: contentType(encoding),
-  body: [encodeStatus(body, encoding)],
+  body: encodeStatus(body, encoding),
 });
 
-/** An error in the form of the client's first choice. */
+/** An error in the encoding that the client prefers. */
 export function failed(err: unknown, accept: string): ApiResponse {
   if (err instanceof PageNotFound)
-    return { status: 404, type: 'text/plain; charset=utf-8', body: [Buffer.from('404 page not found\n')] };
+    return { status: 404, type: 'text/plain; charset=utf-8', body: Buffer.from('404 page not found\n') };
   const failure =
     err instanceof Failure ? err : new Failure(String(err), { code: 500, reason: 'InternalError' });
   const encoding = accept.startsWith('application/vnd.kubernetes.protobuf') ? 'protobuf' : 'json';

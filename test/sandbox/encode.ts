@@ -10,11 +10,10 @@ export type Encoding = 'json' | 'protobuf';
 
 interface Media {
   readonly encoding: Encoding;
-  /** The client asks only for the metadata of each object. */
   readonly metadataOnly: boolean;
 }
 
-/** A kind in the form that the client asked for. */
+/** A kind in the form that the client requests. */
 export interface Form {
   readonly resource: Resource;
   readonly media: Media;
@@ -24,13 +23,12 @@ export interface Page {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
   readonly continueToken: string;
-  readonly remainingItemCount: number | undefined;
 }
 
 const metadataVersion = 'meta.k8s.io/v1';
 const protobufType = 'application/vnd.kubernetes.protobuf';
 
-/** The first form in the Accept header that the kind can be written in; throws 406 when there is none. */
+/** The first form in the Accept header that the kind supports; throws 406 if there is none. */
 export function formOf({ resource, verb }: Pick<Call, 'resource' | 'verb'>, accept: string): Form {
   const metadataKind = `PartialObjectMetadata${verb === 'list' ? 'List' : ''}`;
   for (const { type, as } of accept.split(',').map(clauseOf)) {
@@ -61,7 +59,6 @@ export function contentType(encoding: Encoding, watch = false): string {
   return watch ? `${protobufType};stream=watch` : protobufType;
 }
 
-/** One object, whole. */
 export function encodeObject(object: KubeObject, form: Form): Uint8Array {
   const shown = shape(object, form);
   return form.media.encoding === 'json' ? json(shown) : envelope(shown, encodeMessage(shown, fieldsOf(form)));
@@ -83,11 +80,22 @@ export function encodeErrorEvent(status: JsonObject, encoding: Encoding): Uint8A
   return encoding === 'json' ? frameJson('ERROR', status) : frame('ERROR', encodeStatus(status, encoding));
 }
 
-/** A list in pieces, so that memory never holds a long one twice. */
-export function* encodeList(page: Page, form: Form): Generator<Uint8Array> {
-  if (form.media.encoding === 'json') yield* jsonList(page, form);
-  else yield protobufList(page, form);
+export function encodeList(page: Page, form: Form): Uint8Array {
+  const { resourceVersion, continueToken } = page;
+  const metadata = { resourceVersion, ...(continueToken === '' ? {} : { continue: continueToken }) };
+  const items = page.items.map((item) => shape(item, form));
+  if (form.media.encoding === 'protobuf')
+    return envelope(listHead(form), encodeMessage({ metadata, items }, listFields(form)));
+  // Like the real server: items of built-in kinds have no kind and apiVersion.
+  const isBare = !form.resource.custom && !form.media.metadataOnly;
+  const shown = isBare ? items.map((item) => without(item, 'kind', 'apiVersion')) : items;
+  return json({ ...listHead(form), metadata, items: shown });
 }
+
+const listFields = (form: Form): MessageFields => ({
+  metadata: [1, { message: listMeta }],
+  items: [2, { repeated: fieldsOf(form) }],
+});
 
 const json = (value: unknown): Uint8Array => Buffer.from(`${JSON.stringify(value)}\n`);
 const frameJson = (type: string, object: JsonObject): Uint8Array => json({ type, object });
@@ -105,44 +113,10 @@ function listHead({ resource, media }: Form): { readonly kind: string; readonly 
   return { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource) };
 }
 
-function listMetadata({ resourceVersion, continueToken, remainingItemCount }: Page): JsonObject {
-  return {
-    resourceVersion,
-    ...(continueToken === '' ? {} : { continue: continueToken }),
-    ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
-  };
-}
-
-function* jsonList(page: Page, form: Form): Generator<Uint8Array> {
-  const head = JSON.stringify({ ...listHead(form), metadata: listMetadata(page) });
-  // As the real server: items of built-in kinds have no kind and apiVersion.
-  const bare = !form.resource.custom && !form.media.metadataOnly;
-  let piece = `${head.slice(0, -1)},"items":[`;
-  for (const [i, item] of page.items.entries()) {
-    const shown = bare ? without(item, 'kind', 'apiVersion') : shape(item, form);
-    piece += `${i === 0 ? '' : ','}${JSON.stringify(shown)}`;
-    if (piece.length < pieceLength) continue;
-    yield Buffer.from(piece);
-    piece = '';
-  }
-  yield Buffer.from(`${piece}]}\n`);
-}
-
-const pieceLength = 64 * 1024;
-
-function protobufList(page: Page, form: Form): Uint8Array {
-  const fields: MessageFields = {
-    metadata: [1, { message: listMeta }],
-    items: [2, { repeated: fieldsOf(form) }],
-  };
-  const items = page.items.map((item) => shape(item, form));
-  return envelope(listHead(form), encodeMessage({ metadata: listMetadata(page), items }, fields));
-}
-
 const magic = Buffer.from('k8s\0');
 const typeMeta: MessageFields = { apiVersion: [1, 'string'], kind: [2, 'string'] };
 
-/** runtime.Unknown behind its magic bytes: type, then the message itself. */
+/** runtime.Unknown after its magic bytes: the type, then the message. */
 function envelope(head: JsonObject, raw: Uint8Array): Uint8Array {
   const writer = new BinaryWriter();
   writer.uint32(tag(1)).bytes(encodeMessage(head, typeMeta));
@@ -159,5 +133,5 @@ function frame(type: string, object: Uint8Array): Uint8Array {
   return Buffer.concat([length, event]);
 }
 
-/** A field of wire type 2, whose value is its length and its bytes. */
+/** A field of wire type 2: length and bytes. */
 const tag = (field: number): number => (field << 3) | 2;

@@ -1,7 +1,7 @@
 import type { ApiServer } from './api-server.ts';
 import type { SandboxRequest } from './server.ts';
 
-/** What goes wrong with a request. */
+/** A fault of one request. */
 export type Fault =
   | {
       readonly kind: 'status';
@@ -10,43 +10,24 @@ export type Fault =
       readonly message?: string;
       readonly retryAfterSeconds?: number;
     }
-  /** The request is served after so long. */
+  /** Serves the request after a delay. */
   | { readonly kind: 'delay'; readonly ms: number }
-  /** The request gets no response. */
+  /** Sends no response. */
   | { readonly kind: 'hang' }
-  /** The connection breaks after so many bytes of the body. */
+  /** Breaks the connection after so many bytes of the body. */
   | { readonly kind: 'cut'; readonly afterBytes: number };
 
-type RequestPredicate = (request: SandboxRequest) => boolean;
+/** Faults of coming requests; the first planned one that matches is used. */
+export class PlannedFaults<Request, F> {
+  #planned: { readonly matches: (request: Request) => boolean; readonly fault: F; timesLeft: number }[] = [];
 
-/** What no test can make a real server do. */
-export interface Faults {
-  /** The fault happens to the next `times` requests that match (default 1); of several, the first planned is used. */
-  next(matches: RequestPredicate, fault: Fault, times?: number): void;
-  /** Faults that have not happened yet. */
-  readonly pending: number;
-  /** Forgets what is planned. */
-  clear(): void;
-  /** Ends open watches, as a server does that is shut down. */
-  closeWatches(): void;
-  /** Forgets the past: open watches end with a 410, older revisions and continue tokens are expired. */
-  expireWatches(): void;
-}
-
-/** The faults that are planned. */
-export class FaultPlan implements Faults {
-  readonly #api: ApiServer;
-  #planned: { readonly matches: RequestPredicate; readonly fault: Fault; timesLeft: number }[] = [];
-
-  constructor(api: ApiServer) {
-    this.#api = api;
-  }
-
+  /** Number of faults that have not happened yet. */
   get pending(): number {
     return this.#planned.reduce((sum, { timesLeft }) => sum + timesLeft, 0);
   }
 
-  next(matches: RequestPredicate, fault: Fault, times = 1): void {
+  /** Plans the fault for the next `times` matching requests. */
+  next(matches: (request: Request) => boolean, fault: F, times = 1): void {
     this.#planned.push({ matches, fault, timesLeft: times });
   }
 
@@ -54,19 +35,31 @@ export class FaultPlan implements Faults {
     this.#planned = [];
   }
 
-  /** The fault for this request, if any; it counts as used. */
-  take(request: SandboxRequest): Fault | undefined {
+  /** Returns the fault of this request, if any, and counts it as used. */
+  take(request: Request): F | undefined {
     const planned = this.#planned.find(({ matches }) => matches(request));
     if (planned === undefined) return undefined;
     planned.timesLeft -= 1;
     if (planned.timesLeft <= 0) this.#planned = this.#planned.filter((other) => other !== planned);
     return planned.fault;
   }
+}
 
+/** Faults that no test can cause on a real server. */
+export class Faults extends PlannedFaults<SandboxRequest, Fault> {
+  readonly #api: ApiServer;
+
+  constructor(api: ApiServer) {
+    super();
+    this.#api = api;
+  }
+
+  /** Ends open watches, like a server that shuts down. */
   closeWatches(): void {
     this.#api.closeWatches();
   }
 
+  /** Ends open watches with a 410 and expires older revisions and continue tokens. */
   expireWatches(): void {
     this.#api.expireWatches();
   }

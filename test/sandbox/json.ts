@@ -1,10 +1,10 @@
-/** A JSON object of unknown content. Values in the sandbox are never changed in place, so versions of an object share what is equal. */
+/** A JSON object of unknown content. The sandbox never changes a value in place. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface ObjectMeta extends JsonObject {
   readonly name: string;
   readonly namespace?: string;
-  readonly generateName?: string;
+
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation?: number;
@@ -33,7 +33,7 @@ export const asList = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Undefined members count as absent, as they do on the wire. */
+/** Compares deeply; undefined members count as absent. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

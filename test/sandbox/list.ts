@@ -3,7 +3,7 @@ import { badRequest, Failure } from './failure.ts';
 import type { Call } from './request.ts';
 import { selectorOf } from './selectors.ts';
 
-/** A page of a list; all pages show the revision of the first. */
+/** Returns a page of a list; all pages show the revision of the first. */
 export function list(call: Call): Page {
   const { query, resource, store } = call;
   const collection = store.collection(resource);
@@ -13,18 +13,16 @@ export function list(call: Call): Page {
   if (all === undefined) throw expired();
   const matching = all.filter(selectorOf(call));
   const end = skip + limitOf(query);
-  const remaining = Math.max(0, matching.length - end);
-  if (remaining > 0 && token === '') collection.remember(revision);
+  const hasMore = matching.length > end;
+  if (hasMore && token === '') collection.remember(revision);
   return {
     items: matching.slice(skip, end),
     resourceVersion: String(revision),
-    continueToken: remaining > 0 ? encodeToken(revision, end) : '',
-    // The real server counts only what no selector filters.
-    remainingItemCount: remaining > 0 && !query.has('fieldSelector') ? remaining : undefined,
+    continueToken: hasMore ? encodeToken(revision, end) : '',
   };
 }
 
-/** Lists of any version come from the watch cache, which does not page. */
+/** Lists of any version are served from the watch cache, which does not page. */
 function limitOf(query: URLSearchParams): number {
   const limit = Number(query.get('limit') ?? 0);
   return limit > 0 && query.get('resourceVersion') !== '0' ? limit : Infinity;

@@ -2,8 +2,8 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { asList, asObject, asText, type JsonObject } from './json.ts';
 
 /**
- * How a message is written, field by field: JSON name → number and type. Written by hand from the published .proto files, and
- * deliberately not with dustpan's generated code, whose mistakes it would repeat.
+ * The fields of a message: JSON name → number and type. Written by hand from the published .proto files and not with dustpan's generated code,
+ * so that a wrong field number there is found.
  */
 export type MessageFields = Readonly<Record<string, readonly [number: number, type: FieldType]>>;
 
@@ -13,15 +13,15 @@ type FieldType =
   | 'int'
   | 'time'
   | 'stringMap'
-  /** In JSON its text, in protobuf a message around it. */
+  /** A text in JSON, a message in protobuf. */
   | 'quantity'
   | 'quantityMap'
   | { readonly message: MessageFields }
-  /** A message of its own whose fields JSON writes among those of the object around it. */
+  /** A message whose fields JSON inlines into the outer object. */
   | { readonly inline: MessageFields }
   | { readonly repeated: 'string' | MessageFields };
 
-/** The message that says what the JSON object says, of the fields that are known. */
+/** Encodes the known fields of a JSON object. */
 export function encodeMessage(object: JsonObject, fields: MessageFields): Uint8Array {
   const writer = new BinaryWriter();
   writeMessage(writer, object, fields);

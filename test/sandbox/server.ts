@@ -11,20 +11,20 @@ import type { ContractServer } from '../contract/server.ts';
 import { ApiServer, failed, ofStatus, type ApiResponse } from './api-server.ts';
 import type { DirectStore } from './direct-store.ts';
 import { badRequest, Failure } from './failure.ts';
-import { FaultPlan, type Fault, type Faults } from './faults.ts';
+import { Faults, type Fault } from './faults.ts';
 import { asObject, type JsonObject } from './json.ts';
 import { attributesOf, type ApiRequest } from './request.ts';
 import { authenticate, authorize, review, type SandboxUser } from './users.ts';
 import type { WatchSink } from './watch.ts';
 
 export interface SandboxOptions {
-  /** False: the server starts without dustpan's CRDs, until `installCrds`. */
+  /** false = start without dustpan's CRDs, until `installCrds`. */
   readonly crds?: boolean;
-  /** Besides the administrator. */
+  /** Users in addition to the administrator. */
   readonly users?: readonly SandboxUser[];
 }
 
-/** A request as the server saw it. */
+/** A request as the server received it. */
 export interface SandboxRequest {
   readonly method: string;
   /** Without the query. */
@@ -33,9 +33,9 @@ export interface SandboxRequest {
   readonly user: string;
 }
 
-/** The API server of this process, over HTTP. */
+/** An API server in this process, over HTTP. */
 export interface Sandbox extends ContractServer {
-  /** The objects, without HTTP. */
+  /** Direct access to the objects, without HTTP. */
   readonly store: DirectStore;
   /** Oldest first. */
   readonly requests: readonly SandboxRequest[];
@@ -46,10 +46,10 @@ export interface Sandbox extends ContractServer {
 }
 
 const administrator = 'kubernetes-admin';
-/** Idle connections outlive any pause of a client, so that a keep-alive client never meets one that closes. */
+/** Longer than any pause of a client, so that no client sends a request on a closing connection. */
 const keepAliveMs = 120_000;
 
-/** Starts an API server in this process, on a free port of the loopback device. */
+/** Starts an API server on a free port of the loopback device. */
 export async function startSandbox({
   crds = true,
   users: others = [],
@@ -60,8 +60,8 @@ export async function startSandbox({
   const token = randomUUID();
   const users = [{ name: administrator, token, allow: () => true }, ...others];
   const requests: SandboxRequest[] = [];
-  const plan = new FaultPlan(api);
-  const front = { api, users, requests, plan };
+  const faults = new Faults(api);
+  const front = { api, users, requests, faults };
   const server = createServer({ keepAliveTimeout: keepAliveMs, requestTimeout: 0 }, (request, response) => {
     void serve(front, request, response);
   });
@@ -73,7 +73,7 @@ export async function startSandbox({
   await Promise.all(users.map((user) => writeFile(kubeconfigOf(user.name), kubeconfig(url, user))));
   return {
     ...{ url, caFile: undefined, token, kubeconfigFile: kubeconfigOf(administrator), kubeconfigOf },
-    ...{ store: api.objects, requests, faults: plan, installCrds },
+    ...{ store: api.objects, requests, faults, installCrds },
     stop: async () => {
       api.closeWatches();
       const closed = once(server, 'close');
@@ -101,7 +101,7 @@ interface Front {
   readonly api: ApiServer;
   readonly users: readonly SandboxUser[];
   readonly requests: SandboxRequest[];
-  readonly plan: FaultPlan;
+  readonly faults: Faults;
 }
 
 async function serve(front: Front, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -112,20 +112,20 @@ async function serve(front: Front, incoming: IncomingMessage, response: ServerRe
   const user = front.users.find((one) => one.token === token)?.name ?? '';
   const request = { method, path: url.pathname, query: url.searchParams, user };
   front.requests.push(request);
-  const fault = front.plan.take(request);
+  const fault = front.faults.take(request);
   try {
-    // Also of a request that is refused: the rest of it must not be taken for the next one.
+    // Always reads the whole body: the rest of it must not become part of the next request.
     const bytes = await buffer(incoming);
-    await suffer(fault);
+    await applyFault(fault);
     const contentType = headers['content-type'] ?? '';
-    const asked = { method, url, accept, contentType, body: jsonOf(bytes) };
-    send(front, response, { answer: answerTo(front, token, asked), fault });
+    const call = { method, url, accept, contentType, body: jsonOf(bytes) };
+    send(front, response, { result: respond(front, token, call), fault });
   } catch (err) {
-    send(front, response, { answer: failed(err, accept), fault });
+    send(front, response, { result: failed(err, accept), fault });
   }
 }
 
-function answerTo({ api, users }: Front, token: string, request: ApiRequest): ApiResponse {
+function respond({ api, users }: Front, token: string, request: ApiRequest): ApiResponse {
   const user = authenticate(users, token);
   authorize(user, attributesOf(request.method, request.url));
   const reviewed = request.method === 'POST' ? review(users, user, request) : undefined;
@@ -141,9 +141,9 @@ function jsonOf(bytes: Buffer): JsonObject | undefined {
   }
 }
 
-async function suffer(fault: Fault | undefined): Promise<void> {
+async function applyFault(fault: Fault | undefined): Promise<void> {
   if (fault?.kind === 'delay') await delay(fault.ms);
-  // The client closes the connection, or the server when it stops.
+  // Ends when the client closes the connection, or the server stops.
   if (fault?.kind === 'hang') await new Promise<never>(() => undefined);
   if (fault?.kind !== 'status') return;
   const { status, reason = '', message = `sandbox fault: ${status}`, retryAfterSeconds } = fault;
@@ -154,14 +154,14 @@ async function suffer(fault: Fault | undefined): Promise<void> {
 function send(
   { api }: Front,
   response: ServerResponse,
-  { answer, fault }: { readonly answer: ApiResponse; readonly fault: Fault | undefined },
+  { result, fault }: { readonly result: ApiResponse; readonly fault: Fault | undefined },
 ): void {
-  const { status, type, retryAfterSeconds, body } = answer;
-  const later = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-  response.writeHead(status, { 'content-type': type, ...later }).flushHeaders();
+  const { status, type, retryAfterSeconds, body } = result;
+  const retryAfter = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  response.writeHead(status, { 'content-type': type, ...retryAfter }).flushHeaders();
   const sink = cutSink(response, fault?.kind === 'cut' ? fault.afterBytes : Infinity);
   if (typeof body !== 'function') {
-    for (const piece of body) sink.write(piece);
+    sink.write(body);
     sink.end();
     return;
   }
@@ -171,7 +171,7 @@ function send(
   });
 }
 
-/** The body of a response; after so many bytes the connection breaks. */
+/** Writes the body of a response; breaks the connection after `limit` bytes. */
 function cutSink(response: ServerResponse, limit: number): WatchSink {
   let left = limit;
   return {

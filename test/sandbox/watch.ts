@@ -6,19 +6,18 @@ import { apiVersionOf } from './resources.ts';
 import { selectorOf } from './selectors.ts';
 import type { Change } from './store.ts';
 
-/** Where the frames of a watch go. */
+/** Receives the frames of a watch. */
 export interface WatchSink {
   write(frame: Uint8Array): void;
   end(): void;
 }
 
-/** Between the half hour and the hour that the real server takes. */
+/** Between the half hour and the hour of the real server. */
 const defaultTimeoutSeconds = 2700;
 const bookmarkIntervalMs = 5000;
-/** As the real server: a last bookmark shortly before the end, so that the next watch starts from there. */
+/** Like the real server, sends a last bookmark shortly before the end, from which the next watch starts. */
 const lastBookmarkMs = 2000;
 
-/** One watch of one client. */
 export class Watch {
   readonly #call: Call;
   readonly #form: Form;
@@ -34,7 +33,7 @@ export class Watch {
     this.#sink = sink;
   }
 
-  /** Sends the past that was asked for; what happens from now on follows. */
+  /** Sends the changes since the requested revision, then each new one. */
   start(): void {
     const { store, resource, query } = this.#call;
     const collection = store.collection(resource);
@@ -44,7 +43,8 @@ export class Watch {
       this.fail(tooOld(revision, collection.floor));
       return;
     }
-    if (revision === 0) this.#sendPresent();
+    if (revision === 0)
+      for (const object of collection.sorted()) if (this.#matches(object)) this.#send('ADDED', object);
     for (const change of changes) this.#sendChange(change);
     this.#unsubscribe = collection.subscribe((change) => {
       this.#sendChange(change);
@@ -52,15 +52,15 @@ export class Watch {
     this.#startTimers();
   }
 
-  bookmark(annotations?: Readonly<Record<string, string>>): void {
+  bookmark(): void {
     const { store, resource, query } = this.#call;
     if (query.get('allowWatchBookmarks') !== 'true') return;
-    const metadata = { resourceVersion: String(store.revision), ...(annotations && { annotations }) };
+    const metadata = { resourceVersion: String(store.revision) };
     const object = { kind: resource.kind, apiVersion: apiVersionOf(resource), metadata };
     this.#send('BOOKMARK', object as unknown as KubeObject);
   }
 
-  /** Ends the watch as the server does once it has forgotten the watch's past. */
+  /** Ends the watch with a 410, like a server that has compacted its history. */
   expire(): void {
     this.fail(tooOld(0, this.#call.store.revision));
   }
@@ -76,17 +76,10 @@ export class Watch {
     this.#sink.end();
   }
 
-  /** Without an end for the client, which has gone. */
+  /** Stops without an end for the client, which has closed the connection. */
   stop(): void {
     this.#unsubscribe();
     for (const timer of this.#timers) clearTimeout(timer);
-  }
-
-  #sendPresent(): void {
-    const { store, resource, query } = this.#call;
-    for (const object of store.collection(resource).sorted())
-      if (this.#matches(object)) this.#send('ADDED', object);
-    if (query.get('sendInitialEvents') === 'true') this.bookmark({ 'k8s.io/initial-events-end': 'true' });
   }
 
   /** With a selector, an object that starts to match is added, and one that stops matching is deleted. */

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   alreadyExists,
   badRequest,
@@ -28,7 +28,7 @@ import { apiVersionOf, type Resource } from './resources.ts';
 import { metadataCauses } from './rules.ts';
 import { timestamp } from './store.ts';
 
-/** POST: stores a new object, checked and with its defaults; stores nothing in a dry run. */
+/** POST: validates a new object, sets its defaults and stores it, except in a dry run. */
 export function create(call: Call): KubeObject {
   const { resource, store, query } = call;
   const object = admitted(call, fresh(call));
@@ -37,7 +37,7 @@ export function create(call: Call): KubeObject {
   return query.get('dryRun') === 'All' ? object : store.put(resource, object);
 }
 
-/** PUT: replaces the object unless it has changed since the client read it. */
+/** PUT: replaces the object if it has not changed since the client read it. */
 export function update(call: Call): KubeObject {
   const { resource, name, body } = call;
   const old = stored(call);
@@ -92,20 +92,17 @@ function fresh(call: Call): KubeObject {
   const { metadata } = object;
   if (metadata.resourceVersion !== '')
     throw new Failure('resourceVersion should not be set on objects to be created', { code: 500 });
-  const name = metadata.name === '' ? generatedName(metadata.generateName) : metadata.name;
+  const { name } = metadata;
   checkNamespace(call, name);
   const isStatusKept = rules.keepsStatus === true || !resource.subresources.includes('status');
   const kept = without(metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation');
-  const born = { name, uid: randomUUID(), creationTimestamp: timestamp() };
+  const identity = { name, uid: randomUUID(), creationTimestamp: timestamp() };
   const generation = rules.countsGenerations ? { generation: 1 } : {};
   const body = isStatusKept ? object : (without(object, 'status') as KubeObject);
-  return { ...body, metadata: { ...kept, resourceVersion: '', ...born, ...generation } };
+  return { ...body, metadata: { ...kept, resourceVersion: '', ...identity, ...generation } };
 }
 
-const generatedName = (prefix = ''): string =>
-  prefix === '' ? '' : `${prefix}${randomBytes(3).toString('hex').slice(0, 5)}`;
-
-/** The object of a body; throws 400 where the real server's decoder fails. */
+/** The object of a body; throws 400 like the real server's decoder. */
 function decoded({ resource, namespace }: Call, body: JsonObject): KubeObject {
   const kind = asText(body['kind']);
   const isRight = kind === resource.kind && body['apiVersion'] === apiVersionOf(resource);
@@ -130,7 +127,7 @@ function decoded({ resource, namespace }: Call, body: JsonObject): KubeObject {
   return object;
 }
 
-/** Without what the real server leaves out of its response: nulls, empty maps and lists. */
+/** Removes nulls, empty maps and empty lists, like the real server. */
 function cleaned(metadata: JsonObject): ObjectMeta {
   const isEmpty = (value: unknown): boolean =>
     value === undefined ||
@@ -141,7 +138,7 @@ function cleaned(metadata: JsonObject): ObjectMeta {
   return Object.fromEntries(kept) as ObjectMeta;
 }
 
-/** The object with its defaults; throws 422 when something is wrong with it. */
+/** Returns the object with its defaults; throws 422 if it is invalid. */
 function admitted(
   { resource }: Pick<Call, 'resource'>,
   object: KubeObject,
@@ -199,13 +196,13 @@ function counted({ rules }: Resource, object: KubeObject, old: KubeObject): Kube
   return { ...object, metadata: { ...object.metadata, generation } };
 }
 
-/** Whether nothing holds an object any more that is being deleted without grace. */
+/** Whether an object that is being deleted has no finalizers and no grace period left. */
 function isReleased({ metadata }: KubeObject): boolean {
   if (metadata.deletionTimestamp === undefined) return false;
   return (metadata.finalizers ?? []).length === 0 && metadata.deletionGracePeriodSeconds === 0;
 }
 
-/** RFC 7386: null removes, lists are replaced. The strategic form merges conditions by type; dustpan sends no other list in it. */
+/** RFC 7386: null removes, lists are replaced. The strategic form merges conditions by type; dustpan sends no other list. */
 function merged(target: unknown, body: unknown, isStrategic: boolean): unknown {
   if (!isObject(body)) return body;
   const result = new Map(Object.entries(asObject(target)));

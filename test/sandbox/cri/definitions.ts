@@ -2,11 +2,17 @@ import { join } from 'node:path';
 import { loadSync } from '@grpc/proto-loader';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 
-/** The CRI by a proto file of its own: it shares nothing with dustpan's generated code, whose mistakes it would repeat. 64-bit numbers are text. */
-const definitions = loadSync(join(process.cwd(), 'test/sandbox/cri/proto/node.proto'), {
-  defaults: true,
-  longs: String,
-});
+/** Services by name. 64-bit numbers are text. */
+const servicesIn = (path: string): Readonly<Record<string, ServiceDefinition>> =>
+  loadSync(join(process.cwd(), path), { defaults: true, longs: String }) as Readonly<
+    Record<string, ServiceDefinition>
+  >;
 
-export const runtimeService = definitions['runtime.v1.RuntimeService'] as ServiceDefinition;
-export const imageService = definitions['runtime.v1.ImageService'] as ServiceDefinition;
+const served = servicesIn('src/cri/proto/cri.proto');
+
+/** The calls of dustpan, and those that create pods. */
+export const runtimeService: ServiceDefinition = {
+  ...served['runtime.v1.RuntimeService'],
+  ...servicesIn('test/sandbox/cri/create.proto')['runtime.v1.RuntimeService'],
+};
+export const imageService: ServiceDefinition = { ...served['runtime.v1.ImageService'] };

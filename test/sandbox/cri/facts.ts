@@ -38,7 +38,6 @@ export interface SimContainer {
   readonly imageId: string;
   state: SimState;
   readonly createdAtNs: bigint;
-  startedAtNs: bigint;
   finishedAtNs: bigint;
   exitCode: number;
   readonly labels: Readonly<Record<string, string>>;

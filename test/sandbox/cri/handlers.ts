@@ -4,8 +4,8 @@ import type { handleUnaryCall, ServiceDefinition, UntypedServiceImplementation }
 import type { CriCall, CriFault, CriFaults } from './faults.ts';
 import { SimError } from './sim-error.ts';
 
-/** Methods of a service by name, e.g. `RemoveImage`. */
-export type Methods = Readonly<Record<string, (request: never) => object>>;
+/** Methods of a service by name, e.g. `RemoveImage`; undefined is an empty response. */
+export type Methods = Readonly<Record<string, (request: never) => unknown>>;
 
 interface Wiring {
   readonly faults: CriFaults;
@@ -13,7 +13,7 @@ interface Wiring {
   readonly seen: (call: CriCall) => void;
 }
 
-/** The methods in the form of grpc-js, each behind the faults. */
+/** The methods in the form of grpc-js, with faults. */
 export function grpcHandlers(
   service: ServiceDefinition,
   methods: Methods,
@@ -30,27 +30,27 @@ export function grpcHandlers(
 
 function unaryHandler(
   method: string,
-  serve: (request: never) => object,
+  serve: (request: never) => unknown,
   { faults, seen }: Wiring,
 ): handleUnaryCall<unknown, unknown> {
-  return ({ request }, answer) => {
+  return ({ request }, respond) => {
     const call = { method, request };
     seen(call);
     const fault = faults.take(call);
     if (fault?.kind === 'hang') return;
     withFault(() => serve(request as never), fault).then(
       (response) => {
-        answer(null, response);
+        respond(null, response ?? {});
       },
       (err: unknown) => {
-        answer(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
+        respond(err instanceof SimError ? err : { code: status.UNKNOWN, message: String(err) });
       },
     );
   };
 }
 
 async function withFault(
-  serve: () => object,
+  serve: () => unknown,
   fault: Exclude<CriFault, { kind: 'hang' }> | undefined,
 ): Promise<unknown> {
   switch (fault?.kind) {

@@ -72,7 +72,6 @@ export class PodStore {
       sandboxId: sandbox.id,
       state: 'Created',
       createdAtNs: this.#stamp(createdAt),
-      startedAtNs: 0n,
       finishedAtNs: 0n,
       exitCode: 0,
     };
@@ -86,7 +85,6 @@ export class PodStore {
     if (container.state !== 'Created')
       throw refused(`container is in CONTAINER_${container.state.toUpperCase()} state`);
     container.state = 'Running';
-    container.startedAtNs = this.#stamp();
     if (container.logPath !== '') writeLog(container.logPath, '', this.#now());
     for (const step of (container.command.at(-1) ?? '').split(';').map((text) => text.trim())) {
       if (step.startsWith('echo ')) this.log(id, step.slice('echo '.length));

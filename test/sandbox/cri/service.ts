@@ -12,7 +12,7 @@ import {
   wireStatus,
 } from './wire.ts';
 
-// What the calls carry, as far as the sandbox reads it.
+// Requests, as far as the sandbox reads them.
 
 interface OfImage {
   readonly image: { readonly image: string } | null;
@@ -44,7 +44,7 @@ interface NewContainer extends OfSandbox {
   };
 }
 
-/** The image service of the node. Lists ignore filters: dustpan sends none. */
+/** The image service. dustpan sends no filters. */
 export function imageMethods(runtime: SimulatedRuntime): Methods {
   return {
     ListImages: () => ({ images: runtime.images.all.map(wireImage) }),
@@ -53,15 +53,11 @@ export function imageMethods(runtime: SimulatedRuntime): Methods {
       if (found === undefined) return {};
       return { image: wireImage(found), info: verbose === true ? imageInfo(found) : {} };
     },
-    RemoveImage: ({ image }: OfImage) => {
-      runtime.removeImage(image?.image ?? '');
-      return {};
-    },
+    RemoveImage: ({ image }: OfImage) => runtime.removeImage(image?.image ?? ''),
     ImageFsInfo: () => ({ imageFilesystems: [wireFileSystem(runtime)] }),
   };
 }
 
-/** The runtime service of the node. */
 export function runtimeMethods(runtime: SimulatedRuntime): Methods {
   return { ...sandboxMethods(runtime), ...containerMethods(runtime) };
 }
@@ -81,14 +77,8 @@ function sandboxMethods(runtime: SimulatedRuntime): Methods {
       const { id } = pods.run({ ...metadata, logDirectory, labels, annotations, runtimeHandler });
       return { podSandboxId: id };
     },
-    StopPodSandbox: ({ podSandboxId }: OfSandbox) => {
-      pods.stopSandbox(podSandboxId);
-      return {};
-    },
-    RemovePodSandbox: ({ podSandboxId }: OfSandbox) => {
-      pods.removeSandbox(podSandboxId);
-      return {};
-    },
+    StopPodSandbox: ({ podSandboxId }: OfSandbox) => pods.stopSandbox(podSandboxId),
+    RemovePodSandbox: ({ podSandboxId }: OfSandbox) => pods.removeSandbox(podSandboxId),
     PodSandboxStatus: ({ podSandboxId }: OfSandbox) => ({ status: wireSandbox(pods.sandbox(podSandboxId)) }),
     ListPodSandbox: () => ({ items: runtime.sandboxes.map(wireSandbox) }),
   };
@@ -111,23 +101,13 @@ function containerMethods(runtime: SimulatedRuntime): Methods {
       });
       return { containerId: id };
     },
-    StartContainer: ({ containerId }: OfContainer) => {
-      pods.start(containerId);
-      return {};
-    },
-    StopContainer: ({ containerId }: OfContainer) => {
-      pods.stop(containerId);
-      return {};
-    },
-    RemoveContainer: ({ containerId }: OfContainer) => {
-      pods.remove(containerId);
-      return {};
-    },
+    StartContainer: ({ containerId }: OfContainer) => pods.start(containerId),
+    StopContainer: ({ containerId }: OfContainer) => pods.stop(containerId),
+    RemoveContainer: ({ containerId }: OfContainer) => pods.remove(containerId),
     ListContainers: () => ({ containers: runtime.containers.map(wireContainer) }),
-    ContainerStatus: ({ containerId }: OfContainer) => {
-      const container = pods.container(containerId);
-      return { status: wireContainerStatus(container, runtime.images.resolve(container.imageId)) };
-    },
+    ContainerStatus: ({ containerId }: OfContainer) => ({
+      status: wireContainerStatus(pods.container(containerId)),
+    }),
     ListContainerStats: () => ({
       stats: runtime.containers.map((container) => wireStats(container, runtime)),
     }),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SimContainer, SimImage, SimSandbox } from './facts.ts';
 import type { SimulatedRuntime } from './simulated-runtime.ts';
 
-// Messages of the CRI as plain objects, as proto-loader writes them: enums by name, 64-bit numbers as text.
+// Messages of the CRI as plain objects for proto-loader: enums by name, 64-bit numbers as text.
 
 export const wireImage = (image: SimImage): object => ({
   id: image.id,
@@ -13,15 +13,13 @@ export const wireImage = (image: SimImage): object => ({
   ...(image.runtimeHandler === '' ? {} : { spec: { runtimeHandler: image.runtimeHandler } }),
 });
 
-/** As containerd: the configuration as JSON. All images share their first layer, as those of the test bed do. */
+/** The configuration as JSON, like containerd. All images share their first layer, like those of the test bed. */
 export function imageInfo({ id }: SimImage): Record<string, string> {
-  const layers = ['the layer of all', id].map(
-    (text) => `sha256:${createHash('sha256').update(text).digest('hex')}`,
-  );
+  const layers = ['shared', id].map((text) => `sha256:${createHash('sha256').update(text).digest('hex')}`);
   return { info: JSON.stringify({ imageSpec: { rootfs: { type: 'layers', diff_ids: layers } } }) };
 }
 
-/** As containerd without a network; only a verbose request gets the configuration. */
+/** The status of containerd without a network; only a verbose response has the configuration. */
 export const wireStatus = ({ notReady, sandboxImage }: SimulatedRuntime, verbose: boolean): object => ({
   status: {
     conditions: [
@@ -32,6 +30,8 @@ export const wireStatus = ({ notReady, sandboxImage }: SimulatedRuntime, verbose
   info: verbose ? { config: JSON.stringify({ enableSelinux: false, sandboxImage }) } : {},
 });
 
+const sandboxState = ({ ready }: SimSandbox): string => (ready ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY');
+
 export const wireSandbox = (sandbox: SimSandbox): object => ({
   id: sandbox.id,
   metadata: {
@@ -40,49 +40,39 @@ export const wireSandbox = (sandbox: SimSandbox): object => ({
     uid: sandbox.uid,
     attempt: sandbox.attempt,
   },
-  state: sandbox.ready ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
+  state: sandboxState(sandbox),
   createdAt: String(sandbox.createdAtNs),
   labels: sandbox.labels,
   annotations: sandbox.annotations,
   runtimeHandler: sandbox.runtimeHandler,
 });
 
-const identity = (container: SimContainer): object => ({
+const containerState = ({ state }: SimContainer): string => `CONTAINER_${state.toUpperCase()}`;
+
+export const wireContainer = (container: SimContainer): object => ({
   id: container.id,
+  podSandboxId: container.sandboxId,
   metadata: { name: container.name, attempt: container.attempt },
+  imageRef: container.imageId,
+  imageId: container.imageId,
+  state: containerState(container),
+  createdAt: String(container.createdAtNs),
   labels: container.labels,
   annotations: container.annotations,
 });
 
-const life = (container: SimContainer): object => ({
-  state: `CONTAINER_${container.state.toUpperCase()}`,
-  createdAt: String(container.createdAtNs),
-  imageId: container.imageId,
-});
-
-export const wireContainer = (container: SimContainer): object => ({
-  ...identity(container),
-  ...life(container),
-  podSandboxId: container.sandboxId,
-  image: { image: container.image },
-  imageRef: container.imageId,
-});
-
-export const wireContainerStatus = (container: SimContainer, image: SimImage | undefined): object => ({
-  ...identity(container),
-  ...life(container),
-  startedAt: String(container.startedAtNs),
+export const wireContainerStatus = (container: SimContainer): object => ({
+  id: container.id,
+  state: containerState(container),
   finishedAt: String(container.finishedAtNs),
   exitCode: container.exitCode,
-  image: { image: image?.tags[0] ?? container.image },
-  imageRef: image?.digests[0] ?? container.imageId,
   mounts: container.mountedImages.map((mounted) => ({ image: { image: mounted } })),
   logPath: container.logPath,
 });
 
 /** A container without a measurement has no writable layer in its statistics. */
 export const wireStats = (container: SimContainer, runtime: SimulatedRuntime): object => ({
-  attributes: identity(container),
+  attributes: { id: container.id, labels: container.labels },
   ...(container.writableBytes === undefined
     ? {}
     : { writableLayer: usage(runtime, container.writableBytes, 1) }),
@@ -98,7 +88,6 @@ export const wireFileSystem = (runtime: SimulatedRuntime): object =>
 const inodesPerImage = 100;
 
 const usage = (runtime: SimulatedRuntime, bytes: number, inodes: number): object => ({
-  timestamp: String(BigInt(runtime.now().getTime()) * 1_000_000n),
   fsId: { mountpoint: runtime.mountpoint },
   usedBytes: { value: String(Math.round(bytes)) },
   inodesUsed: { value: String(inodes) },
