@@ -1,4 +1,5 @@
-// node scripts/generate-protos.mjs [--verify]: each folder of trimmed protos -> its TypeScript. With --verify nothing is written; a difference fails.
+// node scripts/generate-protos.mjs [--verify]: generates TypeScript from each folder of protos. With --verify it writes nothing and fails on a
+// difference.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const common = [
 const sets = [
   // Grace periods and seconds since 1970 fit a number; bigint costs memory and speed.
   { from: 'src/kube/proto', to: 'src/kube/gen', options: ['forceLong=number', 'outputServices=none'] },
-  // Nanoseconds since 1970 need all 64 bits; definitions of methods for grpc-js; enum is not erasable syntax.
+  // Nanoseconds since 1970 need all 64 bits; grpc-js needs definitions of methods; enums are not erasable syntax.
   {
     from: 'src/cri/proto',
     to: 'src/cri/gen',
@@ -52,6 +53,6 @@ function compare(out, to) {
   const [now, then] = [read(out), read(join(root, to))];
   const stale = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter((f) => now[f] !== then[f]);
   if (stale.length === 0) return;
-  console.error(`${to} is not what the protos generate: ${stale.join(', ')}; run npm run generate`);
+  console.error(`${to} is stale: ${stale.join(', ')}; run npm run generate`);
   process.exitCode = 1;
 }

@@ -1,4 +1,8 @@
-// node scripts/generate.mjs [--verify]: crds/*.yaml -> src/api/gen/*.gen.ts (types, and the validator of a policy's spec), docs/reference/crd.md and, with helm/dustpan/values.yaml, the chart's generated files, the program -> the rest of docs/reference, then the protos. With --verify nothing is written; a difference fails.
+// node scripts/generate.mjs [--verify]: writes all generated files. With --verify it writes nothing and fails on a difference.
+//   crds/*.yaml                  -> src/api/gen/*.gen.ts (types, validator of a policy's spec), docs/reference/crd.md
+//   crds/*.yaml and values.yaml  -> the chart's generated files
+//   the program                  -> the rest of docs/reference, the dashboard
+//   *.proto                      -> src/kube/gen, src/cri/gen
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -31,34 +35,33 @@ for (const { source, crd } of crds) {
     files['src/api/gen/gcpolicy-spec.gen.ts'] = await validation(source, crd);
 }
 
-// The pages are made from the program, which cannot run without the modules above.
+// The program, from which the pages are generated, needs the modules above.
 if (!verify) write(files);
-const { pages } = await import('../scripts/generate/pages.ts');
+const { pages } = await import('./generate/pages.ts');
 Object.assign(files, await pages());
 
 const failed = [complaints.length > 0, verify ? compare(files) : write(files), !protos()];
 process.exit(failed.some(Boolean) ? 1 : 0);
 
-function write(wanted) {
-  for (const [path, text] of Object.entries(wanted)) {
+function write(generated) {
+  for (const [path, text] of Object.entries(generated)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
   return false;
 }
 
-/** True when a file is not what it would be made now. */
-function compare(wanted) {
+/** Whether a file differs from its generated text. */
+function compare(generated) {
   const read = (path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined);
-  const stale = Object.entries(wanted).filter(([path, text]) => read(path) !== text);
-  for (const [path] of stale) console.error(`${path} is not what npm run generate makes`);
+  const stale = Object.entries(generated).filter(([path, text]) => read(path) !== text);
+  for (const [path] of stale) console.error(`${path} is stale; run npm run generate`);
   return stale.length > 0;
 }
 
-/** False when the generator of the Kubernetes decoders fails; it says why itself. */
+/** false = the generator of the protos has failed and has reported the error. */
 function protos() {
   const script = join(root, 'scripts/generate-protos.mjs');
-  if (!existsSync(script)) return true;
   try {
     execFileSync(process.execPath, [script, ...(verify ? ['--verify'] : [])], { stdio: 'inherit' });
     return true;

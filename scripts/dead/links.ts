@@ -1,24 +1,24 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
 
-/** What one file gives to others and takes from them. */
+/** The exports and imports of one file. */
 interface Links {
   readonly exports: readonly string[];
   readonly uses: readonly Use[];
 }
 
-/** A name that a file takes from another of ours; `*` = all of them. No name at all = it merely loads the file. */
+/** Names that a file imports from another file of the repository; `*` = all, none = it only loads the file. */
 interface Use {
   readonly from: string;
   readonly names: readonly string[];
 }
 
-/** Reads by the syntax alone: our imports name the file with its extension, so that nothing has to be resolved. */
+/** Reads only the syntax: imports name the file with its extension, so no path has to be resolved. */
 export function linksOf(path: string, text: string): Links {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const uses: Use[] = [];
   const visit = (node: ts.Node): void => {
-    const { specifier, names } = takenBy(node) ?? {};
+    const { specifier, names } = importOf(node) ?? {};
     if (names !== undefined && specifier?.startsWith('.') === true)
       uses.push({ from: posix.join(posix.dirname(path), specifier), names });
     ts.forEachChild(node, visit);
@@ -27,23 +27,23 @@ export function linksOf(path: string, text: string): Links {
   return { exports: source.statements.flatMap(exportedBy), uses };
 }
 
-interface Taken {
+interface Import {
   readonly specifier: string | undefined;
   readonly names: readonly string[];
 }
 
-function takenBy(node: ts.Node): Taken | undefined {
+function importOf(node: ts.Node): Import | undefined {
   if (ts.isImportDeclaration(node))
     return { specifier: textOf(node.moduleSpecifier), names: importedNames(node.importClause) };
   if (ts.isExportDeclaration(node))
     return { specifier: textOf(node.moduleSpecifier), names: sourceNames(node.exportClause) };
-  if (ts.isImportTypeNode(node)) return takenByType(node);
+  if (ts.isImportTypeNode(node)) return importOfType(node);
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
     return { specifier: textOf(node.arguments[0]), names: awaitedNames(node) };
   return undefined;
 }
 
-function takenByType({ argument, qualifier }: ts.ImportTypeNode): Taken {
+function importOfType({ argument, qualifier }: ts.ImportTypeNode): Import {
   const specifier = ts.isLiteralTypeNode(argument) ? textOf(argument.literal) : undefined;
   return { specifier, names: [qualifier?.getText() ?? '*'] };
 }
@@ -65,7 +65,7 @@ const sourceNames = (clause: ts.NamedExportBindings | undefined): readonly strin
 const sourceName = ({ propertyName, name }: ts.ImportSpecifier | ts.ExportSpecifier): string =>
   (propertyName ?? name).text;
 
-/** `const { a } = await import(…)` and `(await import(…)).a` say which names they take. */
+/** Names in `const { a } = await import(…)` and `(await import(…)).a`. */
 function awaitedNames({ parent }: ts.CallExpression): readonly string[] {
   const { parent: user } = parent;
   if (ts.isVariableDeclaration(user) && ts.isObjectBindingPattern(user.name))

@@ -1,10 +1,10 @@
-/** A CRD as a template of the chart: the file as it is, with the chart's labels and annotations, on `crds.enabled`. */
+/** A CRD as a template of the chart: the unchanged file with the chart's labels and annotations, if `crds.enabled`. */
 export function crdTemplate(source, text) {
-  if (text.includes('{{')) throw new Error(`${source}: a template would take {{ for its own`);
+  if (text.includes('{{')) throw new Error(`${source}: helm would interpret {{`);
   const [head, ...more] = text.split(/^(?=spec:$)/m);
   const name = /^metadata:\n {2}name: (\S+)\n$/m.exec(head)?.[1];
   if (name === undefined || more.length !== 1)
-    throw new Error(`${source}: want metadata with a name only, then spec`);
+    throw new Error(`${source}: must have metadata with only a name, then spec`);
   return `{{- /* Made from ${source} by npm run generate. Do not edit. */}}
 {{- if .Values.crds.enabled }}
 apiVersion: apiextensions.k8s.io/v1

@@ -1,6 +1,6 @@
 import { leaves } from './chart-values.mjs';
 
-/** The chart's README: its template with the tables of all values in place of the marker. */
+/** The chart's README: its template, with the tables of all values instead of the marker. */
 export function chartReadme(template, values) {
   const marker = '<!-- values -->';
   if (!template.includes(marker)) throw new Error(`chart-readme.md has no ${marker}`);
@@ -16,13 +16,13 @@ export function valuesPage(values) {
     '',
     '<!-- Made from helm/dustpan/values.yaml by npm run generate. Do not edit. -->',
     '',
-    'What is not named here is refused by `values.schema.json`. The chart itself: [helm/dustpan](../../helm/dustpan/README.md).',
+    '`values.schema.json` rejects all other values. The chart: [helm/dustpan](../../helm/dustpan/README.md).',
     '',
   ];
   return `${intro.join('\n')}\n${tables(values, '##')}\n`;
 }
 
-/** A table for what stands at the top, and one for each map. */
+/** A table of the single values, and one of each map. */
 function tables(values, level) {
   const single = values.filter(({ children }) => children.length === 0);
   const maps = values.filter(({ children }) => children.length > 0);

@@ -1,4 +1,4 @@
-/** values.schema.json: what values.yaml does not name is refused. */
+/** values.schema.json: rejects values that are not in values.yaml. */
 export function chartSchema(values) {
   const { properties, ...rest } = mapOf(values);
   return {
@@ -7,10 +7,10 @@ export function chartSchema(values) {
     title: 'Values of the chart dustpan',
     ...rest,
     properties: {
-      // What a parent chart may set as the condition of this one reaches it too.
+      // A parent chart may set the condition of this chart among its values.
       enabled: { type: 'boolean', description: 'For a parent chart that has this one on a condition.' },
       ...properties,
-      // All charts below a parent see each other's.
+      // All charts of a parent share these.
       global: { ...properties.global, additionalProperties: true },
     },
   };

@@ -4,7 +4,7 @@ const quantities = {
   additionalProperties: { type: ['string', 'number'] },
 };
 
-/** What `# @type NAME` in values.yaml stands for. What Kubernetes defines is checked by the API server. */
+/** The schemas of `# @type NAME` in values.yaml. The API server validates types of Kubernetes. */
 export const shapes = {
   labels: { type: 'object', additionalProperties: { type: 'string' } },
   object: { type: 'object' },

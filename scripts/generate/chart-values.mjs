@@ -50,7 +50,7 @@ function readComments(path, comments) {
   return { text, shape: given.length === 0 ? undefined : Object.assign({}, ...given) };
 }
 
-/** Every key of the file was seen, and each leaf says what it is. */
+/** Verifies that every key of the file was read, and that each leaf has a text and a shape. */
 function check({ path, value, children, shape, text }) {
   const isMap = children.length > 0 || path === '';
   const keys = isMap ? Object.keys(value ?? {}) : [];

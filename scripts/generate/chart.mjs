@@ -8,7 +8,7 @@ import { chartValues } from './chart-values.mjs';
 
 const chart = 'helm/dustpan';
 
-/** What of the chart is made from values.yaml and crds/, by path. */
+/** The files of the chart that are generated from values.yaml and crds/, by path. */
 export function chartFiles(root, crds) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   const values = chartValues(read(`${chart}/values.yaml`));
@@ -25,7 +25,7 @@ export function chartFiles(root, crds) {
   };
 }
 
-/** One line for each version in Chart.yaml that is not the program's. */
+/** A line for each version in Chart.yaml that differs from the program's. */
 export function chartComplaints(root) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const facts = load(readFileSync(join(root, chart, 'Chart.yaml'), 'utf8'));

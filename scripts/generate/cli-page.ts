@@ -2,7 +2,7 @@ import type { Argument, CommandUnknownOpts, Option } from '@commander-js/extra-t
 import { exitCode } from '../../src/commands/cli/exit.ts';
 import { code, heading, page, table } from './markdown.ts';
 
-/** docs/reference/cli.md: every command as its `--help` describes it. */
+/** docs/reference/cli.md. */
 export function cliPage(commands: readonly CommandUnknownOpts[]): string {
   return page('Command line', 'src/commands', [
     'The same texts as `dustpan COMMAND --help`. An option is written `--option=value` or `--option value`, a switch `--option` or `--option=false`; the last of',

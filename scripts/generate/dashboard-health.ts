@@ -1,12 +1,12 @@
 import { agent, both, controller, increase, one, p99, rate, type Panel } from './dashboard-panel.ts';
 
-/** How the processes are. */
+/** The health of the processes. */
 export const healthPanels: readonly Panel[] = [
   {
     ...{
       title: 'Since the last good pass',
       unit: 's',
-      description: 'The worst of each loop; years = none yet.',
+      description: 'The longest time of each loop; years = no successful pass yet.',
     },
     ...one(
       `max by (job, loop) (time() - dustpan_loop_last_success_timestamp_seconds{${both}})`,
@@ -14,21 +14,21 @@ export const healthPanels: readonly Panel[] = [
     ),
   },
   {
-    ...{ title: 'Passes that failed', description: 'Of each loop.' },
+    ...{ title: 'Failed passes', description: 'By loop.' },
     ...one(
       `sum by (job, loop) (${increase(`dustpan_loop_passes_total{${both},result="error"}`)})`,
       '{{job}} {{loop}}',
     ),
   },
   {
-    ...{ title: 'Duration of passes, 99th percentile', unit: 's', description: 'Of each loop.' },
+    ...{ title: 'Duration of passes, 99th percentile', unit: 's', description: 'By loop.' },
     ...one(p99('job, loop', `dustpan_loop_pass_duration_seconds_bucket{${both}}`), '{{job}} {{loop}}'),
   },
   {
     ...{
       title: 'Duration of plans over pods, 99th percentile',
       unit: 's',
-      description: 'The event loop stands still meanwhile.',
+      description: 'A plan blocks the event loop.',
     },
     ...one(
       `histogram_quantile(0.99, sum by (le) (${rate(`dustpan_pod_gc_plan_duration_seconds_bucket{${controller}}`)}))`,
@@ -41,9 +41,9 @@ export const healthPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Answers of the API server, 99th percentile',
+      title: 'Latency of the API server, 99th percentile',
       unit: 's',
-      description: 'Until it began to answer.',
+      description: 'Until the response begins.',
     },
     ...one(
       p99('job, verb', `dustpan_rest_client_request_duration_seconds_bucket{${both}}`),
@@ -63,7 +63,7 @@ export const healthPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Calls of the container runtime that failed',
+      title: 'Failed calls of the container runtime',
       description: 'By operation, on the chosen nodes.',
     },
     ...one(
@@ -74,7 +74,7 @@ export const healthPanels: readonly Panel[] = [
   {
     ...{
       title: 'Watches',
-      description: 'Lists and watches that failed; complete lists, which are few when all is well.',
+      description: 'Failed lists and watches; complete lists, of which there should be few.',
     },
     queries: [
       {
@@ -101,13 +101,17 @@ export const healthPanels: readonly Panel[] = [
     ],
   },
   {
-    ...{ title: 'Memory', unit: 'bytes', description: 'Resident; the largest of each component.' },
+    ...{
+      title: 'Memory',
+      unit: 'bytes',
+      description: 'Resident memory; the largest process of each component.',
+    },
     ...one(`max by (job) (process_resident_memory_bytes{${both}})`, '{{job}}'),
   },
   {
     ...{
       title: 'Processor and event loop',
-      description: 'Cores used, and the lag of the event loop in seconds; the most of each component.',
+      description: 'Used cores, and the lag of the event loop in seconds; the highest of each component.',
     },
     queries: [
       { expr: `max by (job) (${rate(`process_cpu_seconds_total{${both}}`)})`, legend: 'cores: {{job}}' },

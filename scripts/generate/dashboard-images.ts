@@ -1,12 +1,12 @@
 import { agent, increase, one, type Panel } from './dashboard-panel.ts';
 
-/** What imagegc does. */
+/** imagegc. */
 export const imagesPanels: readonly Panel[] = [
   {
     ...{
       title: 'Image disk, by node',
       unit: 'percentunit',
-      description: 'Used part of the file system that holds the images.',
+      description: 'Usage of the file system of the images.',
     },
     ...one(`max by (node) (dustpan_image_filesystem_used_ratio{${agent}})`, '{{node}}'),
   },
@@ -22,7 +22,7 @@ export const imagesPanels: readonly Panel[] = [
     ...{
       title: 'Bytes freed, by node',
       unit: 'bytes',
-      description: 'As measured on the disk, where it can be.',
+      description: 'Measured on the disk, if possible.',
     },
     ...one(
       `sum by (node) (${increase(`dustpan_image_garbage_collected_bytes_total{${agent}}`)})`,
@@ -31,9 +31,9 @@ export const imagesPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Bytes that are too much, by node',
+      title: 'Bytes to free, by node',
       unit: 'bytes',
-      description: 'What the last plan had to free for space; 0 under the threshold.',
+      description: 'Bytes that the last plan had to free for space; 0 below the threshold.',
     },
     ...one(`max by (node) (dustpan_image_gc_wanted_bytes{${agent}})`, '{{node}}'),
   },
@@ -41,21 +41,21 @@ export const imagesPanels: readonly Panel[] = [
     ...{
       title: 'Images that are due',
       stacked: true,
-      description: 'What the last plans would remove; in mode DryRun they stay.',
+      description: 'Objects that the last plans would remove; mode DryRun keeps them.',
     },
     ...one(`sum by (mode, reason) (dustpan_image_gc_due_images{${agent}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
-      title: 'Images that are kept, by reason',
-      description: 'Of the last plans; docs/reference/reasons.md says what each means.',
+      title: 'Kept images, by reason',
+      description: 'In the last plans; docs/reference/reasons.md explains the reasons.',
     },
     ...one(`sum by (reason) (dustpan_image_gc_kept_images{${agent}})`, '{{reason}}'),
   },
   {
     ...{
       title: 'Images pulled again',
-      description: 'Within a day of their removal: what should not have gone.',
+      description: 'Within a day of their removal: images that should have been kept.',
     },
     ...one(`sum by (node) (${increase(`dustpan_image_repulled_after_gc_total{${agent}}`)})`, '{{node}}'),
   },
@@ -75,7 +75,7 @@ export const imagesPanels: readonly Panel[] = [
   },
 ];
 
-/** What containergc does, and what it finds left. */
+/** containergc, and orphaned resources. */
 export const containersPanels: readonly Panel[] = [
   {
     ...{ title: 'Containers, sandboxes and logs removed', stacked: true, description: 'By reason.' },
@@ -88,19 +88,19 @@ export const containersPanels: readonly Panel[] = [
     ...{
       title: 'Containers, sandboxes and logs that are due',
       stacked: true,
-      description: 'What the last plans would remove; in mode DryRun they stay.',
+      description: 'Objects that the last plans would remove; mode DryRun keeps them.',
     },
     ...one(`sum by (mode, reason) (dustpan_container_gc_due_objects{${agent}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
-      title: 'Containers, sandboxes and logs that are kept',
-      description: 'By reason, of the last plans.',
+      title: 'Kept containers, sandboxes and logs',
+      description: 'By reason, in the last plans.',
     },
     ...one(`sum by (reason) (dustpan_container_gc_kept_objects{${agent}})`, '{{reason}}'),
   },
   {
-    ...{ title: 'Removals that failed', description: 'By reason of the removal.' },
+    ...{ title: 'Failed removals', description: 'By reason of the removal.' },
     ...one(`sum by (reason) (${increase(`dustpan_container_gc_errors_total{${agent}}`)})`, '{{reason}}'),
   },
   {
@@ -109,19 +109,19 @@ export const containersPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Bytes freed of logs, by node',
+      title: 'Bytes freed by removing logs, by node',
       unit: 'bytes',
-      description: 'Those of removed containers included.',
+      description: 'Includes the logs of removed containers.',
     },
     ...one(`sum by (node) (${increase(`dustpan_container_gc_log_freed_bytes_total{${agent}}`)})`, '{{node}}'),
   },
   {
-    ...{ title: 'Left of pods that are gone', description: 'Counted, not removed.' },
+    ...{ title: 'Orphaned resources of deleted pods', description: 'Counted, not removed.' },
     ...one(`sum by (kind) (dustpan_node_orphans{${agent}})`, '{{kind}}'),
   },
   {
     ...{
-      title: 'Bytes left of pods that are gone',
+      title: 'Bytes of orphaned resources of deleted pods',
       unit: 'bytes',
       description: 'Directories: on disk; control groups: memory.',
     },

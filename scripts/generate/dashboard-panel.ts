@@ -2,9 +2,9 @@
 export interface Panel {
   readonly title: string;
   readonly description: string;
-  /** Default: a graph over time. */
+  /** Default: timeseries. */
   readonly type?: 'stat' | 'state-timeline' | 'timeseries';
-  /** Of Grafana's units; default `short`. */
+  /** One of Grafana's units; default `short`. */
   readonly unit?: string;
   readonly stacked?: true;
   readonly queries: readonly Query[];
@@ -12,7 +12,7 @@ export interface Panel {
 
 export interface Query {
   readonly expr: string;
-  /** Names of labels in double braces stand for their values. */
+  /** `{{label}}` is replaced by the label's value. */
   readonly legend: string;
 }
 
@@ -21,7 +21,7 @@ export interface Row {
   readonly panels: readonly Panel[];
 }
 
-/** Selectors: what the chart's monitors make of the targets, and the variables of the dashboard. */
+/** Selectors: the job labels of the chart's monitors, and the variables of the dashboard. */
 export const controller = 'job="dustpan-controller",namespace=~"$namespace"';
 export const agent = 'job="dustpan-agent",namespace=~"$namespace",node=~"$node"';
 export const both = 'job=~"dustpan-(controller|agent)",namespace=~"$namespace"';
@@ -30,10 +30,9 @@ export const both = 'job=~"dustpan-(controller|agent)",namespace=~"$namespace"';
 export const one = (expr: string, legend: string): Pick<Panel, 'queries'> => ({
   queries: [{ expr, legend }],
 });
-/** Per second. */
 export const rate = (series: string): string => `rate(${series}[$__rate_interval])`;
-/** For what happens seldom. */
+/** For rare events. */
 export const increase = (series: string): string => `increase(${series}[$__rate_interval])`;
-/** Of a histogram. */
+/** The 99th percentile of a histogram. */
 export const p99 = (labels: string, series: string): string =>
   `histogram_quantile(0.99, sum by (le, ${labels}) (${rate(series)}))`;

@@ -1,28 +1,28 @@
 import { agent, both, controller, increase, one, rate, type Panel } from './dashboard-panel.ts';
 
-/** The state of things at a glance. */
+/** The overview. */
 export const overviewPanels: readonly Panel[] = [
   {
-    ...{ title: 'Agents', type: 'stat', description: 'Nodes whose agent Prometheus reaches.' },
+    ...{ title: 'Agents', type: 'stat', description: 'Nodes whose agent Prometheus can scrape.' },
     ...one(`sum(up{${agent}})`, 'agents'),
   },
   {
     ...{
-      title: 'Agents that do not answer',
+      title: 'Unreachable agents',
       type: 'stat',
-      description: 'Targets that Prometheus does not reach.',
+      description: 'Targets that Prometheus cannot scrape.',
     },
     ...one(`count(up{${agent}} == 0) or vector(0)`, 'down'),
   },
   {
-    ...{ title: 'Leaders', type: 'stat', description: 'Controllers that work: 1 when all is well.' },
+    ...{ title: 'Leaders', type: 'stat', description: 'Leading controllers; must be 1.' },
     ...one(`sum(dustpan_leader_election_master_status{${controller}})`, 'leaders'),
   },
   {
     ...{
-      title: 'Policies that cannot be followed',
+      title: 'Invalid policies',
       type: 'stat',
-      description: 'Where they may govern nothing is collected.',
+      description: 'They block all deletions that they might govern.',
     },
     ...one(
       `count(dustpan_policy_condition{${controller},type="Accepted",status="False"}) or vector(0)`,
@@ -33,16 +33,16 @@ export const overviewPanels: readonly Panel[] = [
     ...{
       title: 'Pods deleted',
       type: 'stat',
-      description: 'In the time that is shown.',
+      description: 'In the selected time range.',
     },
     ...one(`sum(increase(dustpan_pod_gc_deleted_pods_total{${controller}}[$__range]))`, 'pods'),
   },
   {
     ...{
-      title: 'Bytes freed of images',
+      title: 'Bytes freed by removing images',
       type: 'stat',
       unit: 'bytes',
-      description: 'In the time that is shown, on the chosen nodes.',
+      description: 'In the selected time range, on the selected nodes.',
     },
     ...one(`sum(increase(dustpan_image_garbage_collected_bytes_total{${agent}}[$__range]))`, 'bytes'),
   },
@@ -64,14 +64,14 @@ export const overviewPanels: readonly Panel[] = [
   },
 ];
 
-/** What podgc does. */
+/** podgc. */
 export const podsPanels: readonly Panel[] = [
   {
     ...{
       title: 'Pods deleted, by reason',
       unit: 'ops',
       stacked: true,
-      description: 'Pods that are gone by it, per second.',
+      description: 'Deleted pods per second.',
     },
     ...one(`sum by (reason) (${rate(`dustpan_pod_gc_deleted_pods_total{${controller}}`)})`, '{{reason}}'),
   },
@@ -89,9 +89,9 @@ export const podsPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Deletes that failed',
+      title: 'Failed deletions',
       unit: 'ops',
-      description: 'The log of the controller has the answers of the API server.',
+      description: 'The log of the controller has the responses of the API server.',
     },
     ...one(`sum by (reason) (${rate(`dustpan_pod_gc_delete_errors_total{${controller}}`)})`, '{{reason}}'),
   },
@@ -99,21 +99,21 @@ export const podsPanels: readonly Panel[] = [
     ...{
       title: 'Pods that are due',
       stacked: true,
-      description: 'What the last plan would delete; in mode DryRun they stay.',
+      description: 'Pods that the last plan would delete; mode DryRun keeps them.',
     },
     ...one(`sum by (mode, reason) (dustpan_pod_gc_due_pods{${controller}})`, '{{mode}} {{reason}}'),
   },
   {
     ...{
-      title: 'Pods that are kept, by reason',
-      description: 'Of the last plan; docs/reference/reasons.md says what each means.',
+      title: 'Kept pods, by reason',
+      description: 'In the last plan; docs/reference/reasons.md explains the reasons.',
     },
     ...one(`sum by (reason) (dustpan_pod_gc_kept_pods{${controller}})`, '{{reason}}'),
   },
   {
     ...{
-      title: 'Deletes called off',
-      description: 'By the look at the live pod and node right before each.',
+      title: 'Cancelled deletions',
+      description: 'By the live check of pod and node right before each deletion.',
     },
     ...one(`sum by (reason) (${increase(`dustpan_pod_gc_skipped_pods_total{${controller}}`)})`, '{{reason}}'),
   },
@@ -130,8 +130,8 @@ export const podsPanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Pace',
-      description: 'Requests to mark a pod as Failed or to delete it that are in flight.',
+      title: 'Requests in flight',
+      description: 'Requests that set a pod to Failed or delete it.',
     },
     ...one(`max(dustpan_pod_gc_delete_window{${controller}})`, 'in flight'),
   },

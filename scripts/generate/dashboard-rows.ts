@@ -4,7 +4,7 @@ import type { Row } from './dashboard-panel.ts';
 import { overviewPanels, podsPanels } from './dashboard-pods.ts';
 import { storagePanels } from './dashboard-storage.ts';
 
-/** The dashboard: what each row is about, and its panels in reading order. */
+/** The rows of the dashboard, with their panels in reading order. */
 export const dashboardRows: readonly Row[] = [
   { title: 'Overview', panels: overviewPanels },
   { title: 'Pods', panels: podsPanels },

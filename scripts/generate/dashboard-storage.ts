@@ -1,14 +1,14 @@
 import { agent, controller, increase, one, type Panel } from './dashboard-panel.ts';
 
-/** Local storage, and the evictions for it. */
+/** Local storage and evictions. */
 export const storagePanels: readonly Panel[] = [
   {
-    ...{ title: 'Local storage of pods', unit: 'bytes', description: 'Of the chosen nodes, by kind.' },
+    ...{ title: 'Local storage of pods', unit: 'bytes', description: 'On the selected nodes, by kind.' },
     ...one(`sum by (kind) (dustpan_local_storage_used_bytes{${agent}})`, '{{kind}}'),
   },
   {
     ...{
-      title: 'Pods that use most',
+      title: 'Pods with the highest usage',
       unit: 'bytes',
       description: 'The ten largest; only with --local-storage-pod-metrics.',
     },
@@ -19,8 +19,8 @@ export const storagePanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Limits that are nearly used up',
-      description: 'More is used than the lowest level of warnAtPercent.',
+      title: 'Limits close to being exceeded',
+      description: 'Usage above the lowest level of warnAtPercent.',
     },
     ...one(`sum by (eviction_signal) (dustpan_local_storage_warned_limits{${agent}})`, '{{eviction_signal}}'),
   },
@@ -28,7 +28,7 @@ export const storagePanels: readonly Panel[] = [
     ...{
       title: 'Pods over their limits',
       stacked: true,
-      description: 'As the agents find them; in mode DryRun nothing is asked for.',
+      description: 'As measured by the agents; mode DryRun requests no eviction.',
     },
     ...one(
       `sum by (mode, eviction_signal) (dustpan_local_storage_due_pods{${agent}})`,
@@ -36,7 +36,7 @@ export const storagePanels: readonly Panel[] = [
     ),
   },
   {
-    ...{ title: 'Pods evicted', stacked: true, description: 'By the limit that they exceeded.' },
+    ...{ title: 'Pods evicted', stacked: true, description: 'By exceeded limit.' },
     ...one(
       `sum by (eviction_signal) (${increase(`dustpan_evictions_total{${controller}}`)})`,
       '{{eviction_signal}}',
@@ -44,17 +44,17 @@ export const storagePanels: readonly Panel[] = [
   },
   {
     ...{
-      title: 'Evictions that wait',
-      description: 'Asked for by agents; blocked = by a disruption budget.',
+      title: 'Pending evictions',
+      description: 'Requested by agents; blocked = by a disruption budget.',
     },
     queries: [
-      { expr: `max(dustpan_eviction_pending_pods{${controller}})`, legend: 'asked for' },
+      { expr: `max(dustpan_eviction_pending_pods{${controller}})`, legend: 'requested' },
       { expr: `max(dustpan_eviction_blocked_pods{${controller}})`, legend: 'blocked' },
     ],
   },
   {
     ...{
-      title: 'Evictions that failed or were not made',
+      title: 'Failed and refused evictions',
       description:
         'Tries that failed; pods that are kept in spite of the agent; evicted pods that did not end in time.',
     },
@@ -66,15 +66,15 @@ export const storagePanels: readonly Panel[] = [
       { expr: `sum by (reason) (dustpan_eviction_kept_pods{${controller}})`, legend: 'kept: {{reason}}' },
       {
         expr: `sum(${increase(`dustpan_evictions_exceeded_grace_period_total{${controller}}`)})`,
-        legend: 'evicted, not ended in time',
+        legend: 'evicted, still running after the grace period',
       },
     ],
   },
   {
     ...{
-      title: 'Age of the figures, by node',
+      title: 'Age of the measurements, by node',
       unit: 's',
-      description: 'Of the oldest that the last plan compared with a limit.',
+      description: 'The oldest measurement that the last plan compared with a limit.',
     },
     ...one(`max by (node) (dustpan_local_storage_usage_age_seconds{${agent}})`, '{{node}}'),
   },

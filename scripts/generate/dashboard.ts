@@ -12,7 +12,7 @@ export function dashboardJson(): string {
     uid: 'dustpan',
     title: 'dustpan',
     description:
-      'What dustpan collects, keeps and why, and how it is. Made from scripts/generate/dashboard-rows.ts by npm run generate.',
+      'What dustpan removes, what it keeps and why, and its health. Made from scripts/generate/dashboard-rows.ts by npm run generate.',
     tags: ['dustpan', 'kubernetes'],
     // The last of the classic model.
     schemaVersion: 42,
@@ -35,7 +35,7 @@ const variables = [
   labelValues('node', 'Node', 'dustpan_build_info{job="dustpan-agent",namespace=~"$namespace"}'),
 ];
 
-/** All = also where the label is not there, as in a Prometheus without the monitors of the chart. */
+/** "All" also matches series without the label, as in a Prometheus without the monitors of the chart. */
 function labelValues(name: string, label: string, series: string) {
   const query = `label_values(${series}, ${name})`;
   return {

@@ -34,35 +34,35 @@ import {
 
 const gibibyte = 1024 ** 3;
 
-/** One kind of Event: what the program makes of sample arguments, and what only its callers know. */
+/** One kind of Event: samples, and facts that only its callers know. */
 export interface EventKind {
-  /** The file and the name of the function that makes it. */
+  /** The file and the name of the function that creates it. */
   readonly file: string;
   readonly factory: string;
-  readonly face: 'controller' | 'agent';
+  readonly component: 'controller' | 'agent';
   readonly samples: readonly EventSpec[];
   readonly regarding: string;
-  /** When it is recorded, and how often. */
+  /** When it is recorded and how often. */
   readonly when: string;
   readonly upstream: string;
 }
 
-const podgc = { face: 'controller', file: 'src/controllers/podgc/events.ts' } as const;
-const evictions = { face: 'controller', file: 'src/controllers/eviction/events.ts' } as const;
-const imagegc = { face: 'agent', file: 'src/agent/imagegc/events.ts', regarding: 'the Node' } as const;
+const podgc = { component: 'controller', file: 'src/controllers/podgc/events.ts' } as const;
+const evictions = { component: 'controller', file: 'src/controllers/eviction/events.ts' } as const;
+const imagegc = { component: 'agent', file: 'src/agent/imagegc/events.ts', regarding: 'the Node' } as const;
 
 const collected = new CollectedByOwner(new Map());
 for (const deletion of deletions) collected.add(deletion);
 
-/** Every Event that dustpan can record. */
+/** Every Event of dustpan. */
 export const eventKinds: readonly EventKind[] = [
   {
     ...podgc,
     factory: 'podsCollected',
     samples: [...collected.groups()].map(podsCollected),
     regarding:
-      'the controlling owner of the pods, which outlives them (of a ReplicaSet its Deployment); the pod itself if it has none, or one whose name is too long to exist',
-    when: 'After each pass that deleted pods, one for each owner and reason, however many pods went. Never in mode `DryRun`.',
+      'the controlling owner of the pods (for a ReplicaSet its Deployment); the pod itself if it has none, or one whose name is too long to exist',
+    when: 'After each pass that deleted pods, one for each owner and reason. Never in mode `DryRun`.',
     upstream: 'none: PodGC records no Events',
   },
   {
@@ -70,7 +70,7 @@ export const eventKinds: readonly EventKind[] = [
     factory: 'backlogCollected',
     samples: [backlogCollected(sweep.policy, sweep.pods)],
     regarding: 'the GCPolicy',
-    when: 'Before the Events `PodCollected` of a pass, when there are more than 100 of them; one for each policy that had pods deleted. Never in mode `DryRun`.',
+    when: 'Before the Events `PodCollected` of a pass, if there are more than 100 of them; one for each policy with deleted pods. Never in mode `DryRun`.',
     upstream: 'none: PodGC records no Events',
   },
   {
@@ -78,25 +78,25 @@ export const eventKinds: readonly EventKind[] = [
     factory: 'tripped',
     samples: [tripped(trippedBreaker)],
     regarding: 'the GCPolicy',
-    when: 'When more nodes begin to be missing than `pods.safety.maxOrphanedNodesPercent` allows; once, until fewer are.',
-    upstream: 'none: PodGC has no breaker',
+    when: 'When more nodes are missing than `pods.safety.maxOrphanedNodesPercent` allows; once, until fewer are missing.',
+    upstream: 'none: PodGC has no circuit breaker',
   },
   {
     ...podgc,
     factory: 'finalizerHeld',
     samples: [finalizerHeld(podHeld)],
     regarding: 'the pod',
-    when: 'When two passes in a row have found the pod deleted and waiting only for its finalizers; once a pod.',
+    when: 'When two passes in a row have found the pod deleted and waiting only for its finalizers; once per pod.',
     upstream: 'none: PodGC deletes such pods again in every pass',
   },
   {
     ...evictions,
     factory: 'evicted',
     samples: evicted(eviction, evictionPod),
-    regarding: 'the pod, and its controlling owner, which outlives it',
-    when: 'When the API server has taken the eviction that the agent of the node asked for; once a pod. Never in mode `DryRun`.',
+    regarding: 'the pod, and its controlling owner',
+    when: 'When the API server has accepted an eviction that the agent of the node requested; once per pod. Never in mode `DryRun`.',
     upstream:
-      "the kubelet's, with the same reason and first sentence; the figures, and the Event on the owner, are ours",
+      "the kubelet's, with the same reason and first sentence; the usage, and the Event on the owner, are additions",
   },
   {
     ...evictions,
@@ -109,39 +109,39 @@ export const eventKinds: readonly EventKind[] = [
     ],
     regarding: 'the pod',
     when: 'When a disruption budget does not allow the eviction, when several budgets cover the pod, which the API server does not support, or when the controller has no right to evict; once, until the eviction succeeds or is not requested any more.',
-    upstream: 'none: the kubelet asks no budget',
+    upstream: 'none: the kubelet ignores budgets',
   },
   {
     ...evictions,
     factory: 'exceededGracePeriod',
     samples: [exceededGracePeriod(evictionOverdue)],
     regarding: 'the pod',
-    when: 'When an evicted pod has not ended after 1.5 times its grace period, and at least 10 s; once a pod. A new leader does not know whom the one before evicted.',
-    upstream: "the kubelet's, for a pod that it evicts and cannot end in the same time; the note is ours",
+    when: 'When an evicted pod has not ended after 1.5 times its grace period, and at least 10 s; once per pod. A new leader does not know the evictions of the previous one.',
+    upstream: "the kubelet's, for a pod that it evicts and cannot end in the same time; the note differs",
   },
   {
     file: 'src/controllers/policystatus/events.ts',
-    face: 'controller',
+    component: 'controller',
     factory: 'invalidPolicy',
     samples: [invalidPolicy(unreadable)],
     regarding: 'the GCPolicy',
-    when: 'When a policy that the API server let through cannot be followed; once for each generation of the policy.',
+    when: 'When a stored policy is invalid; once for each generation of the policy.',
     upstream: 'none',
   },
   {
     file: 'src/kube/lease/lease.ts',
-    face: 'controller',
+    component: 'controller',
     factory: 'leadershipChanged',
     samples: [true, false].map((leading) => leadershipChanged(lease, { identity: lease.holder, leading })),
     regarding: 'the Lease',
-    when: 'When a replica begins to lead, and when it ends.',
-    upstream: 'the same reason and note, by everything that elects with client-go',
+    when: 'When a replica becomes the leader, and when it stops leading.',
+    upstream: 'the same reason and note as components that elect with client-go',
   },
   {
     ...imagegc,
     factory: 'imageGcFailed',
-    samples: [imageGcFailed(node, 'listing images: the runtime does not answer')],
-    when: 'At the second failed pass over the images in a row, and at each after it. A disk that stays too full is a failure too.',
+    samples: [imageGcFailed(node, 'listing images: the runtime does not respond')],
+    when: 'At the second failed pass over the images in a row and at each later one. A disk that remains too full is a failure too.',
     upstream: "the kubelet's, with the same reason, as often",
   },
   {
@@ -164,38 +164,38 @@ export const eventKinds: readonly EventKind[] = [
         },
       ),
     ],
-    when: 'At each pass that removed every image that may go and still did not reach `nodes.imageGC.lowThresholdPercent`.',
+    when: 'At each pass that removed every due image and still did not reach `nodes.imageGC.lowThresholdPercent`.',
     upstream:
-      "the kubelet's (of Kubernetes 1.36), with the same reason and the same first two sentences; the target and what the disk is full of are ours",
+      "the kubelet's (of Kubernetes 1.36), with the same reason and the same first two sentences; the target and the usage of the disk are additions",
   },
   {
     ...imagegc,
     factory: 'invalidDiskCapacity',
     samples: [invalidDiskCapacity(node)],
-    when: 'At each pass over the images for which the file system of the images claims to have no capacity.',
+    when: 'At each pass over the images if the file system of the images reports no capacity.',
     upstream: "the kubelet's, with the same reason and note",
   },
   {
     file: 'src/agent/containergc/events.ts',
-    face: 'agent',
+    component: 'agent',
     factory: 'containerGcFailed',
     samples: [
       containerGcFailed(nodeObject, {
-        message: 'removing container 3f2a: the runtime does not answer',
+        message: 'removing container 3f2a: the runtime does not respond',
         ...{ planned: 12, removed: 11, failed: 1 },
       }),
     ],
     regarding: 'the Node',
-    when: 'At each failed pass over containers, sandboxes and logs, from the first on.',
-    upstream: "the kubelet's, with the same reason, as often; the figures are ours",
+    when: 'At each failed pass over containers, sandboxes and logs, from the first.',
+    upstream: "the kubelet's, with the same reason, as often; the counts are additions",
   },
   {
     file: 'src/agent/localstorage/events.ts',
-    face: 'agent',
+    component: 'agent',
     factory: 'localStorageHigh',
     samples: [localStorageHigh(storageWarning, { evictAtPercent: 100, evicts: true })],
     regarding: 'the pod',
-    when: 'When a pod uses more than a level of `nodes.localStorageEviction.warnAtPercent` of one of its limits; once for each limit and level, again after usage fell below it. In mode `DryRun` too.',
+    when: 'When a pod uses more than a level of `nodes.localStorageEviction.warnAtPercent` of one of its limits; once for each limit and level, and again after the usage was below it. In mode `DryRun` too.',
     upstream: 'none: the kubelet evicts without a warning',
   },
 ];

@@ -1,27 +1,27 @@
 import { eventKinds, type EventKind } from './events-list.ts';
 import { code, codes, heading, page, table } from './markdown.ts';
 
-/** docs/reference/events.md: every Event, by who reports it. */
+/** docs/reference/events.md. */
 export function eventsPage(): string {
-  return page('Events', 'the functions that make them', [
-    'Events are `events.k8s.io/v1`. `reportingController` is `gc.dustpan.dev/controller` or `gc.dustpan.dev/agent`: select by it, for kubelet and agent use',
-    'the same reasons. Those about objects without a namespace (Node, GCPolicy) are in the namespace `default`:',
+  return page('Events', 'the functions that create them', [
+    'Events are `events.k8s.io/v1`. `reportingController` is `gc.dustpan.dev/controller` or `gc.dustpan.dev/agent`: select by it, because kubelet and agent',
+    'use the same reasons. Events about objects without a namespace (Node, GCPolicy) are in the namespace `default`:',
     '',
     '```sh',
     'kubectl get events.events.k8s.io -A --field-selector reportingController=gc.dustpan.dev/agent',
     '```',
     '',
-    'What recurs becomes a series of one Event, as with upstream: the second time its count is written, then every 30 minutes, and at the end when it has not',
-    'recurred for 6 minutes; its note stays the first one. Of one object at most 25 new Events are written at once and one in 5 minutes after that, of all',
-    'together 200 and 10 a second; what is dropped is counted by `dustpan_events_dropped_total`.',
-    ...section('controller'),
-    ...section('agent'),
+    'Repeated Events become a series of one Event, as upstream: its count is written at the second occurrence, then every 30 minutes, and after 6 minutes',
+    'without a repetition. Its note remains the first one. dustpan writes at most 25 new Events per object at once and then one per 5 minutes; in total 200',
+    'at once and then 10 per second. `dustpan_events_dropped_total` counts dropped Events.',
+    ...section('Controller', 'controller'),
+    ...section('Agent', 'agent'),
   ]);
 }
 
-const section = (face: EventKind['face']): readonly string[] => [
-  ...heading(2, `Of the ${face}`).slice(0, -1),
-  ...eventKinds.filter((kind) => kind.face === face).flatMap(entry),
+const section = (title: string, component: EventKind['component']): readonly string[] => [
+  ...heading(2, title).slice(0, -1),
+  ...eventKinds.filter((kind) => kind.component === component).flatMap(entry),
 ];
 
 function entry({ samples, regarding, when, upstream }: EventKind): readonly string[] {

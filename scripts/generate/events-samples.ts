@@ -7,7 +7,7 @@ import type { OverduePod } from '../../src/controllers/eviction/overdue.ts';
 import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/cache/objects.ts';
 
-/** What the functions that make Events are called with, to show what they make. */
+/** Sample arguments of the functions that create Events. */
 export const node = { name: 'node-1', uid: 'd0f3' } as const;
 export const nodeObject = { apiVersion: 'v1', kind: 'Node', ...node } as const;
 export const lease = {

@@ -13,7 +13,7 @@ const forbidden = [
   'x-kubernetes-preserve-unknown-fields',
 ];
 
-/** One line for everything in a CRD's schema that a structural, bounded and documented one has not. */
+/** A line for every violation: a CRD's schema must be structural, bounded and documented. */
 export function lintCrd(crd) {
   return [...walk(storedSchema(crd))].flatMap(({ schema, path }) =>
     complaints(schema, path).map((complaint) => `${path === '' ? '(root)' : path}: ${complaint}`),
@@ -25,11 +25,11 @@ function complaints(schema, path) {
     .filter((keyword) => keyword in schema)
     .map((keyword) => `${keyword} is not structural`);
   if (schema.type === undefined) found.push('has no type');
-  // The API server documents metadata itself and refuses a description there.
+  // The API server describes metadata itself and rejects a description there.
   if (schema.description === undefined && path !== 'metadata') found.push('has no description');
   for (const rule of schema['x-kubernetes-validations'] ?? []) {
     if (!/^must /.test(rule.message ?? ''))
-      found.push(`the message of rule ${rule.rule} does not say what must be`);
+      found.push(`the message of rule ${rule.rule} does not begin with "must"`);
     if (rule.reason !== 'FieldValueInvalid') found.push(`rule ${rule.rule} has no reason FieldValueInvalid`);
   }
   return [...found, ...(boundsOf[schema.type]?.(schema) ?? [])];

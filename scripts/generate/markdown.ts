@@ -1,4 +1,4 @@
-/** A generated page: its title, where it comes from, an introduction, and the rest. */
+/** A generated page with its title and its source. */
 export const page = (title: string, source: string, lines: readonly string[]): string =>
   [`# ${title}`, '', `<!-- Made from ${source} by npm run generate. Do not edit. -->`, '', ...lines, ''].join(
     '\n',
@@ -12,7 +12,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
   ...rows.map(row),
 ];
 
-/** A heading with empty lines round it. */
+/** A heading between empty lines. */
 export const heading = (level: number, text: string): readonly string[] => [
   '',
   `${'#'.repeat(level)} ${text}`,

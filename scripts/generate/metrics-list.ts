@@ -10,11 +10,13 @@ import { podGcMetrics, showPlan as showPodPlan } from '../../src/controllers/pod
 import { policyStatusMetrics } from '../../src/controllers/policystatus/metrics.ts';
 import { registerProcessMetrics } from '../../src/runtime/serving/process-metrics.ts';
 
-export type Face = 'controller' | 'agent';
-export const faces: readonly Face[] = ['controller', 'agent'];
+type Component = 'controller' | 'agent';
+export const components: readonly Component[] = ['controller', 'agent'];
 
-/** What a face registers, by the file that does; `metricsOf` runs them all. */
-export const registrations: Readonly<Record<Face, Readonly<Record<string, (registry: Registry) => void>>>> = {
+/** Functions that register the metrics of a component, by file. */
+export const registrations: Readonly<
+  Record<Component, Readonly<Record<string, (registry: Registry) => void>>>
+> = {
   controller: {
     'src/controllers/podgc/metrics.ts': showEmptyPodPlan,
     'src/controllers/eviction/metrics.ts': (registry) => evictionMetrics(registry),
@@ -32,38 +34,41 @@ export const registrations: Readonly<Record<Face, Readonly<Record<string, (regis
   },
 };
 
-/** One metric, with the values of its labels that are there before anything has happened. */
+/** One metric, with the label values that exist from the start. */
 export interface MetricFacts {
   readonly name: string;
   readonly help: string;
   readonly type: string;
-  /** In the order of their declaration; no values = none is preset. */
+  /** In the order of their declaration; empty = no preset values. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Whether a metric is one of prom-client's defaults: its labels have values of this machine. */
-export const isOfNode = (name: string): boolean => /^(nodejs|process)_/.test(name);
+/** Whether a metric is one of prom-client's defaults, whose label values depend on the machine. */
+export const isDefaultMetric = (name: string): boolean => /^(nodejs|process)_/.test(name);
 
-/** All metrics that a face serves, by name. */
-export async function metricsOf(face: Face): Promise<readonly MetricFacts[]> {
+/** All metrics of a component, sorted by name. */
+export async function metricsOf(component: Component): Promise<readonly MetricFacts[]> {
   const registry = new Registry();
-  for (const register of Object.values(registrations[face])) register(registry);
+  for (const register of Object.values(registrations[component])) register(registry);
   const metrics = await registry.getMetricsAsJSON();
   return metrics
     .map(({ name, help, type, values }) => ({
       ...{ name, help: help.replace(/^\[ALPHA\] /, ''), type: String(type) },
       labels: new Map(
-        labelsOf(registry, name).map((label) => [label, isOfNode(name) ? [] : presetOf(values, label)]),
+        labelsOf(registry, name).map((label) => [
+          label,
+          isDefaultMetric(name) ? [] : presetOf(values, label),
+        ]),
       ),
     }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Its declaration is no part of prom-client's types, but is there. */
+/** Reads `labelNames`, which prom-client's types do not declare. */
 function labelsOf(registry: Registry, name: string): readonly string[] {
   const metric: object = registry.getSingleMetric(name) ?? {};
   const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;
-  if (!Array.isArray(labels)) throw new Error(`${name}: prom-client does not tell the labels`);
+  if (!Array.isArray(labels)) throw new Error(`${name} has no labelNames`);
   return labels.filter((label) => typeof label === 'string');
 }
 

@@ -22,7 +22,7 @@ const operations: Readonly<Record<RuntimeOperation, true>> = {
 
 const methods = codes(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** What the labels say whose values come up only when something happens. */
+/** Labels without preset values. */
 export const openLabels: Readonly<Record<string, string>> = {
   code: 'HTTP status, or `<error>`',
   host: 'host and port of the API server',
@@ -34,39 +34,39 @@ export const openLabels: Readonly<Record<string, string>> = {
   policy: 'name of the GCPolicy',
   reason: `${codes(Object.values(upstreamReason))} ([table](reasons.md#reasons-in-upstreams-words))`,
   result: codes(['success', 'error']),
-  resource: `plural of what is watched, such as ${code('pods')}`,
+  resource: `plural of the watched kind, such as ${code('pods')}`,
   status: codes(['True', 'False', 'Unknown']),
   type: codes(['Ready', 'Accepted', 'Enforcing', 'Degraded']),
   verb: methods,
 };
 
-/** What the labels say whose one value depends on where dustpan runs. */
+/** Labels whose only value depends on the installation. */
 export const placeLabels: Readonly<Record<string, string>> = {
   name: 'name of the Lease',
-  nodeversion: 'of Node.js',
-  revision: 'the commit',
-  version: 'of dustpan',
+  nodeversion: 'version of Node.js',
+  revision: 'commit',
+  version: 'version of dustpan',
 };
 
-/** Labels of the metrics of Node. */
+/** Labels of prom-client's default metrics. */
 export const nodeLabels: Readonly<Record<string, string>> = {
-  kind: 'of garbage collection',
-  major: 'of the version of Node.js',
-  minor: 'of the version of Node.js',
-  patch: 'of the version of Node.js',
-  space: "of V8's heap",
-  type: "Node's name of it",
-  version: 'of Node.js',
+  kind: 'kind of garbage collection',
+  major: 'major version of Node.js',
+  minor: 'minor version of Node.js',
+  patch: 'patch version of Node.js',
+  space: "space of V8's heap",
+  type: "Node's name of the resource",
+  version: 'version of Node.js',
 };
 
-/** Metrics of Kubernetes' own programs with the same sense; the labels are the same but for what is said. */
+/** Metrics of Kubernetes with the same meaning, and the same labels except as noted. */
 export const upstreamMetrics: Readonly<Record<string, string>> = {
   dustpan_pod_gc_force_delete_pods_total:
     '`pod_gc_collector_force_delete_pods_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
   dustpan_pod_gc_force_delete_pod_errors_total:
     '`pod_gc_collector_force_delete_pod_errors_total` of kube-controller-manager; `terminated-in-namespace` and `expired` are ours',
   dustpan_evictions_total:
-    "`kubelet_evictions`, with the kubelet's signals for local storage; it counts evictions that the API server took",
+    "`kubelet_evictions`, with the kubelet's signals for local storage; it counts evictions that the API server accepted",
   dustpan_image_garbage_collected_total: '`kubelet_image_garbage_collected_total`',
   dustpan_runtime_operations_total: '`kubelet_runtime_operations_total`',
   dustpan_runtime_operations_errors_total: '`kubelet_runtime_operations_errors_total`',

@@ -6,7 +6,7 @@ import { eventsPage } from './events-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { reasonsPage } from './reasons-page.ts';
 
-/** The reference pages that are made from the program itself, and the dashboard of its metrics, by path. */
+/** The pages and the dashboard that are generated from the program, by path. */
 export const pages = async (): Promise<Readonly<Record<string, string>>> => ({
   'docs/reference/cli.md': cliPage(commandsOf(realSystem({}, 'dustpan'))),
   'docs/reference/events.md': eventsPage(),

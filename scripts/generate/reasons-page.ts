@@ -19,12 +19,12 @@ import { podReasons } from '../../src/gc/reasons/pods.ts';
 import { upstreamReason as podWords } from '../../src/controllers/podgc/metrics.ts';
 import { code, heading, page, table } from './markdown.ts';
 
-/** docs/reference/reasons.md: why something goes or stays, unit by unit. */
+/** docs/reference/reasons.md. */
 export function reasonsPage(): string {
   return page('Reasons', 'src/api/reasons.ts', [
-    'Every object has one verdict and one reason in every pass: the same word in logs, metrics, Events, `dustpan plan` and',
-    '`dustpan why`. A policy in mode `DryRun` gives the same verdicts as one in mode `Enforce`, and nothing is touched. What may go is looked at once',
-    'more, live, right before it goes; a reason to stay that is found then is in the metrics `…_skipped_…`.',
+    'Every object has one verdict and one reason in every pass: the same word in logs, metrics, Events, `dustpan plan` and `dustpan why`. A policy in mode',
+    '`DryRun` has the same verdicts as one in mode `Enforce`, but nothing is changed. Right before each deletion or removal dustpan verifies the object live;',
+    'the metrics `…_skipped_…` count the objects that it then keeps.',
     ...podSections(),
     ...imageSections(),
     ...containerSections(),
@@ -35,29 +35,29 @@ export function reasonsPage(): string {
 
 const podSections = (): readonly string[] => [
   ...heading(2, 'Pods (podgc)'),
-  'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first that hits decides.',
+  'Verdict `Delete` or `Keep`; the rules apply in the order of the first table, and the first match decides.',
   ...reasonTable('Delete', podDeleteReasons, podReasons),
   ...reasonTable('Keep', podKeepReasons, podReasons),
 ];
 
 const imageSections = (): readonly string[] => [
   ...heading(2, 'Images (imagegc)'),
-  'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it are about the node as a whole.',
+  'Verdict `Remove` or `Keep`; by age first, then for space. `NoPolicy` and the reasons below it concern the whole node.',
   ...reasonTable('Remove', imageRemoveReasons, imageReasons),
   ...reasonTable('Keep', [...imageKeepReasons, ...nodeKeepReasons], imageReasons),
 ];
 
 const containerSections = (): readonly string[] => [
   ...heading(2, 'Containers, sandboxes and logs (containergc)'),
-  'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it are about the node as a whole; only `RuleOff` may also be about sandboxes or logs alone.',
+  'Verdict `Remove` or `Keep`. `NoPolicy` and the reasons below it concern the whole node; only `RuleOff` may also concern only sandboxes or logs.',
   ...reasonTable('Remove', containerRemoveReasons, containerReasons),
   ...reasonTable('Keep', [...containerKeepReasons, ...nodeKeepReasons], containerReasons),
 ];
 
 const storageSections = (): readonly string[] => [
   ...heading(2, 'Pods on their nodes (localstorage)'),
-  'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first that is exceeded decides. `NoPolicy` and the reasons below it are',
-  'about the node as a whole. The agent only requests an eviction; the controller checks everything again, and has its own reasons to keep a pod.',
+  'Verdict `Evict` or `Keep`; the limits are checked in the order of the first table, and the first exceeded one decides. `NoPolicy` and the reasons below',
+  'it concern the whole node. The agent only requests an eviction; the controller verifies it, and has its own reasons to keep a pod.',
   ...reasonTable('Evict', evictionSignals, storageReasons),
   ...reasonTable('Keep', distinct([...storageKeepReasons, ...nodeKeepReasons]), storageReasons),
   ...reasonTable('Not evicted', evictionKeepReasons, evictionReasons),
@@ -70,8 +70,8 @@ function reasonTable<R extends string>(
   reasons: readonly R[],
   meanings: Readonly<Record<R, { readonly meaning: string; readonly change: string }>>,
 ): readonly string[] {
-  const goes = verdict === 'Delete' || verdict === 'Remove' || verdict === 'Evict';
-  const change = goes ? 'What would keep it' : 'When it may go';
+  const isKept = verdict === 'Keep' || verdict === 'Not evicted';
+  const change = isKept ? 'Change that makes it due' : 'Change that keeps it';
   const rows = reasons.map((reason) => [code(reason), meanings[reason].meaning, meanings[reason].change]);
   return table([`${verdict}, because`, '', change], rows);
 }
@@ -86,8 +86,8 @@ function upstreamSection(): readonly string[] {
     ]);
   return [
     ...heading(2, "Reasons in upstream's words"),
-    "Metrics that mirror one of upstream's have upstream's values of the label `reason`, so that dashboards and alerts need but another name. What upstream",
-    'does not have is written in the same way. All other metrics have our reasons unchanged.',
+    "Metrics that correspond to one of upstream have upstream's values of the label `reason`, so that dashboards and alerts only need another name.",
+    "dustpan's own reasons are written in the same form there. All other metrics have the reasons unchanged.",
     ...table(
       ['Reason', 'Our metric', 'Its label', "Upstream's metric with this value"],
       [

@@ -1,6 +1,6 @@
 import { storedSchema, walk } from './schema.mjs';
 
-/** The reference page of all kinds, one table a kind. */
+/** docs/reference/crd.md. */
 export function reference(crds) {
   const intro = [
     '# API reference',

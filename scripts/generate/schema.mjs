@@ -1,9 +1,9 @@
-/** The schema of the version that a CRD stores. */
+/** The schema of a CRD's storage version. */
 export function storedSchema(crd) {
   return crd.spec.versions.find((version) => version.storage).schema.openAPIV3Schema;
 }
 
-/** All sub-schemas with their path, parents first; `*` stands for the keys of a map, `[]` for the entries of a list. */
+/** All sub-schemas with their path, parents first; `*` is any key of a map, `[]` any entry of a list. */
 export function* walk(schema, path = '') {
   yield { schema, path };
   for (const [name, field] of Object.entries(schema.properties ?? {}))
@@ -15,8 +15,8 @@ export function* walk(schema, path = '') {
 const dateTime = '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$';
 
 /**
- * The JSON schema that refuses what the API server refuses or drops: fields without a schema, and an entry of a set given twice.
- * Of the formats only times are checked: each integer has its bounds.
+ * The JSON schema that rejects what the API server rejects or drops: unknown fields, and duplicate entries of a set.
+ * The only checked format is date-time: each integer has its bounds.
  */
 export function closedSchema(schema) {
   const { description, format, properties, items, additionalProperties, ...rest } = schema;

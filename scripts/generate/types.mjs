@@ -3,7 +3,7 @@ import { storedSchema } from './schema.mjs';
 
 const metadata = `{ name: string; uid?: string; generation?: number; resourceVersion?: string; labels?: Record<string, string>; annotations?: Record<string, string>; creationTimestamp?: string; ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean; blockOwnerDeletion?: boolean }[] }`;
 
-/** TypeScript of one kind as it is on the wire: fields with defaults are optional. */
+/** TypeScript of one kind before defaulting: fields with defaults are optional. */
 export async function types(source, crd) {
   const { kind } = crd.spec.names;
   const { properties, ...rest } = storedSchema(crd);
@@ -14,7 +14,7 @@ export async function types(source, crd) {
   return interfaces(root, kind, `// Made from ${source} by npm run generate. Do not edit.`);
 }
 
-/** TypeScript of a schema whose defaults have been filled in: fields with defaults are there. */
+/** TypeScript of a schema after defaulting: fields with defaults are required. */
 export const typesWithDefaults = (schema, name) => interfaces(withDefaults(schema), name, '');
 
 const interfaces = (schema, name, bannerComment) =>
@@ -38,7 +38,7 @@ function withDefaults({ description, required = [], properties, items, ...rest }
   };
 }
 
-/** Gives every object a name of its own, from its path, so that code can name its type; the checker's keywords go. */
+/** Names every object by its path, so that code can import its type; drops keywords of validation. */
 function named(schema, title) {
   const {
     type,

@@ -3,7 +3,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import { closedSchema, storedSchema } from './schema.mjs';
 import { typesWithDefaults } from './types.mjs';
 
-/** The validator of a policy's spec as a module: ajv compiles it here, so that no process compiles it or loads ajv (docs/adr/0038). */
+/** The validator of a policy's spec as a module: compiled here, so that no process loads ajv (docs/adr/0038). */
 export async function validation(source, crd) {
   const { spec } = storedSchema(crd).properties;
   const ajv = new Ajv({
@@ -30,7 +30,7 @@ ${replaced(code, [
 ])}`;
 }
 
-/** ajv writes `require` even into an ES module, there for a text's number of characters, and chooses the names of exports itself. */
+/** Replaces what ajv does not let us choose: the names of exports, and a `require` even in an ES module. */
 function replaced(code, replacements) {
   return replacements.reduce((text, [from, to]) => {
     if (text.split(from).length === 1) throw new Error(`ajv no longer writes ${from}`);

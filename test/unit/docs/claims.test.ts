@@ -24,7 +24,7 @@ const testsIn = (proof: string): Claim['tests'] =>
     return { file, title };
   });
 
-/** As one reads it: without emphasis, in one line. */
+/** Without emphasis, in one line. */
 const plain = (markdown: string): string => markdown.replaceAll('**', '').replace(/\s+/g, ' ');
 
 describe.each([
@@ -33,12 +33,12 @@ describe.each([
 ])('the claims of $page', ({ page, claims, least }) => {
   const text = plain(textOf(page));
 
-  test('are listed once each, and there are not a few', () => {
+  test('are listed once each', () => {
     expect(claims.length).toBeGreaterThanOrEqual(least);
     expect(new Set(claims.map(({ words }) => words)).size).toBe(claims.length);
   });
 
-  test.each(claims)('are made there: $words', ({ words }) => {
+  test.each(claims)('are on the page: $words', ({ words }) => {
     expect(text).toContain(plain(words));
   });
 

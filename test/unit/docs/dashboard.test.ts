@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { faces, metricsOf } from '../../../scripts/generate/metrics-list.ts';
+import { components, metricsOf } from '../../../scripts/generate/metrics-list.ts';
 import { knownSeries, selectorsOf, unknownIn } from './queries.ts';
 
 interface Panel {
@@ -24,7 +24,7 @@ const graphs = panels.filter(({ type }) => type !== 'row');
 const queries = graphs.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
 const known = await knownSeries();
 
-test('has the rows that people look for', () => {
+test('has its rows in order', () => {
   const rows = panels.filter(({ type }) => type === 'row').map(({ title }) => title);
   expect(rows).toEqual([
     'Overview',
@@ -36,7 +36,7 @@ test('has the rows that people look for', () => {
   ]);
 });
 
-test.each(queries)('$title: $legendFormat asks only for what there is', ({ expr, legendFormat }) => {
+test.each(queries)('$title: $legendFormat uses only existing series', ({ expr, legendFormat }) => {
   expect(selectorsOf(expr)).not.toEqual([]);
   expect(unknownIn(expr, known)).toEqual([]);
   const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
@@ -44,7 +44,7 @@ test.each(queries)('$title: $legendFormat asks only for what there is', ({ expr,
   expect(grouped.filter((label) => label !== 'le').toSorted()).toEqual(shown.toSorted());
 });
 
-test('the variables of all queries are there', () => {
+test('defines the variables of all queries', () => {
   const names = templating.list.map(({ name }) => name);
   expect(names).toEqual(['datasource', 'namespace', 'node']);
   const used = [...text.matchAll(/\$\{?(\w+)/g)]
@@ -55,14 +55,14 @@ test('the variables of all queries are there', () => {
     if (definition !== undefined) expect(unknownIn(definition, known)).toEqual([]);
 });
 
-describe('its panels', () => {
-  test('have a title of their own and say what they show', () => {
+describe('the panels', () => {
+  test('have a unique title and a description', () => {
     expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length);
     for (const { description = '' } of graphs) expect(description).toMatch(/^\S.*[.!]$/);
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 
-  test('do not cover each other and stay within the grid', () => {
+  test('do not overlap and fit the grid', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, i) => `${x + (i % w)},${y + Math.floor(i / w)}`),
     );
@@ -71,7 +71,7 @@ describe('its panels', () => {
   });
 });
 
-/** What nobody looks at on a dashboard, or what is told by a metric beside it. */
+/** Metrics that another metric on the dashboard makes redundant, or that are not useful on it. */
 const leftOut = [
   'dustpan_container_gc_skipped_total',
   'dustpan_eviction_skipped_pods_total',
@@ -90,11 +90,11 @@ const leftOut = [
   'dustpan_runtime_operations_total',
 ];
 
-test('every metric of ours is on it, or left out by name', async () => {
-  const all = new Set((await Promise.all(faces.map(metricsOf))).flat().map(({ name }) => name));
-  const asked = new Set(
+test('shows every metric of dustpan except the listed ones', async () => {
+  const all = new Set((await Promise.all(components.map(metricsOf))).flat().map(({ name }) => name));
+  const shown = new Set(
     queries.flatMap(({ expr }) => selectorsOf(expr)).map(({ metric }) => metric.replace(/_bucket$/, '')),
   );
-  const missing = [...all].filter((name) => name.startsWith('dustpan_') && !asked.has(name));
+  const missing = [...all].filter((name) => name.startsWith('dustpan_') && !shown.has(name));
   expect(missing.sort()).toEqual(leftOut);
 });

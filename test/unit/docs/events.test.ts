@@ -6,7 +6,7 @@ import { sources } from './sources.ts';
 const page = referencePage('events.md');
 const samples = eventKinds.flatMap((kind) => kind.samples.map((sample) => ({ ...kind, sample })));
 
-/** Exported functions that return Events: file and name. The first return type after the name is the function's own. */
+/** Exported functions that return Events, as file and name, found by their return type. */
 const factoriesIn = (file: string, text: string): readonly string[] =>
   text.split(/^(?=export )/m).flatMap((piece) => {
     const name = /^export (?:const|function) (\w+)/.exec(piece)?.[1];
@@ -17,19 +17,19 @@ const factoriesIn = (file: string, text: string): readonly string[] =>
 describe('the list of Events', () => {
   const factories = [...sources].flatMap(([file, text]) => factoriesIn(file, text));
 
-  test('has every exported function that makes them', () => {
+  test('has every exported function that creates them', () => {
     expect(eventKinds.map(({ file, factory }) => `${file} ${factory}`).sort()).toEqual(factories.toSorted());
   });
 
-  test('leaves no other file that makes one', () => {
-    const makers = [...sources].filter(([, text]) => /\baction: /.test(text) && /\bregarding\b/.test(text));
+  test('has every file that creates one', () => {
+    const creators = [...sources].filter(([, text]) => /\baction: /.test(text) && /\bregarding\b/.test(text));
     const known = new Set(eventKinds.map(({ file }) => file));
-    expect(makers.map(([file]) => file).filter((file) => !known.has(file) && !carriers.has(file))).toEqual(
+    expect(creators.map(([file]) => file).filter((file) => !known.has(file) && !transports.has(file))).toEqual(
       [],
     );
   });
 
-  test('shows by its samples every word that these files have for a type, a reason, an action or a kind', () => {
+  test('has a sample of every type, reason, action and kind in these files', () => {
     const words = [...new Set(eventKinds.map(({ file }) => file))].flatMap((file) => [
       ...(sources.get(file) ?? '').matchAll(/'(?![KMGT]iB')([A-Z][A-Za-z]+)'/g),
     ]);
@@ -43,17 +43,17 @@ describe('the list of Events', () => {
   });
 });
 
-/** They carry Events, and make none. */
-const carriers = new Set(['src/kube/events/recorder.ts', 'src/kube/events/series.ts']);
+/** Files that only transport Events. */
+const transports = new Set(['src/kube/events/recorder.ts', 'src/kube/events/series.ts']);
 
 describe('docs/reference/events.md', () => {
-  test.each(['controller', 'agent'] as const)('has exactly the reasons of the %s', (face) => {
-    const reasons = samples.filter((one) => one.face === face).map(({ sample }) => sample.reason);
-    expect(entriesOf(partOf(page, `Of the ${face}`))).toEqual([...new Set(reasons)]);
+  test.each(['controller', 'agent'] as const)('has exactly the reasons of the %s', (component) => {
+    const reasons = samples.filter((one) => one.component === component).map(({ sample }) => sample.reason);
+    expect(entriesOf(partOf(page, component === 'agent' ? 'Agent' : 'Controller'))).toEqual([...new Set(reasons)]);
   });
 
   test.each(samples.map((one) => [`${one.sample.reason} ${one.sample.action}`, one] as const))(
-    'tells all of %s',
+    'describes %s completely',
     (_name, { sample, when, regarding, upstream }) => {
       const entry = page.split(`\n### \`${sample.reason}\`\n`)[1]?.split('\n#')[0] ?? '';
       for (const text of [sample.type, sample.action, sample.note, when, regarding, upstream])

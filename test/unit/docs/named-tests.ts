@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** The checkout. */
+/** The root of the repository. */
 export const root = new URL('../../../', import.meta.url);
 
-/** The text of a file by its path in the checkout. */
+/** The text of a file by its path below the root. */
 export const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
-/** Whether the file has a test, or a row of one, of this title. */
+/** Whether the text has a test, or a row of one, with this title. */
 export function hasTest(text: string, title: string): boolean {
   const quoted = [`'${title}'`, `"${title}"`, `\`${title}\``];
   return quoted.some((one) =>

@@ -1,10 +1,10 @@
-import { faces, metricsOf, type MetricFacts } from '../../../scripts/generate/metrics-list.ts';
+import { components, metricsOf, type MetricFacts } from '../../../scripts/generate/metrics-list.ts';
 
-/** What the metrics of both components have in a Prometheus: series by their names, and the labels of each. */
+/** Names and labels of the series that Prometheus stores for both components. */
 export async function knownSeries(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const known = new Map<string, Set<string>>();
-  for (const face of faces)
-    for (const metric of await metricsOf(face))
+  for (const component of components)
+    for (const metric of await metricsOf(component))
       for (const [name, labels] of seriesOf(metric))
         known.set(name, new Set([...(known.get(name) ?? []), ...labels]));
   return known;
@@ -20,9 +20,9 @@ function seriesOf({ name, type, labels }: MetricFacts): readonly (readonly [stri
   ];
 }
 
-/** What a scrape adds: the labels of the target, and a metric's own where the target has one of the same name. */
+/** Labels that a scrape adds: those of the target, and `exported_` ones of the metric on a conflict. */
 const targetLabels = ['job', 'instance', 'node', 'namespace', 'exported_namespace', 'exported_pod'];
-/** Of Prometheus itself and of kube-state-metrics. */
+/** Series of Prometheus itself and of kube-state-metrics. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   up: [],
   kube_node_info: ['os_image'],
@@ -34,7 +34,7 @@ interface Selector {
   readonly labels: readonly string[];
 }
 
-/** The metrics in a query, each with the labels that its selector names. */
+/** The metrics in a query, each with the labels of its selector. */
 export function selectorsOf(query: string): readonly Selector[] {
   const found = query.matchAll(/\b([a-z]+(?:_[a-z0-9]+)+|up)\b(?!\s*\()(?:\{([^}]*)\})?/g);
   const words = new Set(['group_left', 'group_right', 'label_values']);
@@ -51,12 +51,12 @@ export function selectorsOf(query: string): readonly Selector[] {
     }));
 }
 
-/** What a query asks for that is not there; nothing when all is well. */
+/** Metrics and labels in a query that do not exist. */
 export function unknownIn(query: string, known: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
   return selectorsOf(query).flatMap(({ metric, labels }) => {
     const own = known.get(metric) ?? foreign[metric];
     if (own === undefined) return [metric];
-    const there = new Set([...own, ...targetLabels]);
-    return labels.filter((label) => !there.has(label)).map((label) => `${metric}{${label}}`);
+    const existing = new Set([...own, ...targetLabels]);
+    return labels.filter((label) => !existing.has(label)).map((label) => `${metric}{${label}}`);
   });
 }

@@ -24,45 +24,45 @@ const page = referencePage('reasons.md');
 const units = [
   {
     heading: 'Pods (podgc)',
-    ...{ verdict: 'Delete', goes: podDeleteReasons, stays: podKeepReasons, meanings: podReasons },
+    ...{ verdict: 'Delete', acts: podDeleteReasons, keeps: podKeepReasons, meanings: podReasons },
   },
   {
     heading: 'Images (imagegc)',
-    ...{ verdict: 'Remove', goes: imageRemoveReasons, stays: [...imageKeepReasons, ...nodeKeepReasons] },
+    ...{ verdict: 'Remove', acts: imageRemoveReasons, keeps: [...imageKeepReasons, ...nodeKeepReasons] },
     meanings: imageReasons,
   },
   {
     heading: 'Containers, sandboxes and logs (containergc)',
     ...{
       verdict: 'Remove',
-      goes: containerRemoveReasons,
-      stays: [...containerKeepReasons, ...nodeKeepReasons],
+      acts: containerRemoveReasons,
+      keeps: [...containerKeepReasons, ...nodeKeepReasons],
     },
     meanings: containerReasons,
   },
   {
     heading: 'Pods on their nodes (localstorage)',
-    ...{ verdict: 'Evict', goes: evictionSignals },
-    stays: [...new Set([...storageKeepReasons, ...nodeKeepReasons])],
+    ...{ verdict: 'Evict', acts: evictionSignals },
+    keeps: [...new Set([...storageKeepReasons, ...nodeKeepReasons])],
     meanings: storageReasons,
   },
 ];
 
-describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) => {
-  test('the page has every reason to go', () => {
-    expect(firstCells(partOf(page, heading), `${verdict}, because`)).toEqual([...goes]);
+describe.each(units)('$heading', ({ heading, verdict, acts, keeps, meanings }) => {
+  test('the page has every reason to act', () => {
+    expect(firstCells(partOf(page, heading), `${verdict}, because`)).toEqual([...acts]);
   });
 
-  test('the page has every reason to stay', () => {
-    expect(firstCells(partOf(page, heading), 'Keep, because')).toEqual([...stays]);
+  test('the page has every reason to keep', () => {
+    expect(firstCells(partOf(page, heading), 'Keep, because')).toEqual([...keeps]);
   });
 
-  test('no meaning is of a reason that is no more', () => {
-    expect(Object.keys(meanings).sort()).toEqual([...goes, ...stays].sort());
+  test('every meaning belongs to an existing reason', () => {
+    expect(Object.keys(meanings).sort()).toEqual([...acts, ...keeps].sort());
   });
 
   test.each(Object.entries<{ readonly meaning: string; readonly change: string }>(meanings))(
-    '%s is one sentence, and says what would change it',
+    '%s has one sentence and a change',
     (reason, meaning) => {
       expect(meaning.meaning).toMatch(/^[A-Z][^]*\.$/);
       expect(meaning.meaning).not.toMatch(/\. /);
@@ -75,7 +75,7 @@ describe.each(units)('$heading', ({ heading, verdict, goes, stays, meanings }) =
   );
 });
 
-test.each(evictionKeepReasons)('%s is among the reasons why the controller does not evict', (reason) => {
+test.each(evictionKeepReasons)('the page has the reason %s not to evict', (reason) => {
   const { meaning, change } = evictionReasons[reason];
   expect(firstCells(page, 'Not evicted, because')).toEqual([...evictionKeepReasons]);
   expect(page).toContain(`| \`${reason}\` | ${meaning} | ${change} |\n`);

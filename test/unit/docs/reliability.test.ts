@@ -11,7 +11,7 @@ interface Row {
   readonly where: string;
 }
 
-/** The rows of every table of the page, without heads. */
+/** The rows of every table of the page. */
 const rows: readonly Row[] = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| ---') && !line.startsWith('| Fault'))
@@ -37,7 +37,7 @@ const untested = 'not tested yet';
 const tested = rows.filter(({ where }) => where !== untested);
 const named = tested.flatMap((row) => testsIn(row).map((one) => ({ ...one, fault: row.fault })));
 
-/** Where a test of this file runs. */
+/** The servers that a test of this file uses. */
 function serverOf(file: string): string {
   if (file.startsWith('test/cluster/')) return 'real';
   if (file.startsWith('test/unit/')) return 'unit';
@@ -51,7 +51,7 @@ describe('docs/reliability.md', () => {
     expect(new Set(rows.map(({ fault }) => fault)).size).toBe(rows.length);
   });
 
-  test('says of each where it is seen, or that it is not tested yet', () => {
+  test('names a test of each, or that it is not tested yet', () => {
     expect(named.filter(({ file, title }) => file === '' || title === '')).toEqual([]);
   });
 
@@ -62,7 +62,7 @@ describe('docs/reliability.md', () => {
   });
 });
 
-test('a title that no test has is found out', () => {
+test('finds a title that no test has', () => {
   const text =
     "test('one', () => {});\ntest.each([{ name: 'two' }])('three $name', () => {});\nconst other = 'four';";
   expect(['one', 'two', 'three $name', 'four', 'on'].map((title) => hasTest(text, title))).toEqual([
@@ -70,7 +70,7 @@ test('a title that no test has is found out', () => {
   ]);
 });
 
-test('the plans see at least 10 000 random worlds', property, () => {
+test('the property tests of the plans have at least 10 000 random samples', property, () => {
   const files = readdirSync(new URL('test/unit/', root), { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.property.test.ts'),
   );

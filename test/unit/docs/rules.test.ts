@@ -20,12 +20,12 @@ const text = readFileSync(join(process.cwd(), 'helm/dustpan/files/rules.yaml'), 
 const rules = (load(text) as RuleFile).groups.flatMap((group) => group.rules);
 const known = await knownSeries();
 
-test.each(rules)('$alert asks only for what there is', ({ expr }) => {
+test.each(rules)('$alert uses only existing series', ({ expr }) => {
   expect(selectorsOf(expr)).not.toEqual([]);
   expect(unknownIn(expr, known)).toEqual([]);
 });
 
-test.each(rules)('$alert says how grave it is, what is wrong and what that means', (rule) => {
+test.each(rules)('$alert has a severity, a summary and a description', (rule) => {
   expect(['info', 'warning', 'critical']).toContain(rule.labels['severity']);
   expect(Object.keys(rule.annotations)).toEqual(['summary', 'description']);
   for (const line of Object.values(rule.annotations)) expect(line).toMatch(/^\S.{20,}\S$/);
@@ -33,11 +33,11 @@ test.each(rules)('$alert says how grave it is, what is wrong and what that means
   expect(rule.annotations['description']).toMatch(/\.$/);
 });
 
-test('each has a name of its own', () => {
+test('every alert has a unique name', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
 });
 
-describe('what is asked for is found in a query', () => {
+describe('unknown series are found in a query', () => {
   test.each([
     { query: 'dustpan_no_such_total', unknown: ['dustpan_no_such_total'] },
     { query: 'sum by (job) (rate(dustpan_no_such_total{job="x"}[5m]))', unknown: ['dustpan_no_such_total'] },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The text of every source file that a person wrote, by its path below the root. */
+/** The text of every handwritten source file by its path below the root. */
 export const sources: ReadonlyMap<string, string> = new Map(
   readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .map((path) => `src/${path}`)
@@ -13,7 +13,7 @@ export const sources: ReadonlyMap<string, string> = new Map(
     .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
 );
 
-/** These files and all that they load sooner or later; what they import as types alone is not loaded. */
+/** These files and all files that they load, directly or not; type imports load nothing. */
 export function loadedBy(entries: readonly string[]): ReadonlySet<string> {
   const loaded = new Set<string>();
   const queue = [...entries];
