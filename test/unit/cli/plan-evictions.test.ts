@@ -4,7 +4,7 @@ import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.
 import { node, now, pod } from '../../builders.ts';
 import { asks, evictPolicy, mebibyte, running } from '../controllers/eviction.world.ts';
 import { report } from '../controllers/policystatus.world.ts';
-import { decided, type Scene } from '../reasons/reasons.world.ts';
+import { decided, type Fixture as Scene } from '../reasons/reasons.fixture.ts';
 
 const asking = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
   report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });

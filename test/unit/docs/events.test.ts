@@ -24,9 +24,9 @@ describe('the list of Events', () => {
   test('has every file that creates one', () => {
     const creators = [...sources].filter(([, text]) => /\baction: /.test(text) && /\bregarding\b/.test(text));
     const known = new Set(eventKinds.map(({ file }) => file));
-    expect(creators.map(([file]) => file).filter((file) => !known.has(file) && !transports.has(file))).toEqual(
-      [],
-    );
+    expect(
+      creators.map(([file]) => file).filter((file) => !known.has(file) && !transports.has(file)),
+    ).toEqual([]);
   });
 
   test('has a sample of every type, reason, action and kind in these files', () => {
@@ -49,7 +49,9 @@ const transports = new Set(['src/kube/events/recorder.ts', 'src/kube/events/seri
 describe('docs/reference/events.md', () => {
   test.each(['controller', 'agent'] as const)('has exactly the reasons of the %s', (component) => {
     const reasons = samples.filter((one) => one.component === component).map(({ sample }) => sample.reason);
-    expect(entriesOf(partOf(page, component === 'agent' ? 'Agent' : 'Controller'))).toEqual([...new Set(reasons)]);
+    expect(entriesOf(partOf(page, component === 'agent' ? 'Agent' : 'Controller'))).toEqual([
+      ...new Set(reasons),
+    ]);
   });
 
   test.each(samples.map((one) => [`${one.sample.reason} ${one.sample.action}`, one] as const))(

@@ -27,14 +27,11 @@ const creators = [...sources].flatMap(([file, text]) =>
 );
 
 describe('the list of registrations', () => {
-  test.each(components)(
-    'has exactly the files of the %s that create metrics',
-    (component) => {
-      const listed = loadedBy(Object.keys(registrations[component]));
-      const loaded = loadedBy([`src/commands/${component}/${component}.ts`]);
-      expect(creators.filter((file) => listed.has(file))).toEqual(creators.filter((file) => loaded.has(file)));
-    },
-  );
+  test.each(components)('has exactly the files of the %s that create metrics', (component) => {
+    const listed = loadedBy(Object.keys(registrations[component]));
+    const loaded = loadedBy([`src/commands/${component}/${component}.ts`]);
+    expect(creators.filter((file) => listed.has(file))).toEqual(creators.filter((file) => loaded.has(file)));
+  });
 
   test('has every metric in these files', () => {
     const run = loadedBy(components.map((component) => `src/commands/${component}/${component}.ts`));
@@ -60,13 +57,16 @@ describe('docs/reference/metrics.md', () => {
     expect(entriesOf(partOf(page, heading))).toEqual(names);
   });
 
-  test.each(all.map((metric) => [metric.name, metric] as const))('describes %s completely', (name, metric) => {
-    const entry = page.split(`\n### \`${name}\`\n`)[1]?.split('\n#')[0] ?? '';
-    const labels = [...entry.matchAll(/^- label `([^`]+)`: \S/gm)].map(([, label]) => label);
-    expect(labels).toEqual([...metric.labels.keys()]);
-    expect(entry).toContain(metric.help);
-    if (name in upstreamMetrics) expect(entry).toContain(upstreamMetrics[name]);
-  });
+  test.each(all.map((metric) => [metric.name, metric] as const))(
+    'describes %s completely',
+    (name, metric) => {
+      const entry = page.split(`\n### \`${name}\`\n`)[1]?.split('\n#')[0] ?? '';
+      const labels = [...entry.matchAll(/^- label `([^`]+)`: \S/gm)].map(([, label]) => label);
+      expect(labels).toEqual([...metric.labels.keys()]);
+      expect(entry).toContain(metric.help);
+      if (name in upstreamMetrics) expect(entry).toContain(upstreamMetrics[name]);
+    },
+  );
 });
 
 test('every note is about an existing label or metric', () => {

@@ -12,14 +12,14 @@ import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
 import { dead, down, link, log, logsRule, planOf, rule, staticSource } from '../agent/containergc.world.ts';
-import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 type ContainerReason = ContainerRemoveReason | ContainerKeepReason;
-/** Of a clock that jumped between two passes only the agent knows: no snapshot tells it. */
+/** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
 type AgentReason = 'ClockUnsure';
 
-interface Row extends Scene {
-  /** The id or path of what goes or stays. */
+interface Row extends Fixture {
+  /** Id or path of the object. */
   readonly of: string;
 }
 
@@ -29,18 +29,18 @@ const listing = (...entries: readonly LogEntry[]): LogListing => ({
   directories: [],
   complete: true,
 });
-const by = (over: Partial<ContainerGcPolicy> = {}): Pick<Scene, 'policies'> =>
+const by = (over: Partial<ContainerGcPolicy> = {}): Pick<Fixture, 'policies'> =>
   nodesBy({ containerGC: rule(over) });
 
 /** A node with the pod `pod`. */
-const withNode = (over: Partial<NodePart>): Pick<Scene, 'part'> => ({
+const withNode = (over: Partial<NodePart>): Pick<Fixture, 'part'> => ({
   part: { pods: [boundPod('pod')], ...over },
 });
 const deadOne = withNode({ containers: [dead('a', 60)] });
 const attempts = withNode({ containers: [dead('a', 60), dead('newer', 30, { attempt: 1 })] });
 const goneLog = 'default_gone_uid-gone/main/0.log';
 
-/** What makes something go, or stay, for this reason. */
+/** A fixture for each reason. */
 const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
   PodGone: {
     ...by(),
@@ -103,26 +103,26 @@ const planned: Readonly<Record<Exclude<ContainerReason, AgentReason>, Row>> = {
   RuleOff: { ...nodesBy({}), ...deadOne, of: 'a' },
 };
 
-test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
-  const about = decided(scene, 'containergc').filter(({ object }) => {
-    return object.kind !== 'Pod' && (object.id ?? object.path) === scene.of;
+test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
+  const decisions = decided(fixture, 'containergc').filter(({ object }) => {
+    return object.kind !== 'Pod' && (object.id ?? object.path) === fixture.of;
   });
-  expect(about.map((one) => one.reason)).toEqual([reason]);
+  expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
-const agentsOwn: Readonly<Record<AgentReason, () => readonly string[]>> = {
+const agentOnly: Readonly<Record<AgentReason, () => readonly string[]>> = {
   ClockUnsure: () => {
-    const world = { containers: [dead('a', 60)], clockUnsure: true };
-    return planOf(world, { minimumAgeMs: 60_000 }).kept.map(({ reason }) => reason);
+    const facts = { containers: [dead('a', 60)], clockUnsure: true };
+    return planOf(facts, { minimumAgeMs: 60_000 }).kept.map(({ reason }) => reason);
   },
 };
 
-test.each(Object.entries(agentsOwn))('a pass of the agent gives %s', (reason, kept) => {
+test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, kept) => {
   expect(kept()).toEqual([reason]);
 });
 
-test('no reason is without a row, and no row without a reason', () => {
-  const rows = [...Object.keys(planned), ...Object.keys(agentsOwn)];
+test('every reason has a row', () => {
+  const rows = [...Object.keys(planned), ...Object.keys(agentOnly)];
   expect(rows.sort()).toEqual(
     [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons].sort(),
   );

@@ -21,7 +21,7 @@ const deferred = (reason: DeferralReason): Partial<EvictionFacts> => ({
   memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs: 1 }]]) },
 });
 
-/** What makes the controller keep a pod that its node asks to have evicted, for this reason. */
+/** Facts with which the controller refuses to evict, by reason. */
 const reached: Readonly<Record<EvictionKeepReason, Partial<EvictionFacts>>> = {
   PodGone: { pods: new Map() },
   PodMoved: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
@@ -48,7 +48,7 @@ test.each<{ readonly on: string; readonly over: Partial<EvictionFacts> }>([
   { on: 'node node-1', over: { nodes: new Map([['node-1', node('node-1', { labels })]]) } },
   { on: 'namespace default', over: { namespaces: new Map([['default', namespace('default', labels)]]) } },
   { on: 'the pod', over: { pods: byUid(pod('a', { ...running, labels })) } },
-])('a person reads where the keep label is: $on', ({ on, over }) => {
+])('explains where the keep label is: $on', ({ on, over }) => {
   const given = { policies: [evictPolicy()], now, monotonicMs: 0 };
   const [decision] = planEvictions(facts(over), given);
   if (decision?.verdict !== 'Keep') throw new Error('it is not kept');
@@ -61,6 +61,6 @@ test.each<{ readonly on: string; readonly over: Partial<EvictionFacts> }>([
   });
 });
 
-test('no reason is without a row, and no row without a reason', () => {
+test('every reason has a row', () => {
   expect(Object.keys(reached).sort()).toEqual([...evictionKeepReasons].sort());
 });

@@ -13,10 +13,10 @@ import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
 import { facts, governedBy, imageRule, told, usedMinutesAgo } from '../agent/imagegc.bed.ts';
-import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 type ImageReason = ImageRemoveReason | ImageKeepReason;
-/** Of a clock that jumped between two passes only the agent knows: no snapshot tells it. */
+/** A snapshot does not show that the clock jumped between two passes; only the agent knows. */
 type AgentReason = 'ClockUnsure';
 
 const full = { capacityBytes: 10_000, availableBytes: 1_000 };
@@ -28,20 +28,20 @@ const state = (records: Readonly<Record<string, ImageRecord>>): NodePart['state'
 });
 
 /** A node with the image `a`, unused for a week, on a disk that is 90 % full. */
-const withImage = (over: Partial<NodePart> = {}): Pick<Scene, 'part'> => ({
+const withImage = (over: Partial<NodePart> = {}): Pick<Fixture, 'part'> => ({
   part: { images: [image('a')], disk: full, state: state({ a: longUnused }), ...over },
 });
-const by = (over: Partial<ImageGcPolicy> = {}): Pick<Scene, 'policies'> =>
+const by = (over: Partial<ImageGcPolicy> = {}): Pick<Fixture, 'policies'> =>
   nodesBy({ imageGC: imageRule(over) });
-const twoImages = (over: Partial<NodePart> = {}): Pick<Scene, 'part'> =>
+const twoImages = (over: Partial<NodePart> = {}): Pick<Fixture, 'part'> =>
   withImage({
     images: [image('older'), image('a')],
     state: state({ older: usedMinutesAgo(60 * 24 * 8), a: longUnused }),
     ...over,
   });
 
-/** What makes the image `a` go, or stay, for this reason. */
-const planned: Readonly<Record<Exclude<ImageReason, AgentReason>, Scene>> = {
+/** A fixture for each reason about the image `a`. */
+const planned: Readonly<Record<Exclude<ImageReason, AgentReason>, Fixture>> = {
   Age: { ...by({ maximumAgeMs: 3_600_000 }), ...withImage({ disk: { ...full, availableBytes: 9_000 } }) },
   Space: { ...by(), ...withImage() },
   InUse: { ...by(), ...withImage({ containers: [container('a')] }) },
@@ -63,23 +63,25 @@ const planned: Readonly<Record<Exclude<ImageReason, AgentReason>, Scene>> = {
   RuleOff: { ...nodesBy({}), ...withImage() },
 };
 
-test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
-  const about = decided(scene, 'imagegc').filter(({ object }) => 'id' in object && object.id === 'sha256:a');
-  expect(about.map((one) => one.reason)).toEqual([reason]);
+test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
+  const decisions = decided(fixture, 'imagegc').filter(
+    ({ object }) => 'id' in object && object.id === 'sha256:a',
+  );
+  expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
-const agentsOwn: Readonly<Record<AgentReason, () => Record<string, string>>> = {
+const agentOnly: Readonly<Record<AgentReason, () => Record<string, string>>> = {
   ClockUnsure: () =>
     told(
       planImageGc(facts([image('a')], { clockUnsure: true }), { governance: governedBy(imageRule()), now }),
     ).stays,
 };
 
-test.each(Object.entries(agentsOwn))('a pass of the agent gives %s', (reason, stays) => {
+test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, stays) => {
   expect(stays()).toEqual({ a: reason });
 });
 
-test('no reason is without a row, and no row without a reason', () => {
-  const rows = [...Object.keys(planned), ...Object.keys(agentsOwn)];
+test('every reason has a row', () => {
+  const rows = [...Object.keys(planned), ...Object.keys(agentOnly)];
   expect(rows.sort()).toEqual([...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].sort());
 });

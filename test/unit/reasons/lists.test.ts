@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as reasons from '../../../src/api/reasons.ts';
 
-/** Each unit's table beside this file has a row for every word of its lists, and no other. */
+/** The tables beside this file have a row for every reason of these lists. */
 const reached = {
   pods: ['podDeleteReasons', 'podKeepReasons'],
   images: ['imageRemoveReasons', 'imageKeepReasons', 'nodeKeepReasons'],
@@ -10,7 +10,7 @@ const reached = {
   storage: ['storageKeepReasons', 'nodeKeepReasons'],
 } as const;
 
-test('every list of reasons is reached by a table', () => {
+test('every list of reasons has a table', () => {
   const known = new Set<string>(Object.values(reached).flat());
   expect(Object.keys(reasons).sort()).toEqual([...known].sort());
 });

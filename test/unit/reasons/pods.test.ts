@@ -17,10 +17,10 @@ import {
 } from '../../builders.ts';
 import { FakeCluster } from '../../fakes/cluster.ts';
 import { bed, expireAll, orphan, orphanPolicy, type Bed } from '../controllers/podgc.bed.ts';
-import { decided, invalidPolicy, keepMark, podsBy, type Scene } from './reasons.world.ts';
+import { decided, invalidPolicy, keepMark, podsBy, type Fixture } from './reasons.fixture.ts';
 
 type PodReason = PodDeleteReason | PodKeepReason;
-/** Only the executor gives them, when what it reads live right before the act is not what was planned on. */
+/** Only the executor decides these, if a live read right before the action differs from the plan. */
 type LiveReason = 'NodeExists' | 'NodeUnknown' | 'NodeRecovered' | 'ClockUnsure';
 
 const finished = { finishedAtMs: minutesAgo(5) } as const;
@@ -30,8 +30,8 @@ const lost = pod('a', { nodeName: 'node-gone', phase: 'Running' });
 const outOfServiceNode = node('node-1', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] });
 const stuck = pod('a', { ...terminating, phase: 'Running' });
 
-/** What makes the pod `a` go, or stay, for this reason. */
-const planned: Readonly<Record<Exclude<PodReason, LiveReason>, Scene>> = {
+/** A fixture for each reason about the pod `a`. */
+const planned: Readonly<Record<Exclude<PodReason, LiveReason>, Fixture>> = {
   Terminated: {
     ...podsBy({ terminated: terminatedRule({ threshold: 1 }) }),
     pods: [pod('a', { createdAtMs: minutesAgo(90) }), pod('b')],
@@ -86,12 +86,12 @@ const planned: Readonly<Record<Exclude<PodReason, LiveReason>, Scene>> = {
   InvalidPolicy: { policies: [invalidPolicy], pods: [pod('a', finished)] },
 };
 
-test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
-  const about = decided(scene, 'podgc').filter(({ object }) => 'name' in object && object.name === 'a');
-  expect(about.map((one) => one.reason)).toEqual([reason]);
+test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
+  const decisions = decided(fixture, 'podgc').filter(({ object }) => 'name' in object && object.name === 'a');
+  expect(decisions.map((one) => one.reason)).toEqual([reason]);
 });
 
-/** A bed of which the first pass plans a deletion that its live check then keeps for this reason. */
+/** Fixtures whose first pass plans a deletion that the live check then prevents. */
 const live: Readonly<Record<LiveReason, () => Bed>> = {
   NodeExists: () => {
     const cluster = new FakeCluster([orphan], [node('node-1')]);
@@ -116,8 +116,8 @@ const live: Readonly<Record<LiveReason, () => Bed>> = {
 };
 const orphanAtOnce = { ...orphanPolicy, pods: policy({ pods: { orphaned: { quarantineMs: 0 } } }).pods };
 
-test.each(Object.entries(live))('the check right before the act gives %s', async (reason, begin) => {
-  const { cluster, pass, registry } = begin();
+test.each(Object.entries(live))('the check right before the action decides %s', async (reason, setUp) => {
+  const { cluster, pass, registry } = setUp();
   const before = cluster.podNames;
   await pass();
   expect(cluster.podNames).toEqual(before);
@@ -126,7 +126,7 @@ test.each(Object.entries(live))('the check right before the act gives %s', async
   expect(skipped).toEqual([`dustpan_pod_gc_skipped_pods_total{reason="${reason}"} 1`]);
 });
 
-test('no reason is without a row, and no row without a reason', () => {
+test('every reason has a row', () => {
   const rows = [...Object.keys(planned), ...Object.keys(live)];
   expect(rows.sort()).toEqual([...podDeleteReasons, ...podKeepReasons].sort());
 });

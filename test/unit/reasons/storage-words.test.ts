@@ -53,7 +53,7 @@ test.each<{
   expect(evictionMessage(excess, percent)).toBe(message);
 });
 
-test('what is used, for a sentence', () => {
+test('names a decimal limit in its shorter form', () => {
   const limit = limitOfBytes(2e9);
   expect(usageClause({ signal: 'ephemeralpodfs.limit', subject: undefined, usedBytes: 17e8, limit })).toBe(
     'Ephemeral local storage usage of the pod is 1.58 GiB, 85 % of the limit 2G',
@@ -67,7 +67,7 @@ test.each<{ readonly signal: EvictionSignal; readonly subject?: string; readonly
     ...{ signal: 'ephemeralcontainerfs.limit', subject: 'main' },
     clause: 'Local ephemeral storage usage of container main is',
   },
-])('says whose usage $signal is of', ({ signal, subject, clause }) => {
+])('names the subject of $signal', ({ signal, subject, clause }) => {
   const excess = { signal, subject, usedBytes: 85 * mib, limit: limitOfBytes(100 * mib), isDefault: false };
   expect(usageClause(excess)).toBe(`${clause} 85.0 MiB, 85 % of the limit 100Mi`);
 });

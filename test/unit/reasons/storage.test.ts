@@ -16,17 +16,17 @@ import {
   usage,
   type Used,
 } from '../agent/localstorage.world.ts';
-import { decided, invalidPolicy, keepMark, nodesBy, type Scene } from './reasons.world.ts';
+import { decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>
   nodesBy({ localStorageEviction: storagePolicy({ warnAtPercent: [], ...over }) });
 
-/** The pod `a` and what is used of what it may. */
+/** The pod `a` and its usage. */
 const withPod = (
   storage: Parameters<typeof storagePod>[1],
   used: Used | undefined,
   over: Partial<StoragePod> = {},
-): Pick<Scene, 'part' | 'namespaces'> => ({
+): Pick<Fixture, 'part' | 'namespaces'> => ({
   part: {
     pods: [bound(storagePod('a', storage, over))],
     usage: usage(used === undefined ? {} : { a: used }),
@@ -36,7 +36,7 @@ const withPod = (
 const bound = (pod: StoragePod): NodePodFacts => ({ ...pod, resourceVersion: '1' });
 const over = withPod(scratch, overVolume);
 
-/** Speaks of local storage, and of other nodes. */
+/** Has a rule for local storage, but selects other nodes. */
 const elsewhere: Policy = {
   ...by().policies[0],
   name: 'elsewhere',
@@ -46,8 +46,8 @@ const elsewhere: Policy = {
   }),
 };
 
-/** What makes the pod `a` go, or stay, for this reason. */
-const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Scene>> = {
+/** A fixture for each reason about the pod `a`. */
+const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Fixture>> = {
   'emptydirfs.limit': { ...by(), ...over },
   'ephemeralpodfs.limit': { ...by(), ...withPod(limited, overPod) },
   'ephemeralcontainerfs.limit': {
@@ -70,105 +70,105 @@ const planned: Readonly<Record<EvictionSignal | StorageKeepReason, Scene>> = {
   RuleOff: { policies: [...nodesBy({}).policies, elsewhere], ...over },
 };
 
-const reasonsOf = (scene: Scene): readonly string[] =>
-  decided(scene, 'localstorage').map(({ verdict, reason }) => `${verdict} ${reason}`);
+const reasonsOf = (fixture: Fixture): readonly string[] =>
+  decided(fixture, 'localstorage').map(({ verdict, reason }) => `${verdict} ${reason}`);
 
 const isSignal = (reason: string): boolean => evictionSignals.some((one) => one === reason);
 
-test.each(Object.entries(planned))('a plan gives %s', (reason, scene) => {
-  expect(reasonsOf(scene)).toEqual([`${isSignal(reason) ? 'Evict' : 'Keep'} ${reason}`]);
+test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
+  expect(reasonsOf(fixture)).toEqual([`${isSignal(reason) ? 'Evict' : 'Keep'} ${reason}`]);
 });
 
-test('no reason is without a row, and no row without a reason', () => {
+test('every reason has a row', () => {
   const all = new Set([...evictionSignals, ...storageKeepReasons, ...nodeKeepReasons]);
   expect(Object.keys(planned).sort()).toEqual([...all].sort());
 });
 
 test.each<{
   readonly name: string;
-  readonly scene: Scene;
+  readonly fixture: Fixture;
   readonly detail: string;
   readonly field: string | null;
 }>([
   {
     name: 'over a limit, where budgets are ignored',
-    scene: { ...by({ respectPodDisruptionBudgets: false, evictAtPercent: 90 }), ...over },
+    fixture: { ...by({ respectPodDisruptionBudgets: false, evictAtPercent: 90 }), ...over },
     detail:
       'Usage of EmptyDir volume "tmp" exceeds the limit "100Mi". It uses 130 MiB, 130 % of the limit 100Mi.',
     field: 'nodes.localStorageEviction.evictAtPercent=90',
   },
   {
     name: 'under its limit',
-    scene: planned.UnderLimit,
+    fixture: planned.UnderLimit,
     detail:
       'Usage of EmptyDir volume "tmp" is 10.0 MiB, 10 % of the limit 100Mi, and none of its limits is fuller.',
     field: 'nodes.localStorageEviction.evictAtPercent=100',
   },
   {
     name: 'without a limit, where the policy has a default for others',
-    scene: { ...by({ defaultLimits: { emptyDirBytes: 1 } }), ...withPod({}, overPod) },
+    fixture: { ...by({ defaultLimits: { emptyDirBytes: 1 } }), ...withPod({}, overPod) },
     detail: 'The pod has no limit of local storage, and the policy sets none for such pods.',
     field: null,
   },
   {
     name: 'critical by its priority',
-    scene: planned.CriticalPod,
+    fixture: planned.CriticalPod,
     detail:
       'The pod is critical, because its priority is 2000000000; dustpan only warns about it. Usage of EmptyDir volume "tmp" is 130 MiB, 130 % of the limit 100Mi.',
     field: null,
   },
   {
     name: 'critical as a mirror, and not measured',
-    scene: { ...by(), ...withPod(scratch, undefined, { configHash: 'abc' }) },
+    fixture: { ...by(), ...withPod(scratch, undefined, { configHash: 'abc' }) },
     detail: 'The pod is critical, because it mirrors a static pod; dustpan only warns about it.',
     field: null,
   },
   {
     name: 'with the keep label',
-    scene: planned.KeepMarked,
+    fixture: planned.KeepMarked,
     detail: 'The label gc.dustpan.dev/keep is "true" on the pod.',
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
   },
   {
     name: 'being deleted',
-    scene: planned.Terminating,
+    fixture: planned.Terminating,
     detail: 'The pod is already being deleted; its grace period ends at 1970-01-01T00:00:00.001Z.',
     field: null,
   },
   {
     name: 'on a node without measurements',
-    scene: { ...by(), ...over, part: { ...over.part, usage: undefined } },
+    fixture: { ...by(), ...over, part: { ...over.part, usage: undefined } },
     detail: 'The usage of the pods of this node is not known.',
     field: null,
   },
-])('a person reads why: $name', ({ scene, detail, field }) => {
-  expect(decided(scene, 'localstorage')).toMatchObject([{ detail, field }]);
+])('explains the decision: $name', ({ fixture, detail, field }) => {
+  expect(decided(fixture, 'localstorage')).toMatchObject([{ detail, field }]);
 });
 
-describe('as the controller, which looks again', () => {
+describe('as the controller, which verifies the request', () => {
   test.each([
     {
-      name: 'a namespace that is to be kept',
-      scene: { namespaces: [], keptNamespaces: ['web'] },
+      name: 'a namespace with the keep label',
+      fixture: { namespaces: [], keptNamespaces: ['web'] },
       reason: 'KeepMarked',
     },
-    { name: 'a namespace that is not known', scene: { namespaces: [] }, reason: 'NamespaceUnknown' },
-  ])('$name', ({ scene, reason }) => {
-    expect(reasonsOf({ ...by(), ...over, ...scene })).toEqual([`Keep ${reason}`]);
-    const [one] = decided({ ...by(), ...over, ...scene }, 'localstorage');
+    { name: 'an unknown namespace', fixture: { namespaces: [] }, reason: 'NamespaceUnknown' },
+  ])('$name', ({ fixture, reason }) => {
+    expect(reasonsOf({ ...by(), ...over, ...fixture })).toEqual([`Keep ${reason}`]);
+    const [one] = decided({ ...by(), ...over, ...fixture }, 'localstorage');
     expect(one?.detail).toMatch(/130 MiB, 130 % of the limit 100Mi\. But .*namespace web/);
   });
 
-  test('a node that is to be kept', () => {
-    const scene = { ...by(), ...over, nodes: [node('node-1', { labels: keepMark })] };
-    expect(reasonsOf(scene)).toEqual(['Keep KeepMarked']);
-    expect(decided(scene, 'localstorage')[0]?.detail).toContain('is "true" on the node.');
+  test('a node with the keep label', () => {
+    const fixture = { ...by(), ...over, nodes: [node('node-1', { labels: keepMark })] };
+    expect(reasonsOf(fixture)).toEqual(['Keep KeepMarked']);
+    expect(decided(fixture, 'localstorage')[0]?.detail).toContain('is "true" on the node.');
   });
 });
 
-test('a warning stands beside what becomes of the pod, and has no place in the order', () => {
-  const scene = { ...by({ warnAtPercent: [50, 80] }), ...withPod(scratch, { volumes: { tmp: 85 } }) };
-  const [warning, kept, ...others] = decided(scene, 'localstorage');
+test('a warning is beside the decision about the pod and has no order', () => {
+  const fixture = { ...by({ warnAtPercent: [50, 80] }), ...withPod(scratch, { volumes: { tmp: 85 } }) };
+  const [warning, kept, ...others] = decided(fixture, 'localstorage');
   expect(warning).toMatchObject({ verdict: 'Warn', reason: 'emptydirfs.limit', order: null });
   expect(warning?.detail).toBe(
     'Usage of EmptyDir volume "tmp" is 85.0 MiB, 85 % of the limit 100Mi: more than the 80 % at which dustpan warns.',
@@ -178,9 +178,9 @@ test('a warning stands beside what becomes of the pod, and has no place in the o
   expect(others).toEqual([]);
 });
 
-describe('as a pass at the moment of the look', () => {
-  const looked = now.getTime() - 86_400_000;
-  const at = (atMs: number, measuredMs: number): Scene => ({
+describe('as a pass at the time of the snapshot', () => {
+  const readAt = now.getTime() - 86_400_000;
+  const at = (atMs: number, measuredMs: number): Fixture => ({
     ...by(),
     ...withPod(scratch, undefined),
     part: {
@@ -190,39 +190,43 @@ describe('as a pass at the moment of the look', () => {
   });
 
   test.each([
-    { name: 'figures of a day ago, looked at then', scene: at(looked, looked - 120_000), goes: true },
-    { name: 'figures that were old even then', scene: at(looked, looked - 301_000), goes: false },
-    { name: 'figures of a look without a time', scene: at(0, looked), goes: true },
-  ])('$name', ({ scene, goes }) => {
-    expect(reasonsOf(scene)).toEqual([goes ? 'Evict emptydirfs.limit' : 'Keep UsageUnknown']);
+    { name: 'a measurement of a day ago, read then', fixture: at(readAt, readAt - 120_000), isEvicted: true },
+    {
+      name: 'a measurement that was stale when it was read',
+      fixture: at(readAt, readAt - 301_000),
+      isEvicted: false,
+    },
+    { name: 'a measurement without a time of reading', fixture: at(0, readAt), isEvicted: true },
+  ])('$name', ({ fixture, isEvicted }) => {
+    expect(reasonsOf(fixture)).toEqual([isEvicted ? 'Evict emptydirfs.limit' : 'Keep UsageUnknown']);
   });
 });
 
-test('the most excessive goes first', () => {
+test('evicts the pod with the largest excess first', () => {
   const pods = ['a', 'b', 'c'].map((name) =>
     bound(storagePod(name, { emptyDirs: [emptyDir('tmp', '100Mi')] })),
   );
   const used = { a: { volumes: { tmp: 120 } }, b: { volumes: { tmp: 300 } }, c: { volumes: { tmp: 200 } } };
-  const scene = { ...by(), part: { pods, usage: usage(used) }, namespaces: ['web'] };
-  const order = decided(scene, 'localstorage').map(
+  const fixture = { ...by(), part: { pods, usage: usage(used) }, namespaces: ['web'] };
+  const order = decided(fixture, 'localstorage').map(
     ({ order, object }) => `${order ?? '-'} ${String(object.name)}`,
   );
   expect(order).toEqual(['1 b', '2 c', '3 a']);
 });
 
 test('a default limit is named as the field that decides', () => {
-  const scene = {
+  const fixture = {
     ...by({ evictAtPercent: 90, defaultLimits: { emptyDirBytes: 100 * 1024 ** 2 } }),
     ...withPod({ emptyDirs: [emptyDir('tmp')] }, { volumes: { tmp: 95 } }),
   };
-  expect(decided(scene, 'localstorage')[0]).toMatchObject({
+  expect(decided(fixture, 'localstorage')[0]).toMatchObject({
     verdict: 'Evict',
     field:
       'nodes.localStorageEviction.evictAtPercent=90, nodes.localStorageEviction.defaultLimits.emptyDir=100Mi',
   });
 });
 
-test('where no policy speaks of local storage nothing is said of it', () => {
+test('has no decision without a policy for local storage', () => {
   expect(reasonsOf({ ...nodesBy({}), ...over })).toEqual([]);
   expect(reasonsOf({ policies: [invalidPolicy], ...over })).toEqual([]);
 });

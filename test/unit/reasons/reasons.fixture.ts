@@ -9,27 +9,27 @@ import { emptyState } from '../../../src/node/disk/state-format.ts';
 import type { NodePart, World } from '../../../src/snapshot/world.ts';
 import { node, nodesRules, now, policy } from '../../builders.ts';
 
-/** What a row says of the world; the rest is one policy, one node and one namespace, and nothing in them. */
-export interface Scene {
+/** The facts of one row; the defaults are one empty node and one empty namespace. */
+export interface Fixture {
   readonly pods?: readonly PodFacts[];
   readonly policies?: readonly (Policy | InvalidPolicy)[];
   readonly nodes?: readonly NodeFacts[];
   readonly namespaces?: readonly string[];
-  /** Of them, those that are marked to be kept. */
+  /** Namespaces with the keep label. */
   readonly keptNamespaces?: readonly string[];
   readonly jobs?: readonly JobFacts[];
   readonly part?: Partial<NodePart>;
-  /** Of other nodes. */
+  /** Reports of other nodes. */
   readonly reports?: readonly NodeReportFacts[];
-  /** Quarantines are over. */
+  /** Skips quarantines. */
   readonly assumeElapsed?: boolean;
 }
 
-/** What a plan decides, what stays included. */
-export function decided(scene: Scene, unit: Unit): readonly Decision[] {
-  const { assumeElapsed = false } = scene;
+/** All decisions of a plan, kept objects included. */
+export function decided(fixture: Fixture, unit: Unit): readonly Decision[] {
+  const { assumeElapsed = false } = fixture;
   const options: PlanOptions = { now, kept: true, assumeElapsed };
-  return planWorld(worldOf(scene), options).decisions.filter((one) => one.unit === unit);
+  return planWorld(worldOf(fixture), options).decisions.filter((one) => one.unit === unit);
 }
 
 export const podsBy = (over: Partial<PodsPolicy>): { readonly policies: readonly [Policy] } => ({
@@ -50,7 +50,7 @@ export const invalidPolicy: InvalidPolicy = {
 
 export const keepMark = { 'gc.dustpan.dev/keep': 'true' } as const;
 
-/** A pod of the node that refers to these images. */
+/** A pod of the node with these images. */
 export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts =>
   nodePodCodec().fromJson({
     metadata: { name, namespace: 'default', uid: `uid-${name}`, resourceVersion: '1' },
@@ -58,7 +58,7 @@ export const boundPod = (name: string, images: readonly string[] = []): NodePodF
     status: { phase: 'Pending' },
   });
 
-function worldOf(scene: Scene): World {
+function worldOf(fixture: Fixture): World {
   const {
     pods = [],
     policies = [],
@@ -66,7 +66,7 @@ function worldOf(scene: Scene): World {
     namespaces = ['default'],
     keptNamespaces = [],
     jobs,
-  } = scene;
+  } = fixture;
   return {
     policies,
     pods: byUid(pods),
@@ -77,8 +77,8 @@ function worldOf(scene: Scene): World {
     ]),
     jobs: byUid(jobs ?? []),
     replicaSets: new Map(),
-    parts: scene.part === undefined ? [] : [partOf(scene.part)],
-    reports: scene.reports ?? [],
+    parts: fixture.part === undefined ? [] : [partOf(fixture.part)],
+    reports: fixture.reports ?? [],
     notes: [],
   };
 }
