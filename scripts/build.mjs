@@ -1,4 +1,4 @@
-// npm run build [-- --metafile=FILE]: one ESM entry, the agent's thread and their chunks into dist/; each face (controller, agent, …) loads only what it runs.
+// npm run build [-- --metafile=FILE]: bundles src/main.ts into dist/, in chunks, so that each command loads only what it runs.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const revision = gitRevision();
 rmSync('dist', { recursive: true, force: true });
 /**
- * The policy operator's frame loads the whole of client-node and an HTTP client, and its constructor opens a kubeconfig and a queue: 21 MiB
- * resident. src/kube/cache/operator.ts overrides everything that would use them, so the bundle has these in their place.
+ * The policy operator's library loads all of client-node and an HTTP client, and its constructor opens a kubeconfig and a queue: 21 MiB of
+ * memory. src/kube/cache/operator.ts overrides everything that would use them, so the bundle replaces them by stubs.
  */
 const frameOnly = {
   name: 'frame-only',
@@ -34,9 +34,8 @@ const frameOnly = {
 };
 
 /**
- * Of client-node we run what reads a kubeconfig and gets its credentials. The generated classes of every kind of the API, which the package's
- * index loads beside it, would cost 19 MiB resident; only KubeConfig.makeApiClient needs them, and only the dispatchers of fetch need undici: nobody
- * calls those.
+ * dustpan uses only client-node's reader of kubeconfigs and credentials. The package's index also loads the generated classes of every kind,
+ * 19 MiB of memory. Only KubeConfig.makeApiClient needs them, and only fetch dispatchers need undici: dustpan calls neither.
  */
 const kubeconfigOnly = {
   name: 'kubeconfig-only',
@@ -58,9 +57,9 @@ const kubeconfigOnly = {
 };
 
 /**
- * Of the libraries that every face loads we run a part; the rest would be read and parsed, and some of it run, in each process.
- * Winston's index loads every transport and format and a copy of Node's own streams, prom-client's the push gateway and clusters;
- * grpc-js reads .proto files only to serve channelz, which is off. What we begin to use of them must be named here: else it is undefined.
+ * Libraries that every command loads, reduced to the used parts. Winston's index loads every transport and format and a copy of Node's streams,
+ * prom-client's the push gateway and clusters; grpc-js reads .proto files only to serve channelz, which is off. Newly used parts must be added
+ * here: otherwise they are undefined.
  */
 const usedOnly = {
   name: 'used-only',
@@ -76,7 +75,7 @@ const usedOnly = {
         exports.Counter = require('prom-client/lib/counter');
         exports.Gauge = require('prom-client/lib/gauge');
         exports.Histogram = require('prom-client/lib/histogram');`,
-      // What it does itself when READABLE_STREAM=disable is in the environment.
+      // Its own behaviour with READABLE_STREAM=disable in the environment.
       'readable-stream': "module.exports = require('stream');",
       'readable-stream/lib/_stream_writable.js': "module.exports = require('stream').Writable;",
       '@grpc/proto-loader': '',
@@ -101,7 +100,7 @@ const { metafile: facts } = await build({
   platform: 'node',
   format: 'esm',
   target: 'node22',
-  // Names stay as they are: people read stack traces, and keeping names beside short ones (`keepNames`) is a call for each function at start.
+  // Keeps names for readable stack traces; `keepNames` would cost a call per function at start.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
@@ -119,7 +118,7 @@ chmodSync('dist/main.js', 0o755);
 if (metafile !== undefined) writeFileSync(metafile, JSON.stringify(facts));
 
 function gitRevision() {
-  // Where there is no repository, such as in the Dockerfile, the caller knows.
+  // Without a repository, as in the Dockerfile, the caller sets it.
   if (process.env.DUSTPAN_REVISION) return process.env.DUSTPAN_REVISION;
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { stdio: ['ignore', 'pipe', 'ignore'] })

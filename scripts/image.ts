@@ -1,5 +1,5 @@
-// npm run image -- --out=FILE [--ref=NAME:TAG]: dustpan's image as an OCI archive, for whoever has no container engine to build the Dockerfile with.
-// It holds this machine's own Node, so it is for this machine's architecture and for trials; a release is built from the Dockerfile.
+// npm run image -- --out=FILE [--ref=NAME:TAG]: dustpan's image as an OCI archive, without a container engine.
+// It contains this machine's Node, so use it only for trials on this architecture; a release is built from the Dockerfile.
 import { scriptOptions } from './arguments.ts';
 import { image } from '../test/cluster/image.ts';
 import { repositoryRoot } from '../test/cluster/repository.ts';
@@ -11,7 +11,7 @@ if (out === undefined) {
   process.exit(2);
 }
 if (process.platform !== 'linux') {
-  process.stderr.write('only on Linux: the image takes this machine’s own Node and its libraries\n');
+  process.stderr.write('only on Linux: the image contains this machine’s Node and its libraries\n');
   process.exit(1);
 }
 const spec = dustpanImage({ root: repositoryRoot(), ...(ref !== undefined && { ref }) });

@@ -1,6 +1,6 @@
-// npm run manifests [-- --image=HOST/NAME[@sha256:…] --out=DIR]: what a release offers besides the chart's archive, into dist/manifests/.
-//   crds.yaml     the CRDs alone
-//   install.yaml  all that the chart installs with its default values, for kubectl apply
+// npm run manifests [-- --image=HOST/NAME[@sha256:…] --out=DIR]: writes the manifests of a release to dist/manifests/.
+//   crds.yaml     only the CRDs
+//   install.yaml  the chart with its default values, for kubectl apply
 //   chart/dustpan the chart with the released image as its default, ready for helm package
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { imageValues, withDigest, withImage } from './manifests/image-values.ts'
 import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
 
 const namespace = 'dustpan-system';
-/** The oldest that the chart accepts: nothing in it depends on the version. */
+/** The oldest version that the chart accepts; no template depends on it. */
 const kubeVersion = '1.30';
 const { image, out } = scriptOptions({
   options: {
@@ -70,11 +70,11 @@ function install(): string {
   );
   return writeManifests(plainManifests(readManifests(rendered), namespace), [
     `dustpan for Kubernetes ${kubeVersion} and newer: kubectl apply --server-side -f install.yaml`,
-    'Nothing is removed before a GCPolicy with mode Enforce is there.',
+    'dustpan removes nothing without a GCPolicy in mode Enforce.',
   ]);
 }
 
-/** The test bed's, which is of the version we test with, else whichever is on the PATH. */
+/** helm of the test bed, else the one on the PATH. */
 function helm(): string {
   const program = programsOf(['api', 'kubelet']).find(({ name }) => name === 'helm');
   return (program && findProgram(program, process.env)?.path) ?? 'helm';

@@ -1,11 +1,10 @@
-// npm run plugin [-- --repository=URL]: dist/*.js and LICENSE -> dist/plugin/: the archive of the kubectl plugin and its krew manifest
-// (plugins/dustpan.yaml with the version, the archive's checksum and where it is published). The same build gives the same bytes.
+// npm run plugin [-- --repository=URL]: writes the archive of the kubectl plugin (dist/*.js, LICENSE) and its krew manifest to dist/plugin/
+// (plugins/dustpan.yaml with version, checksum and repository). The same build gives the same bytes.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptOptions } from './arguments.ts';
 import { gzipSync } from 'node:zlib';
-// The one writer of archives there is: of files, with no times and no owners.
 import { tar, type TarEntry } from './tar.ts';
 
 const { repository } = scriptOptions({ options: { repository: { type: 'string' } } }).values;
@@ -14,7 +13,7 @@ const { version, license, engines } = JSON.parse(readFileSync('package.json', 'u
 >;
 const out = join('dist', 'plugin');
 
-/** Where a gzip file says on what system it was made: 255 is unknown. */
+/** Offset of the operating system in a gzip header; 255 is unknown. */
 const systemByte = 9;
 
 function archive(): Buffer {
@@ -22,7 +21,7 @@ function archive(): Buffer {
     .filter((name) => name.endsWith('.js'))
     .sort()
     .map((name) => fileEntry(`dist/${name}`));
-  // Node reads what is in dist/ as modules only where a package.json says so.
+  // Node reads dist/ as modules only with this package.json.
   const facts = { name: 'kubectl-dustpan', version, license, type: 'module', engines };
   const about = { path: 'package.json', data: Buffer.from(`${JSON.stringify(facts, undefined, 2)}\n`) };
   const packed = gzipSync(Buffer.concat(tar([fileEntry('LICENSE'), about, ...bundle])), { level: 9 });
@@ -39,7 +38,7 @@ function fileEntry(path: string): TarEntry {
 const filled = (template: string, values: Readonly<Record<string, string | undefined>>): string =>
   template.replaceAll(/\$\{([A-Z0-9]+)\}/g, (whole, name: string) => values[name] ?? whole);
 
-/** Without the comment that explains the template. */
+/** The template without its comment. */
 const template = readFileSync(join('plugins', 'dustpan.yaml'), 'utf8').replace(/^(#.*\n)+/, '');
 const packed = archive();
 const sha256 = createHash('sha256').update(packed).digest('hex');

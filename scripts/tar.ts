@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 
-/** One entry of an archive; parent folders are added where they are needed first. */
+/** One entry of an archive; parent folders are added automatically. */
 export type TarEntry =
   | { readonly path: string; readonly data: Buffer; readonly mode?: number }
   | { readonly path: string; readonly link: string }
@@ -8,7 +8,7 @@ export type TarEntry =
 
 const block = 512;
 
-/** A tar archive (ustar, times 0, owner root) as the pieces to be written one after the other: the same entries give the same bytes. */
+/** A tar archive (ustar, times 0, owner root) in pieces: the same entries give the same bytes. */
 export function tar(entries: readonly TarEntry[]): readonly Buffer[] {
   const pieces: Buffer[] = [];
   const seen = new Set<string>();

@@ -4,13 +4,13 @@ import { basename, dirname, join } from 'node:path';
 import type { TarEntry } from '../tar.ts';
 import { nodePath, type ImageFile } from './layout.ts';
 
-/** The image's files as they lie in the repository after `npm run build`; throws when there is no build. */
+/** The image's files in the repository after `npm run build`; throws without a build. */
 export function appFiles(root: string, files: readonly ImageFile[]): readonly TarEntry[] {
   return files.flatMap(({ from, to, mode }) => {
     if (!from.endsWith('*.js')) return [fileEntry(join(root, from), to, mode)];
     const names = readdirSync(join(root, dirname(from))).filter((name) => name.endsWith('.js'));
     if (names.length === 0) throw new Error(`nothing matches ${from}: run npm run build first`);
-    // In a fixed order, whatever the file system says.
+    // A fixed order, independent of the file system.
     return names.sort().map((name) => fileEntry(join(root, dirname(from), name), `${to}${name}`, mode));
   });
 }
@@ -21,8 +21,8 @@ function fileEntry(path: string, to: string, mode?: string): TarEntry {
 }
 
 /**
- * This machine's Node with the libraries and the loader that it needs, where they look for each other, and the few files that a C library
- * reads: what a distroless base image has.
+ * This machine's Node with its libraries and loader at their paths, and the files that a C library reads: the content of a distroless base
+ * image.
  */
 export function nodeFiles(): readonly TarEntry[] {
   const node = realpathSync(process.execPath);
@@ -45,7 +45,7 @@ const text = (path: string, lines: readonly string[]): TarEntry => ({
   data: Buffer.from(`${lines.join('\n')}\n`),
 });
 
-/** The paths that ldd prints, the loader's among them; the kernel's own (linux-vdso) has none. */
+/** The paths in the output of ldd, including the loader; linux-vdso has no path. */
 function librariesOf(program: string): readonly string[] {
   const listed = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
   const libraries = listed.match(/(?<=\s)\/\S+(?= \(0x)/g) ?? [];

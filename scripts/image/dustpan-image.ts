@@ -5,16 +5,16 @@ import { appFiles, nodeFiles } from './contents.ts';
 import { imageLayout } from './layout.ts';
 
 interface DustpanImageOptions {
-  /** The repository, with its build in dist/. */
+  /** The repository with its build in dist/. */
   readonly root: string;
-  /** By default what a runtime makes of `dustpan:VERSION`, the chart's default. */
+  /** Default: the full form of `dustpan:VERSION`, the chart's default. */
   readonly ref?: string;
   readonly tags?: readonly string[];
 }
 
 /**
- * dustpan's image for this machine's architecture, without a daemon: the same layout as the Dockerfile's, on this machine's Node in place of the
- * distroless one. The same Node and the same build give the same digest.
+ * dustpan's image for this machine's architecture, with the layout of the Dockerfile and this machine's Node. The same Node and the same build
+ * give the same digest.
  */
 export function dustpanImage({ root, ref, tags = [] }: DustpanImageOptions): ImageSpec {
   const version = versionOf(root);

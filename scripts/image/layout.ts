@@ -1,10 +1,10 @@
 import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
 
-/** Files that the image takes over; `from` may end in `*.js`, then `to` is a folder. */
+/** Files of the image; if `from` ends in `*.js`, `to` is a folder. */
 export interface ImageFile {
   readonly from: string;
   readonly to: string;
-  /** In octal. Without it the file is as the build made it. */
+  /** Octal; default: the mode of the build. */
   readonly mode?: string;
 }
 
@@ -16,14 +16,14 @@ interface ImageLayout {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Where the base image has Node; its name is fixed, distroless has no PATH to it. */
+/** Node in the base image; distroless has no PATH. */
 export const nodePath = '/nodejs/bin/node';
 const mainPath = '/app/dist/main.js';
 
-/** What is true of the image, whoever builds it: the Dockerfile and `npm run image` are held to this (docs/adr/0015-one-image-two-faces.md). */
+/** The layout of the image, for the Dockerfile and `npm run image` (docs/adr/0015-one-image-two-faces.md). */
 export const imageLayout: ImageLayout = {
   workingDir: '/app',
-  // As numbers: the kubelet cannot check `runAsNonRoot` against a name.
+  // Numeric: the kubelet cannot check `runAsNonRoot` against a name.
   user: '65532:65532',
   entrypoint: [nodePath, mainPath],
   files: [
@@ -39,8 +39,8 @@ export const imageLayout: ImageLayout = {
   },
 };
 
-/** What a pod has to say as its `command` to run the agent within its memory budget; arguments begin with `agent`. */
+/** The `command` of a pod that runs the agent within its memory budget; its arguments begin with `agent`. */
 export const agentCommandLine: readonly string[] = [nodePath, ...memoryFlags.split(' '), mainPath];
 
-/** The variable that goes with it, as NAME=VALUE. */
+/** The variable for this command line, as NAME=VALUE. */
 export const agentVariable = memoryEnvironment;

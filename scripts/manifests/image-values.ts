@@ -1,15 +1,15 @@
-/** Where the released image is, as the chart's values have it. */
+/** The location of the released image, as in the chart's values. */
 interface ImageValues {
   readonly registry: string;
   readonly repository: string;
 }
 
 interface ReleasedImage extends ImageValues {
-  /** Empty: the chart's appVersion is its tag. */
+  /** '' = the tag is the chart's appVersion. */
   readonly digest: string;
 }
 
-/** `HOST/NAME[@sha256:…]` taken apart as a container runtime does: a first part without a dot or a colon is no host. */
+/** Splits `HOST/NAME[@sha256:…]` like a container runtime: a first part without a dot or a colon is not a host. */
 export function imageValues(reference: string): ReleasedImage {
   const [name = '', digest = ''] = reference.split('@');
   const cut = name.indexOf('/');
@@ -17,13 +17,13 @@ export function imageValues(reference: string): ReleasedImage {
   const isHost = /[.:]/.test(host) || host === 'localhost';
   const repository = isHost ? name.slice(cut + 1) : name;
   if (!/^[a-z0-9]+([._/-][a-z0-9]+)*$/.test(repository) || !/^(sha256:[0-9a-f]{64})?$/.test(digest))
-    throw new Error(`--image wants HOST/NAME or HOST/NAME@sha256:…, without a tag: ${reference}`);
+    throw new Error(`--image must be HOST/NAME or HOST/NAME@sha256:…, without a tag: ${reference}`);
   return { registry: isHost ? host : '', repository, digest };
 }
 
 /**
- * The text of Chart.yaml with the digest of the released image. It is no default of values.yaml: there it could not be told from one that
- * somebody sets beside a tag, and `helm upgrade --reuse-values` would bring back the image of before.
+ * Adds the digest of the released image to the text of Chart.yaml. In values.yaml it would look like a digest that a user sets beside a tag, and
+ * `helm upgrade --reuse-values` would restore the previous image.
  */
 export function withDigest(chartText: string, digest: string): string {
   const key = /^annotations:\n/m;
@@ -33,7 +33,7 @@ export function withDigest(chartText: string, digest: string): string {
     : chartText.replace(key, `annotations:\n  gc.dustpan.dev/image-digest: ${JSON.stringify(digest)}\n`);
 }
 
-/** The text of values.yaml with these as its defaults, comments and all else as they were. */
+/** Sets registry and repository in the text of values.yaml; changes nothing else. */
 export function withImage(valuesText: string, { registry, repository }: ImageValues): string {
   // The key and the indented lines below it.
   const { 0: block, index: start } = /^image:\n( .*\n|\n)*/m.exec(valuesText) ?? { 0: '', index: 0 };

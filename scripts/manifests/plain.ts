@@ -16,45 +16,45 @@ interface Metadata {
 
 type StringMap = Readonly<Record<string, string>>;
 
-/** The objects of a stream of YAML documents as Kubernetes reads them; throws on a number that YAML 1.1 and 1.2 read differently. */
+/** Reads a stream of YAML documents like Kubernetes; throws on a number that YAML 1.1 and 1.2 read differently. */
 export function readManifests(text: string): readonly Manifest[] {
   const octal = /^.*:\s+0\d+\s*$/m.exec(text);
   if (octal) throw new Error(`octal or decimal? ${octal[0].trim()}`);
   return loadAll(text, undefined, { schema: CORE_SCHEMA }).filter((one) => one !== null) as Manifest[];
 }
 
-/** A stream of YAML documents. Words that YAML 1.1 takes for truth values are quoted. */
+/** Writes a stream of YAML documents; quotes words that are booleans in YAML 1.1. */
 export function writeManifests(manifests: readonly Manifest[], comment: readonly string[]): string {
   const documents = manifests.map((one) => dump(one, { lineWidth: -1, noRefs: true }));
   return `${comment.map((line) => `# ${line}\n`).join('')}${documents.join('---\n')}`;
 }
 
 /**
- * What `helm template` printed, for `kubectl apply`: the namespace first, then the CRDs, the rest in Helm's order, without hooks and without the
- * marks that tell Helm that an object is its own.
+ * Converts the output of `helm template` for `kubectl apply`: the namespace, the CRDs, the rest in Helm's order, without hooks and without Helm's
+ * labels and annotations.
  */
 export function plainManifests(rendered: readonly Manifest[], namespace: string): readonly Manifest[] {
   const own = rendered
     .filter((one) => one.metadata.annotations?.['helm.sh/hook'] === undefined)
-    .map(unmarked);
+    .map(withoutHelm);
   const isCrd = ({ kind }: Manifest): boolean => kind === 'CustomResourceDefinition';
   return [namespaceOf(namespace), ...own.filter(isCrd), ...own.filter((one) => !isCrd(one))];
 }
 
-/** The agent mounts folders of its node and runs as root: what the pod security standards call privileged. */
+/** The agent mounts folders of its node and runs as root: privileged in the pod security standards. */
 const namespaceOf = (name: string): Manifest => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
 });
 
-function unmarked(manifest: Manifest): Manifest {
+function withoutHelm(manifest: Manifest): Manifest {
   const { spec } = manifest;
   return {
     ...manifest,
-    metadata: unmarkedMetadata(manifest.metadata),
+    metadata: plainMetadata(manifest.metadata),
     ...(hasTemplate(spec) && {
-      spec: { ...spec, template: { ...spec.template, metadata: unmarkedMetadata(spec.template.metadata) } },
+      spec: { ...spec, template: { ...spec.template, metadata: plainMetadata(spec.template.metadata) } },
     }),
   };
 }
@@ -71,7 +71,7 @@ const hasTemplate = (spec: unknown): spec is WithTemplate =>
   spec.template !== null &&
   'metadata' in spec.template;
 
-function unmarkedMetadata({ labels, annotations, ...rest }: Metadata): Metadata {
+function plainMetadata({ labels, annotations, ...rest }: Metadata): Metadata {
   const kept = { labels: without(labels), annotations: without(annotations) };
   return {
     ...rest,
@@ -80,10 +80,10 @@ function unmarkedMetadata({ labels, annotations, ...rest }: Metadata): Metadata 
   };
 }
 
-const isMark = ([key, value]: readonly [string, string]): boolean =>
+const isHelms = ([key, value]: readonly [string, string]): boolean =>
   /^(meta\.)?helm\.sh\//.test(key) || (key === 'app.kubernetes.io/managed-by' && value === 'Helm');
 
 function without(map: StringMap = {}): StringMap | undefined {
-  const left = Object.entries(map).filter((entry) => !isMark(entry));
+  const left = Object.entries(map).filter((entry) => !isHelms(entry));
   return left.length === 0 ? undefined : Object.fromEntries(left);
 }

@@ -9,22 +9,22 @@ const imports = new Map(
   sources.map((path) => [path, linksOf(path, readFileSync(path, 'utf8')).uses.map(({ from }) => from)]),
 );
 
-/** The first way from a file back to itself; undefined = there is none. */
-function circleFrom(start: string): readonly string[] | undefined {
-  const ways: string[][] = [[start]];
+/** The first path of imports from a file back to itself; undefined = none. */
+function cycleFrom(start: string): readonly string[] | undefined {
+  const paths: string[][] = [[start]];
   const seen = new Set<string>();
-  for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
-    for (const next of imports.get(way.at(-1) ?? '') ?? []) {
-      if (next === start) return [...way, next];
+  for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+    for (const next of imports.get(path.at(-1) ?? '') ?? []) {
+      if (next === start) return [...path, next];
       if (seen.has(next)) continue;
       seen.add(next);
-      ways.push([...way, next]);
+      paths.push([...path, next]);
     }
   }
   return undefined;
 }
 
-test('no file of src imports itself by way of others, types and lazy imports included', () => {
+test('src has no cycle of imports, types and lazy imports included', () => {
   expect(sources.length).toBeGreaterThan(200);
-  expect(sources.flatMap((path) => circleFrom(path) ?? [])).toEqual([]);
+  expect(sources.flatMap((path) => cycleFrom(path) ?? [])).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { ESLint } from 'eslint';
 import { describe, expect, test } from 'vitest';
 
-// The bans need no types, and without them any path will do, whether or not such a file exists.
+// These rules need no types; without types the paths need not exist.
 const bans = [
   '@typescript-eslint/no-restricted-imports',
   'no-restricted-syntax',
@@ -13,7 +13,7 @@ const eslint = new ESLint({
   ruleFilter: ({ ruleId }) => bans.includes(ruleId),
 });
 
-async function complaints(filePath: string, code: string): Promise<string[]> {
+async function violations(filePath: string, code: string): Promise<string[]> {
   const [result] = await eslint.lintText(code, { filePath });
   return (result?.messages ?? []).map(({ ruleId, message }) => ruleId ?? message);
 }
@@ -50,7 +50,7 @@ describe('imports', () => {
     { name: 'a plan imports its sibling unit', file: plan, from: '../eviction/plan.ts' },
     { name: 'a unit imports a command', file: unit, from: '../../commands/cli/config.ts' },
   ])('forbidden: $name', async ({ file, from }) => {
-    expect(await complaints(file, valueOf(from))).toEqual([rule]);
+    expect(await violations(file, valueOf(from))).toEqual([rule]);
   });
 
   test.each([
@@ -70,7 +70,7 @@ describe('imports', () => {
       code: typeOf('../kube/objects.ts'),
     },
   ])('forbidden: $name', async ({ file, code }) => {
-    expect(await complaints(file, code)).toEqual([rule]);
+    expect(await violations(file, code)).toEqual([rule]);
   });
 
   test.each([
@@ -91,14 +91,14 @@ describe('imports', () => {
       code: valueOf('../controllers/podgc/controller.ts'),
     },
   ])('allowed: $name', async ({ file, code }) => {
-    expect(await complaints(file, code)).toEqual([]);
+    expect(await violations(file, code)).toEqual([]);
   });
 });
 
 describe('code', () => {
   const syntax = 'no-restricted-syntax';
   test.each([
-    { name: 'a plan waits', file: plan, code: 'export async function f() { await g(); }', rule: syntax },
+    { name: 'a plan awaits', file: plan, code: 'export async function f() { await g(); }', rule: syntax },
     {
       name: 'a plan has an async arrow',
       file: agentPlan,
@@ -107,7 +107,7 @@ describe('code', () => {
     },
     { name: 'a plan logs', file: plan, code: valueOf('../../runtime/logger.ts'), rule: syntax },
     { name: 'a plan has a clock', file: plan, code: valueOf('../../runtime/clock.ts'), rule: syntax },
-    { name: 'a plan knows the time', file: plan, code: 'export const f = () => new Date();', rule: syntax },
+    { name: 'a plan reads the time', file: plan, code: 'export const f = () => new Date();', rule: syntax },
     { name: 'a plan has a default export', file: plan, code: 'export default 1;', rule: syntax },
     {
       name: 'new Date() in an adapter',
@@ -168,16 +168,16 @@ describe('code', () => {
       rule: 'no-restricted-properties',
     },
   ])('forbidden: $name', async ({ file, code, rule }) => {
-    expect(await complaints(file, code)).toEqual([rule]);
+    expect(await violations(file, code)).toEqual([rule]);
   });
 
   test.each([
-    { name: 'a controller waits', file: unit, code: 'export async function f() { await g(); }' },
+    { name: 'a controller awaits', file: unit, code: 'export async function f() { await g(); }' },
     { name: 'a manager has a clock', file: agent, code: valueOf('../../runtime/clock.ts') },
-    { name: 'a plan knows the type of a clock', file: plan, code: typeOf('../../runtime/clock.ts') },
-    { name: 'a date that is given', file: plan, code: 'export const f = (ms) => new Date(ms);' },
+    { name: 'a plan imports the type of a clock', file: plan, code: typeOf('../../runtime/clock.ts') },
+    { name: 'a date of a given time', file: plan, code: 'export const f = (ms) => new Date(ms);' },
     {
-      name: 'the clock knows the time',
+      name: 'the clock reads the time',
       file: 'src/runtime/scheduling/clock.ts',
       code: 'export const f = () => new Date();',
     },
@@ -187,12 +187,12 @@ describe('code', () => {
       code: 'export const f = () => process.env;',
     },
     {
-      name: 'a test knows the time',
+      name: 'a test reads the time',
       file: 'test/unit/x.test.ts',
       code: 'export const f = () => new Date();',
     },
     { name: 'vi.waitFor', file: 'test/unit/x.test.ts', code: 'await vi.waitFor(f);' },
   ])('allowed: $name', async ({ file, code }) => {
-    expect(await complaints(file, code)).toEqual([]);
+    expect(await violations(file, code)).toEqual([]);
   });
 });

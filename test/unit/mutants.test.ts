@@ -4,19 +4,19 @@ import { mutantGroups } from '../mutants/all.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-// Whether a test notices each of them is found out by npm run mutants; here, only that the lists keep up with the code.
+// npm run mutants proves that a test fails for each mutant; these tests only keep the lists in step with the code.
 describe.each(mutantGroups)('$unit', ({ mutants, reasons }) => {
-  test('each mutant breaks one place, and something there', () => {
+  test('each mutant changes exactly one place', () => {
     const lost = mutants.filter(([, file, from]) => read(file).split(from).length !== 2);
     expect(lost.map(([rule, file, from]) => `${rule}: ${file}: ${from}`)).toEqual([]);
     expect(mutants.filter(([, , from, to]) => from === to)).toEqual([]);
     expect(new Set(mutants.map(([rule]) => rule)).size).toBe(mutants.length);
   });
 
-  test('each reason is broken by one at least, and each mutant names what it is about', () => {
-    const broken = new Set(mutants.map(([rule]) => rule.split(':')[0] ?? ''));
-    expect(reasons.filter((reason) => !broken.has(reason))).toEqual([]);
+  test('each reason has a mutant, and each mutant names its subject', () => {
+    const subjects = new Set(mutants.map(([rule]) => rule.split(':')[0] ?? ''));
+    expect(reasons.filter((reason) => !subjects.has(reason))).toEqual([]);
     const known = new Set([...reasons, 'order', 'reach', 'memory', 'check', 'stop', 'pace']);
-    expect([...broken].filter((reason) => !known.has(reason))).toEqual([]);
+    expect([...subjects].filter((reason) => !known.has(reason))).toEqual([]);
   });
 });

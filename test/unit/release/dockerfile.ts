@@ -3,7 +3,7 @@ interface Instruction {
   readonly rest: string;
 }
 
-/** The instructions of a Dockerfile in order, comments gone and continued lines joined. */
+/** The instructions of a Dockerfile in order, without comments, continued lines joined. */
 export function instructionsOf(text: string): readonly Instruction[] {
   return text
     .replace(/^#.*\n/gm, '')
@@ -16,7 +16,7 @@ export function instructionsOf(text: string): readonly Instruction[] {
     });
 }
 
-/** Those of the last stage: what the image is made of. */
+/** The instructions of the last stage. */
 export function lastStage(instructions: readonly Instruction[]): readonly Instruction[] {
   return instructions.slice(instructions.findLastIndex(({ name }) => name === 'FROM'));
 }

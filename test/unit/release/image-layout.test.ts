@@ -14,13 +14,13 @@ const of = (name: string): readonly string[] =>
   last.filter((one) => one.name === name).map(({ rest }) => rest);
 const facts = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<Record<string, string>>;
 
-describe('the Dockerfile makes what scripts/image/layout.ts describes', () => {
-  test('user, as numbers, and never changed again', () => {
+describe('the Dockerfile matches scripts/image/layout.ts', () => {
+  test('user, numeric, set once', () => {
     expect(of('USER')).toEqual([imageLayout.user]);
     expect(imageLayout.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  test('entry point, in the form without a shell, and no command', () => {
+  test('entry point without a shell, and no command', () => {
     expect(of('ENTRYPOINT').map((words) => JSON.parse(words) as unknown)).toEqual([imageLayout.entrypoint]);
     expect(of('CMD')).toEqual([]);
   });
@@ -30,12 +30,12 @@ describe('the Dockerfile makes what scripts/image/layout.ts describes', () => {
     expect([...of('ENV'), ...of('EXPOSE'), ...of('VOLUME')]).toEqual([]);
   });
 
-  test('files: these and no others, and nothing runs in the last stage', () => {
+  test('exactly these files, and no RUN in the last stage', () => {
     expect([...of('COPY')].sort()).toEqual(imageLayout.files.map(copyLine).sort());
     expect([...of('ADD'), ...of('RUN')]).toEqual([]);
   });
 
-  test('labels, beside version and revision', () => {
+  test('labels, and those of version and revision', () => {
     const given = [
       ...of('LABEL')
         .join(' ')
@@ -51,12 +51,12 @@ describe('the Dockerfile makes what scripts/image/layout.ts describes', () => {
 });
 
 function copyLine({ from, to, mode }: ImageFile): string {
-  // What the build makes comes out of the stage that runs it.
+  // Files of the build are copied from its stage.
   if (from.startsWith('dist/')) return `--from=bundle /src/${from} ${to}`;
   return `--chmod=${mode ?? ''} ${from} ${to}`;
 }
 
-test('each file from the checkout passes .dockerignore, and each has a reason to', () => {
+test('.dockerignore admits exactly the files that the Dockerfile copies', () => {
   const ignore = readFileSync('.dockerignore', 'utf8').split('\n');
   const needed = all
     .filter(({ name, rest }) => name === 'COPY' && !rest.includes('--from='))
@@ -75,25 +75,25 @@ test('each file from the checkout passes .dockerignore, and each has a reason to
   expect(ignore).toContain('*');
 });
 
-test('every command has the form without a shell: no base needs one', () => {
+test('no command needs a shell', () => {
   const commands = all.filter(({ name }) => ['RUN', 'CMD', 'ENTRYPOINT'].includes(name));
   expect(commands.length).toBeGreaterThan(2);
   for (const { rest } of commands) expect(JSON.parse(rest)).toBeInstanceOf(Array);
 });
 
-test('the bases are arguments, so that a registry of one’s own or a digest can be given', () => {
+test('the base images are arguments', () => {
   const bases = all.filter(({ name }) => name === 'FROM').map(({ rest }) => rest);
   expect(bases).toEqual(['--platform=$BUILDPLATFORM ${BUILD_IMAGE} AS bundle', '${NODE_IMAGE}']);
 });
 
-test('what a pod execs is a program that Node runs', () => {
+test('the program `dustpan` starts Node', () => {
   const [first, second] = readFileSync('scripts/image/dustpan', 'utf8').split('\n');
   expect(first).toBe(`#!${imageLayout.entrypoint[0] ?? ''}`);
   expect(second).toBe(`import('${imageLayout.entrypoint[1] ?? ''}');`);
   expect(statSync('scripts/image/dustpan').mode & 0o111).toBe(0o111);
 });
 
-test('the decision record says what a chart may rely on, as the code has it', () => {
+test('the decision record has the command line, variable, user and entry point', () => {
   const record = readFileSync('docs/adr/0015-one-image-two-faces.md', 'utf8');
   expect(record).toContain(`[${agentCommandLine.join(', ')}]`);
   expect(record).toContain(agentVariable);

@@ -6,10 +6,14 @@ import { plainManifests, readManifests, writeManifests } from '../../../scripts/
 
 const digest = `sha256:${'a'.repeat(64)}`;
 
-describe('plain manifests of what helm printed', () => {
-  const marks = { 'helm.sh/chart': 'dustpan-0.1.0', 'app.kubernetes.io/managed-by': 'Helm' };
+describe('plain manifests of rendered ones', () => {
+  const helmLabels = { 'helm.sh/chart': 'dustpan-0.1.0', 'app.kubernetes.io/managed-by': 'Helm' };
   const rendered = [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a', labels: { ...marks, app: 'x' } } },
+    {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'a', labels: { ...helmLabels, app: 'x' } },
+    },
     {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -18,10 +22,13 @@ describe('plain manifests of what helm printed', () => {
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: { name: 'd', labels: marks },
+      metadata: { name: 'd', labels: helmLabels },
       spec: {
         replicas: 1,
-        template: { metadata: { name: '', labels: { ...marks, app: 'x' } }, spec: { hostNetwork: false } },
+        template: {
+          metadata: { name: '', labels: { ...helmLabels, app: 'x' } },
+          spec: { hostNetwork: false },
+        },
       },
     },
     {
@@ -32,7 +39,7 @@ describe('plain manifests of what helm printed', () => {
   ];
   const plain = plainManifests(rendered, 'home');
 
-  test('the namespace comes first, then the CRDs, hooks not at all', () => {
+  test('the namespace is first, then the CRDs, without hooks', () => {
     expect(plain.map(({ kind }) => kind)).toEqual([
       'Namespace',
       'CustomResourceDefinition',
@@ -45,7 +52,7 @@ describe('plain manifests of what helm printed', () => {
     });
   });
 
-  test('nothing claims to be Helm’s, on the objects nor on their pods, and no empty map is left', () => {
+  test('objects and pod templates have no labels or annotations of Helm, and no empty map', () => {
     expect(plain.slice(1)).toEqual([
       { ...rendered[3], metadata: { name: 'c', annotations: { other: 'y' } } },
       { ...rendered[0], metadata: { name: 'a', labels: { app: 'x' } } },
@@ -60,7 +67,7 @@ describe('plain manifests of what helm printed', () => {
     ]);
   });
 
-  test('what is written is what was read, whichever YAML a reader speaks', () => {
+  test('written manifests are equal in YAML 1.1 and 1.2', () => {
     const text = 'apiVersion: v1\nkind: A\nmetadata: {name: a, labels: {on: "yes", at: "2026-01-01"}}\n';
     const manifests = readManifests(`---\n${text}---\n# nothing\n---\n${text}`);
     expect(manifests).toHaveLength(2);
@@ -70,7 +77,7 @@ describe('plain manifests of what helm printed', () => {
     expect(readManifests(written)).toEqual(manifests);
   });
 
-  test('a number that could be octal is refused', () => {
+  test('rejects a number that could be octal', () => {
     expect(() => readManifests('spec:\n  mode: 0440\n')).toThrow('mode: 0440');
   });
 });
@@ -87,9 +94,9 @@ describe('the released image as the chart’s default', () => {
   });
 
   test.each(['ghcr.io/o/dustpan:1.0', 'ghcr.io/O/dustpan', 'ghcr.io/o/dustpan@sha256:12', '', 'ghcr.io/'])(
-    'refused: "%s"',
+    'rejects "%s"',
     (reference) => {
-      expect(() => imageValues(reference)).toThrow('--image wants');
+      expect(() => imageValues(reference)).toThrow('--image must be');
     },
   );
 
@@ -105,7 +112,7 @@ describe('the released image as the chart’s default', () => {
     expect(after.split('\n').filter((line, index) => line !== lines[index])).toHaveLength(2);
   });
 
-  test('adds the digest to what Chart.yaml says, and nothing where there is none', () => {
+  test('adds only a digest to Chart.yaml', () => {
     const before = readFileSync('helm/dustpan/Chart.yaml', 'utf8');
     const { annotations, ...rest } = load(before) as { readonly annotations: object };
     expect(load(withDigest(before, digest))).toEqual({
@@ -116,7 +123,7 @@ describe('the released image as the chart’s default', () => {
     expect(() => withDigest('name: dustpan\n', digest)).toThrow('no annotations');
   });
 
-  test('values without the key are refused', () => {
+  test('rejects values without the key', () => {
     expect(() => withImage('image:\n  tag: ""\n', imageValues('a'))).toThrow('image.registry');
   });
 });

@@ -38,39 +38,39 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 };
 
 describe.each(names)('%s', (name) => {
-  test('may read and nothing else, unless a job says what it writes', () => {
+  test('has only the right to read, unless a job declares more', () => {
     expect(workflow(name).permissions).toEqual({ contents: 'read' });
   });
 
-  test('each job ends some time', () => {
+  test('each job has a timeout', () => {
     for (const { uses, 'timeout-minutes': minutes } of Object.values(workflow(name).jobs))
       expect(uses !== undefined || minutes !== undefined).toBe(true);
   });
 
-  test('each action has a version, and its publisher is one of few', () => {
+  test('each action has a version and a known publisher', () => {
     const used = stepsOf(name).flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(used.length).toBeGreaterThan(0);
     for (const one of used) expect(one).toMatch(/^(actions|docker|sigstore|azure)\/[a-z-]+@v\d+(\.\d+)*$/);
   });
 
-  test('nothing that is not ours gets into a shell as code, nor a secret', () => {
+  test('no expression is interpolated into a shell script', () => {
     for (const { run = '' } of stepsOf(name)) expect(run).not.toContain('${{');
   });
 
-  test('secrets go to the steps that need them, and are only the workflow’s own token', () => {
+  test('the only secret is the token of the workflow', () => {
     expect([...text(name).matchAll(/secrets\.(\w+)/g)].every(([, which]) => which === 'GITHUB_TOKEN')).toBe(
       true,
     );
   });
 
-  test('each script is one that bash can read', () => {
+  test('each script is valid bash', () => {
     for (const { run = '' } of stepsOf(name)) {
       const { status, stderr } = spawnSync('bash', ['-n'], { input: run, encoding: 'utf8' });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     }
   });
 
-  test('each npm script and each step that is referred to is there', () => {
+  test('each referenced npm script and step exists', () => {
     const run = stepsOf(name).map((step) => step.run ?? '');
     for (const [, script = ''] of run.join('\n').matchAll(/npm run (\S+)/g))
       expect(scripts).toHaveProperty([script]);
@@ -78,13 +78,13 @@ describe.each(names)('%s', (name) => {
     for (const [, id = ''] of text(name).matchAll(/steps\.(\w+)\./g)) expect(ids).toContain(id);
   });
 
-  test('no checkout leaves the token behind for what runs next', () => {
+  test('no checkout stores the token for later steps', () => {
     const checkouts = stepsOf(name).filter(({ uses }) => uses?.startsWith('actions/checkout@'));
     for (const one of checkouts) expect(one.with).toMatchObject({ 'persist-credentials': false });
   });
 });
 
-test('ci runs what a change has to pass', () => {
+test('ci runs .ci/run', () => {
   expect(stepsOf('ci.yml').some(({ run }) => run?.endsWith('.ci/run'))).toBe(true);
   expect(existsSync('.ci/run')).toBe(true);
 });
@@ -95,7 +95,7 @@ describe('a release', () => {
   const run = (publish?.steps ?? []).map((step) => step.run ?? '').join('\n');
   const order = (...parts: readonly string[]): readonly number[] => parts.map((part) => run.indexOf(part));
 
-  test('is of a tag alone, after all tests', () => {
+  test('runs only for a tag, after all tests', () => {
     expect(Object.keys(on)).toEqual(['push']);
     expect(on['push']).toEqual({ tags: [expect.stringMatching(/^v/)] });
     expect(jobs['test']?.uses).toBe('./.github/workflows/ci.yml');
@@ -103,7 +103,7 @@ describe('a release', () => {
     expect(workflow('ci.yml').on).toHaveProperty('workflow_call');
   });
 
-  test('has the image for two architectures, with SBOM and provenance, from bases fixed by digest', () => {
+  test('builds the image for two architectures, with SBOM and provenance, from base images fixed by digest', () => {
     const [image] = (publish?.steps ?? []).filter(({ id }) => id === 'image');
     expect(image?.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',
@@ -116,7 +116,6 @@ describe('a release', () => {
     for (const argument of given)
       expect(dockerfile).toMatch(new RegExp(`^ARG ${argument.split('=')[0] ?? ''}=`, 'm'));
     for (const base of ['BUILD_IMAGE', 'NODE_IMAGE']) {
-      // As the step reads them.
       expect(dockerfile.match(new RegExp(`^ARG ${base}=\\S+$`, 'gm'))).toHaveLength(1);
       expect(given).toContain(`${base}=\${{ steps.bases.outputs.${base} }}`);
     }
@@ -129,8 +128,8 @@ describe('a release', () => {
     expect(publish?.permissions).toEqual({ contents: 'write', packages: 'write', 'id-token': 'write' });
   });
 
-  test('makes what it offers in an order in which nothing is lost', () => {
-    // The build before the plugin empties dist/, where the manifests lie.
+  test('creates its files in an order that keeps them all', () => {
+    // The build before the plugin empties dist/, which has the manifests.
     const steps = order(
       'npm run plugin',
       'npm run manifests',
