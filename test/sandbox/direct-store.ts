@@ -4,14 +4,14 @@ import { isEqual, without, type JsonObject, type KubeObject, type ObjectMeta } f
 import type { Registry, Resource } from './resources.ts';
 import { timestamp, type Store } from './store.ts';
 
-/** An object as a test writes it; the store adds what is missing. */
+/** An object of a test; the store adds missing metadata. */
 export interface Manifest extends JsonObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: JsonObject & { readonly name: string; readonly namespace?: string | undefined };
 }
 
-/** The objects without requests, permissions and lifecycle: tests prepare and read them here, status, UID and times included. Watches see every change. */
+/** Direct access for tests: objects without requests, permissions and lifecycle, including status, UID and times. Watches see every change. */
 export class DirectStore {
   readonly #registry: Registry;
   readonly #store: Store;
@@ -30,10 +30,10 @@ export class DirectStore {
     const old = this.#store.get(resource, namespace, metadata.name);
     const given = without(metadata, 'namespace');
     const place = namespace === undefined ? {} : { namespace };
-    const born = { uid: randomUUID(), creationTimestamp: timestamp(), resourceVersion: '' };
-    const { uid, creationTimestamp } = old?.metadata ?? born;
+    const identity = { uid: randomUUID(), creationTimestamp: timestamp(), resourceVersion: '' };
+    const { uid, creationTimestamp } = old?.metadata ?? identity;
     const generation = resource.rules.countsGenerations ? { generation: nextGeneration(manifest, old) } : {};
-    const kept = { ...born, uid, creationTimestamp, ...generation };
+    const kept = { ...identity, uid, creationTimestamp, ...generation };
     const whole: ObjectMeta = { ...kept, ...given, name: metadata.name, ...place };
     return this.#store.put(resource, admitted(resource, { ...manifest, metadata: whole }));
   }
@@ -43,18 +43,18 @@ export class DirectStore {
     return this.#store.get(resource, resource.namespaced ? namespace : undefined, name);
   }
 
-  /** Of all namespaces. */
+  /** Objects of all namespaces. */
   list(kind: string): readonly KubeObject[] {
     return this.#store.collection(this.#registry.byKind(kind)).sorted();
   }
 
-  /** At once, whatever holds the object. */
+  /** Deletes at once, ignoring finalizers and grace period. */
   delete(kind: string, name: string, namespace?: string): void {
     const object = this.get(kind, name, namespace);
     if (object !== undefined) this.#store.remove(this.#registry.byKind(kind), object);
   }
 
-  /** As a resourceVersion. */
+  /** The current resourceVersion. */
   get revision(): string {
     return String(this.#store.revision);
   }

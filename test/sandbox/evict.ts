@@ -5,22 +5,22 @@ import type { Call } from './request.ts';
 import { timestamp } from './store.ts';
 import { checkNamespace } from './write.ts';
 
-/** POST pods/eviction: a deletion that the pod's disruption budget may refuse. */
+/** POST pods/eviction: a deletion that a disruption budget may block. */
 export function evict(call: Call): JsonObject {
   const { store, resource, namespace, name, body } = call;
   if (asText(asObject(body['metadata'])['name']) !== name)
     throw badRequest('name in URL does not match name in Eviction object');
-  // The real server treats an eviction as a new object: a namespace that is being deleted takes none.
+  // The real server treats an eviction as a new object, which a terminating namespace rejects.
   checkNamespace(call, name);
   const pod = store.get(resource, namespace, name);
   if (pod === undefined) throw notFound(resource, name);
   if (!isExempt(pod)) takeFromBudget(call, pod);
-  // The real server checks preconditions only now: a stale UID has used up the budget already.
+  // The real server checks preconditions only now, after it has charged the budget.
   removeObject(call, pod, asObject(body['deleteOptions']));
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
 
-/** Pods that serve nobody need no budget. */
+/** Pods that are not running need no budget. */
 function isExempt(pod: KubeObject): boolean {
   const phase = asText(asObject(pod['status'])['phase']);
   return ['Pending', 'Succeeded', 'Failed'].includes(phase) || pod.metadata.deletionTimestamp !== undefined;
@@ -41,11 +41,11 @@ function takeFromBudget({ store, registry }: Call, pod: KubeObject): void {
 
 function covers({ metadata, spec }: KubeObject, pod: KubeObject): boolean {
   if (metadata.namespace !== pod.metadata.namespace) return false;
-  const wanted = Object.entries(asObject(asObject(asObject(spec)['selector'])['matchLabels']));
-  return wanted.every(([name, value]) => pod.metadata.labels?.[name] === value);
+  const labels = Object.entries(asObject(asObject(asObject(spec)['selector'])['matchLabels']));
+  return labels.every(([name, value]) => pod.metadata.labels?.[name] === value);
 }
 
-/** A pod that is not ready may be evicted while enough others are ready. */
+/** An unready pod may be evicted while enough others are ready. */
 function isUnhealthyAnyway(budget: KubeObject, pod: KubeObject): boolean {
   const conditions = asList(asObject(pod['status'])['conditions']).map(asObject);
   const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');

@@ -6,7 +6,7 @@ interface StatusFacts {
   readonly details?: JsonObject;
 }
 
-/** A request that the server refuses, with the Status of the refusal. */
+/** An error response with its Status. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: number;
@@ -28,19 +28,18 @@ export class Failure extends Error {
   }
 }
 
-/** No API is installed at this path. The real server responds in plain text then. */
+/** No API is installed at this path. The real server responds in plain text. */
 export class PageNotFound extends Error {
   override readonly name = 'PageNotFound';
 }
 
-/** What is wrong with one field. */
+/** A problem of one field. */
 export interface StatusCause {
   readonly reason: string;
   readonly message: string;
   readonly field: string;
 }
 
-/** A resource as errors name it. */
 interface Named {
   readonly group: string;
   readonly plural: string;

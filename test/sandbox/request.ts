@@ -3,20 +3,17 @@ import type { JsonObject } from './json.ts';
 import type { Registry, Resource } from './resources.ts';
 import type { Store } from './store.ts';
 
-/** A request as the transport hands it over, HTTP or not. */
+/** A request, independent of the transport. */
 export interface ApiRequest {
   readonly method: string;
   readonly url: URL;
   readonly accept: string;
-  /** Of the body. */
   readonly contentType: string;
-  /** Undefined: none. */
   readonly body: JsonObject | undefined;
 }
 
 type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
-/** What a request needs to be served. */
 export interface Call {
   readonly store: Store;
   readonly registry: Registry;
@@ -32,16 +29,16 @@ export interface Call {
   readonly body: JsonObject;
 }
 
-/** What RBAC decides on; derived from the path alone, also when nothing is served there. */
+/** The attributes for RBAC, derived from the path, whether or not it is served. */
 export interface Attributes {
   readonly verb: string;
   readonly group: string;
-  /** With its subresource: `pods/eviction`. */
+  /** Includes the subresource: `pods/eviction`. */
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly path: string;
-  /** False: only `path` counts. */
+  /** false = a non-resource URL. */
   readonly isResource: boolean;
 }
 
@@ -59,7 +56,7 @@ export function attributesOf(method: string, url: URL): Attributes {
   return { verb, group, resource, namespace, name, path, isResource: true };
 }
 
-/** Throws what the real server responds when nothing is served at the path, or not by this method. */
+/** Throws like the real server if the path or the method is not served. */
 export function callOf(
   { method, url, contentType, body = {} }: ApiRequest,
   { store, registry }: Pick<Call, 'store' | 'registry'>,
@@ -92,7 +89,7 @@ interface Place {
 
 const belowVersion = /^\/(?:api\/(?<core>[^/]+)|apis\/(?<grouped>[^/]+\/[^/]+))\/(?<rest>.+)$/;
 
-/** The parts of a resource's path; undefined for paths that are not below a version of the API. */
+/** The parts of a resource's path; undefined for non-resource URLs. */
 function placeOf(path: string): Place | undefined {
   const found = belowVersion.exec(path)?.groups;
   if (found === undefined) return undefined;

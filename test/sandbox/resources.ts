@@ -8,7 +8,7 @@ import type { MessageFields } from './protobuf.ts';
 import { customRules } from './rules-custom.ts';
 import { plainRules, rulesOf, type Rules } from './rules.ts';
 
-/** One kind that the server serves. */
+/** A served kind. */
 export interface Resource {
   readonly group: string;
   readonly version: string;
@@ -19,7 +19,7 @@ export interface Resource {
   /** Custom resources have no protobuf form and keep apiVersion and kind in lists. */
   readonly custom: boolean;
   readonly rules: Rules;
-  /** The fields of the protobuf form; undefined: JSON only. */
+  /** The fields of the protobuf form; undefined = only JSON. */
   readonly binary: MessageFields | undefined;
 }
 
@@ -54,7 +54,7 @@ const builtIn: readonly Resource[] = kinds.map(([apiVersion, kind, plural, subre
   return { ...names, namespaced, subresources, custom: false, rules, binary: binaryKinds[kind] };
 });
 
-/** The resources that are served at the moment. */
+/** The served resources. */
 export class Registry {
   #resources = builtIn;
 
@@ -67,7 +67,7 @@ export class Registry {
     this.#resources = [...builtIn, ...custom];
   }
 
-  /** Throws what the real server responds: a plain 404 page where no API is installed. */
+  /** Throws a plain 404 page if no API is installed, like the real server. */
   resource(apiVersion: string, plural: string): Resource {
     const found = this.#resources.find((one) => one.plural === plural && apiVersionOf(one) === apiVersion);
     if (found === undefined) throw new PageNotFound();

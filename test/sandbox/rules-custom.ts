@@ -3,7 +3,7 @@ import { asObject, type JsonObject, type KubeObject } from './json.ts';
 import { plainRules, type Rules } from './rules.ts';
 import { schemaChecker } from './schema.ts';
 
-/** Custom resources are pruned, defaulted and checked by the schema of their definition. */
+/** Prunes, defaults and validates custom resources by the schema of their definition. */
 export function customRules(crd: JsonObject): Rules {
   const check = schemaChecker(crd);
   return {
@@ -16,7 +16,7 @@ export function customRules(crd: JsonObject): Rules {
   };
 }
 
-/** The real server words each problem in its own way; the field is the same. */
+/** The message differs from the real server's; the field is the same. */
 function causeOf(problem: string): StatusCause {
   const at = problem.indexOf(': ');
   return { reason: 'FieldValueInvalid', message: problem.slice(at + 2), field: problem.slice(0, at) };

@@ -1,26 +1,26 @@
 import { badRequest, invalidValue, requiredValue, type StatusCause } from './failure.ts';
 import { asList, asObject, asText, isEqual, without, type JsonObject, type KubeObject } from './json.ts';
 
-/** An object with its defaults, and what is wrong with it. */
+/** An object with its defaults, and its problems. */
 interface Admitted {
   readonly object: KubeObject;
   readonly causes: readonly StatusCause[];
 }
 
-/** How one kind differs from the others. */
+/** The behaviour of one kind. */
 export interface Rules {
-  /** metadata.generation counts the changes of the spec. */
+  /** Whether metadata.generation counts changes of the spec. */
   readonly countsGenerations: boolean;
-  /** The creator of an object sets its status: kubelets register nodes so. */
+  /** The creator of an object sets its status, like a kubelet that registers its node. */
   readonly keepsStatus?: true;
   /** PUT needs a resourceVersion. */
   readonly needsVersion?: true;
-  /** Of the 422s, where it is not the kind's own. */
+  /** The API group in errors, if it differs. */
   readonly errorGroup?: string;
-  /** Throws a 400 for what the real server's decoder refuses. */
+  /** Throws a 400 like the real server's decoder. */
   readonly decode?: (object: KubeObject) => void;
   admit(object: KubeObject, old: KubeObject | undefined): Admitted;
-  /** The fields that a fieldSelector may use, besides metadata.name and metadata.namespace. */
+  /** Additional fields for a fieldSelector. */
   readonly fields?: (object: JsonObject) => Readonly<Record<string, unknown>>;
 }
 
@@ -33,7 +33,7 @@ const whenNew =
   (complete: (object: KubeObject) => KubeObject): Rules['admit'] =>
   (object, old) => ({ object: old === undefined ? complete(object) : object, causes: [] });
 
-/** The defaults that dustpan or a test reads. */
+/** Defaults that dustpan or a test reads. */
 const podDefaults = { restartPolicy: 'Always', terminationGracePeriodSeconds: 30 };
 
 const podRules: Rules = {
@@ -78,7 +78,7 @@ const leaseRules: Rules = {
   },
 };
 
-/** events.k8s.io/v1: strict when created; later only the series may change. Errors use the names of the older core/v1 Event. */
+/** events.k8s.io/v1: after creation only the series may change. Errors use the names of the core/v1 Event. */
 const eventRules: Rules = {
   countsGenerations: false,
   errorGroup: '',
@@ -141,7 +141,7 @@ function changed(event: KubeObject, old: KubeObject): readonly StatusCause[] {
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 
-/** Throws unless a MicroTime has exactly six fractional digits, as Go's layout wants it. */
+/** Throws unless a MicroTime has exactly six fractional digits, as Go's layout requires. */
 function checkMicroTime(kind: string, value: unknown): void {
   if (value === undefined || value === null || microTime.test(asText(value))) return;
   const problem = `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05.000000Z07:00"`;
@@ -150,7 +150,7 @@ function checkMicroTime(kind: string, value: unknown): void {
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What is wrong with the metadata of an object of any kind. */
+/** The problems in the metadata of any object. */
 export function metadataCauses({ metadata }: KubeObject): readonly StatusCause[] {
   return [
     ...nameCauses(metadata.name),

@@ -4,13 +4,13 @@ import { checkSchema } from '../../src/api/policy/schema.ts';
 import { isObject } from './json.ts';
 
 interface Checked {
-  /** As the API server would store it: unknown fields dropped, defaults filled in, metadata as it is. */
+  /** As the API server would store it: pruned, defaulted, metadata unchanged. */
   readonly object: unknown;
-  /** One line each, `spec.mode: must be …`; empty when the API server would accept the object. */
+  /** One line each, `spec.mode: must be …`; empty = accepted. */
   readonly problems: readonly string[];
 }
 
-/** A check of objects against a CustomResourceDefinition, as the API server makes it. */
+/** Validates objects against a CustomResourceDefinition like the API server. */
 export function schemaChecker(crd: object): (object: unknown) => Checked {
   const schema = closedSchema(storedSchema(crd));
   const ajv = new Ajv({ allErrors: true, strict: false, useDefaults: true, removeAdditional: true });

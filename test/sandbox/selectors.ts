@@ -4,7 +4,7 @@ import type { Call } from './request.ts';
 
 type Matcher = (object: KubeObject) => boolean;
 
-/** Whether an object is in the namespace and in the fieldSelector of a list or watch. dustpan sends no labelSelector. */
+/** Matches the namespace and the fieldSelector of a list or watch. dustpan sends no labelSelector. */
 export function selectorOf({ query, namespace, resource }: Call): Matcher {
   const text = query.get('fieldSelector') ?? '';
   const terms = text === '' ? [] : text.split(',').map((term) => term.split('='));

@@ -13,12 +13,12 @@ type Listener = (change: Change) => void;
 
 const keyOf = (namespace: string | undefined, name: string): string => `${namespace ?? ''}/${name}`;
 
-/** Changes that are kept for watches; twice as many at most. */
+/** Changes kept for watches; at most twice as many. */
 const historyLimit = 10_000;
-/** Few lists are paged through at the same time. */
+/** Few paged lists run at the same time. */
 const maxSnapshots = 4;
 
-/** All objects of one resource, with the recent changes that watches need and the snapshots that paged lists need. */
+/** All objects of one resource, with recent changes for watches and snapshots for paged lists. */
 class Collection {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<Listener>();
@@ -40,25 +40,25 @@ class Collection {
     return this.#objects.get(keyOf(namespace, name));
   }
 
-  /** In the order of the keys, as etcd lists them. */
+  /** In the order of the keys, like etcd. */
   sorted(): readonly KubeObject[] {
     this.#sorted ??= [...this.#objects].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
     return this.#sorted;
   }
 
-  /** Keeps the present list for the further pages of a list at this revision. */
+  /** Keeps a snapshot for later pages of a list at this revision. */
   remember(revision: number): void {
     const [oldest] = this.#snapshots.keys();
     if (oldest !== undefined && this.#snapshots.size >= maxSnapshots) this.#snapshots.delete(oldest);
     this.#snapshots.set(revision, this.sorted());
   }
 
-  /** Undefined when the snapshot is forgotten. */
+  /** undefined = expired. */
   snapshot(revision: number): readonly KubeObject[] | undefined {
     return this.#snapshots.get(revision);
   }
 
-  /** The changes after that revision; undefined when some of them are forgotten. */
+  /** The changes after that revision; undefined = expired. */
   since(revision: number): readonly Change[] | undefined {
     if (revision < this.#floor) return undefined;
     return this.#history.slice(this.#history.findLastIndex((change) => change.revision <= revision) + 1);
@@ -79,7 +79,7 @@ class Collection {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets the past: revisions before this one are expired. */
+  /** Expires all revisions before this one. */
   compact(revision: number): void {
     this.#history = [];
     this.#snapshots.clear();
@@ -94,7 +94,7 @@ class Collection {
 
 const firstRevision = 1000;
 
-/** All objects, under one counter of revisions, as in etcd. */
+/** All objects with one counter of revisions, like etcd. */
 export class Store {
   readonly #collections = new Map<string, Collection>();
   #revision = firstRevision;
@@ -126,12 +126,12 @@ export class Store {
     return this.#record(resource, object, () => 'DELETED');
   }
 
-  /** A revision without a change, as a bookmark may carry it. */
+  /** Creates a revision without a change, e.g. for a bookmark. */
   advance(): void {
     this.#revision += 1;
   }
 
-  /** Expires every revision before now, for lists and for watches. */
+  /** Expires all earlier revisions, for lists and watches. */
   compact(): void {
     this.advance();
     for (const collection of this.#collections.values()) collection.compact(this.#revision);
@@ -153,5 +153,5 @@ export class Store {
   }
 }
 
-/** As metav1.Time is written: whole seconds. */
+/** A metav1.Time: whole seconds. */
 export const timestamp = (date = new Date()): string => `${date.toISOString().slice(0, 19)}Z`;

@@ -10,7 +10,7 @@ interface UserRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** Someone who may use the API. What neither a rule nor `allow` permits is forbidden. */
+/** A user of the API. Everything that neither a rule nor `allow` permits is forbidden. */
 export interface SandboxUser {
   readonly name: string;
   readonly token: string;
@@ -18,14 +18,14 @@ export interface SandboxUser {
   readonly allow?: (attributes: Attributes) => boolean;
 }
 
-/** Throws 401 for a token that nobody has. */
+/** Throws 401 for an unknown token. */
 export function authenticate(users: readonly SandboxUser[], token: string): SandboxUser {
   const user = users.find((candidate) => candidate.token === token);
   if (user === undefined) throw new Failure('Unauthorized', { code: 401, reason: 'Unauthorized' });
   return user;
 }
 
-/** Throws 403, in the API server's words, unless the user may. */
+/** Throws 403, with the API server's message, unless the user has the right. */
 export function authorize(user: SandboxUser, attributes: Attributes): void {
   if (isAllowed(user, attributes)) return;
   const { verb, group, resource, namespace, name, path, isResource } = attributes;
@@ -42,7 +42,7 @@ export function authorize(user: SandboxUser, attributes: Attributes): void {
 const ownReviews = 'selfsubjectaccessreviews';
 
 function isAllowed({ allow, rules = [] }: SandboxUser, attributes: Attributes): boolean {
-  // As system:basic-user permits to everybody.
+  // Like system:basic-user, which all users have.
   if (attributes.resource === ownReviews) return true;
   return allow?.(attributes) === true || rules.some((rule) => permits(rule, attributes));
 }
@@ -62,22 +62,22 @@ const ownAccessReviews = `/apis/authorization.k8s.io/v1/${ownReviews}`;
 /** The response to a TokenReview, a SubjectAccessReview of a path or a SelfSubjectAccessReview of a resource; undefined for other requests. */
 export function review(
   users: readonly SandboxUser[],
-  asker: SandboxUser,
+  sender: SandboxUser,
   { url, body = {} }: ApiRequest,
 ): JsonObject | undefined {
   const spec = asObject(body['spec']);
-  const answer = (status: JsonObject): JsonObject => ({ ...body, metadata: {}, status });
+  const reviewed = (status: JsonObject): JsonObject => ({ ...body, metadata: {}, status });
   switch (url.pathname) {
     case tokenReviews:
-      return answer(tokenStatus(users.find(({ token }) => token === spec['token'])));
+      return reviewed(tokenStatus(users.find(({ token }) => token === spec['token'])));
     case accessReviews: {
       const user = users.find(({ name }) => name === spec['user']);
       const { path, verb } = asObject(spec['nonResourceAttributes']);
       const attributes = attributesOf(asText(verb), new URL(asText(path), url));
-      return answer({ allowed: user !== undefined && isAllowed(user, attributes) });
+      return reviewed({ allowed: user !== undefined && isAllowed(user, attributes) });
     }
     case ownAccessReviews:
-      return answer({ allowed: isAllowed(asker, attributesIn(asObject(spec['resourceAttributes']))) });
+      return reviewed({ allowed: isAllowed(sender, attributesIn(asObject(spec['resourceAttributes']))) });
     default:
       return undefined;
   }

@@ -5,7 +5,7 @@ export interface SimImage {
   readonly id: string;
   tags: string[];
   digests: string[];
-  /** As the runtime reports it: packed. */
+  /** Compressed size, as the runtime reports it. */
   readonly sizeBytes: number;
   pinned: boolean;
   readonly runtimeHandler: string;
@@ -33,7 +33,7 @@ export interface SimContainer {
   readonly sandboxId: string;
   readonly name: string;
   readonly attempt: number;
-  /** As it was asked for, and what it was resolved to. */
+  /** The requested image, and its resolved id. */
   readonly image: string;
   readonly imageId: string;
   state: SimState;
@@ -42,20 +42,13 @@ export interface SimContainer {
   exitCode: number;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** '' = it has no log. */
+  /** '' = no log. */
   readonly logPath: string;
   readonly command: readonly string[];
   readonly mountedImages: readonly string[];
-  /** undefined = the runtime has no figure for it. */
+  /** undefined = the runtime has no measurement. */
   writableBytes: number | undefined;
 }
 
-/** An id as containerd makes them: 64 hexadecimal digits. */
+/** An id in containerd's form: 64 hexadecimal digits. */
 export const newId = (): string => randomBytes(32).toString('hex');
-
-/** The one thing with this id, or with an id that begins so; as containerd, which takes cut ids. */
-export function byId<T extends { readonly id: string }>(all: Iterable<T>, id: string): T | undefined {
-  if (id === '') return undefined;
-  const hits = [...all].filter((one) => one.id.startsWith(id));
-  return hits.find((one) => one.id === id) ?? (hits.length === 1 ? hits[0] : undefined);
-}

@@ -9,7 +9,7 @@ export type Methods = Readonly<Record<string, (request: never) => unknown>>;
 
 interface Wiring {
   readonly faults: CriFaults;
-  /** Called for each call as it arrives. */
+  /** Called for each call. */
   readonly seen: (call: CriCall) => void;
 }
 

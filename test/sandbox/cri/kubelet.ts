@@ -4,7 +4,7 @@ import type { NewContainer, NewSandbox } from './pod-store.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What a test says of a pod; the rest is as the kubelet does it. */
+/** The properties of a pod that a test sets; the rest is like the kubelet's. */
 export interface PodSpec {
   readonly name: string;
   /** Default `default`. */
@@ -15,7 +15,7 @@ export interface PodSpec {
   readonly annotations?: Texts;
   readonly runtimeHandler?: string;
   readonly createdAt?: Date;
-  /** Of `kubernetes.io/config.source`; default `api`; `file` makes a static pod. */
+  /** `kubernetes.io/config.source`; default `api`; `file` = a static pod. */
   readonly source?: string;
   /** Default: one container `main` of image `app`. */
   readonly containers?: readonly ContainerSpec[];
@@ -35,7 +35,7 @@ export interface ContainerSpec {
   readonly log?: string;
   readonly writableBytes?: number | undefined;
   readonly mountedImages?: readonly string[];
-  /** Added to the kubelet's; one with the value undefined is taken away. */
+  /** Added to the kubelet's labels; undefined removes one. */
   readonly labels?: Readonly<Record<string, string | undefined>>;
   readonly annotations?: Texts;
 }
@@ -55,7 +55,7 @@ export const podOf = (spec: PodSpec): Pod => ({
   uid: spec.uid ?? randomUUID(),
 });
 
-/** The sandbox that the kubelet asks for. */
+/** The sandbox that the kubelet would create. */
 export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
   name: pod.name,
   namespace: pod.namespace,
@@ -67,7 +67,7 @@ export const sandboxOf = (pod: Pod): Omit<NewSandbox, 'logDirectory'> => ({
   annotations: { 'kubernetes.io/config.source': pod.source ?? 'api', ...pod.annotations },
 });
 
-/** The container that the kubelet asks for. */
+/** The container that the kubelet would create. */
 export function containerOf(
   sandbox: SimSandbox,
   spec: ContainerSpec & { readonly attempt: number },

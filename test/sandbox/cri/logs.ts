@@ -1,11 +1,11 @@
 import { appendFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Folders of the node that pods' logs are written to. */
+/** Log directories of the node. */
 export interface LogRoots {
-  /** As `/var/log/pods`; undefined = pods have no logs unless they bring a directory. */
+  /** Like `/var/log/pods`; undefined = no logs, except for pods with their own directory. */
   readonly pods?: string | undefined;
-  /** As `/var/log/containers`; undefined = no links. */
+  /** Like `/var/log/containers`; undefined = no links. */
   readonly containers?: string | undefined;
 }
 
@@ -15,13 +15,13 @@ export const podLogDirectory = (
   pod: { readonly namespace: string; readonly name: string; readonly uid: string },
 ): string => join(root, `${pod.namespace}_${pod.name}_${pod.uid}`);
 
-/** Makes the file with its folders, empty or with one line of stdout in the form of the CRI. */
+/** Appends one line of stdout in CRI format, or nothing; creates file and folders. */
 export function writeLog(path: string, text: string, at: Date): void {
   mkdirSync(dirname(path), { recursive: true });
   appendFileSync(path, text === '' ? '' : `${at.toISOString().replace('Z', '000000Z')} stdout F ${text}\n`);
 }
 
-/** The link the kubelet makes for log collectors. */
+/** The link that the kubelet creates for log collectors. */
 export function linkLog(
   root: string,
   logPath: string,

@@ -1,4 +1,4 @@
-import { byId, newId } from './facts.ts';
+import { newId } from './facts.ts';
 import type { SimContainer, SimSandbox, SimState } from './facts.ts';
 import { writeLog } from './logs.ts';
 import { notFound, refused } from './sim-error.ts';
@@ -24,7 +24,7 @@ export type NewContainer = Pick<
 
 const killed = 137;
 
-/** Sandboxes and containers, with containerd's habits: removing something that runs stops it by force. */
+/** Sandboxes and containers that behave like containerd's: removing a running one kills it. */
 export class PodStore {
   readonly sandboxes = new Map<string, SimSandbox>();
   readonly containers = new Map<string, SimContainer>();
@@ -36,13 +36,13 @@ export class PodStore {
   }
 
   sandbox(id: string): SimSandbox {
-    const sandbox = byId(this.sandboxes.values(), id);
+    const sandbox = this.sandboxes.get(id);
     if (sandbox === undefined) throw notFound('sandbox', id);
     return sandbox;
   }
 
   container(id: string): SimContainer {
-    const container = byId(this.containers.values(), id);
+    const container = this.containers.get(id);
     if (container === undefined) throw notFound('container', id);
     return container;
   }
@@ -79,7 +79,7 @@ export class PodStore {
     return container;
   }
 
-  /** Runs the program, of which the sandbox knows three: `echo TEXT`, `exit N`, and whatever else goes on until it is stopped. */
+  /** Runs a program: `echo TEXT`, `exit N`; anything else runs until it is stopped. */
   start(id: string): void {
     const container = this.container(id);
     if (container.state !== 'Created')
@@ -105,35 +105,35 @@ export class PodStore {
     container.finishedAtNs = this.#stamp(at);
   }
 
-  /** Only what runs, or may run, is stopped; anything else is left as it is. */
+  /** Stops a container that runs or may run; ignores others. */
   stop(id: string): void {
-    const container = byId(this.containers.values(), id);
+    const container = this.containers.get(id);
     if (container !== undefined && mayRun(container.state)) this.exit(container.id, killed);
   }
 
   remove(id: string): void {
-    const container = byId(this.containers.values(), id);
+    const container = this.containers.get(id);
     if (container === undefined) return;
     this.stop(container.id);
     this.containers.delete(container.id);
   }
 
   stopSandbox(id: string): void {
-    const sandbox = byId(this.sandboxes.values(), id);
+    const sandbox = this.sandboxes.get(id);
     if (sandbox === undefined) return;
     for (const container of this.containersOf(sandbox.id)) this.stop(container.id);
     sandbox.ready = false;
   }
 
   removeSandbox(id: string): void {
-    const sandbox = byId(this.sandboxes.values(), id);
+    const sandbox = this.sandboxes.get(id);
     if (sandbox === undefined) return;
     this.stopSandbox(sandbox.id);
     for (const container of this.containersOf(sandbox.id)) this.remove(container.id);
     this.sandboxes.delete(sandbox.id);
   }
 
-  /** Unix nanoseconds, each later than the one before unless the time is given, with digits that a double cannot hold. */
+  /** Unix nanoseconds that a double cannot represent; without a given time, each is later than the previous one. */
   #stamp(at?: Date): bigint {
     const ns = BigInt((at ?? this.#now()).getTime()) * 1_000_000n + 1n;
     if (at !== undefined) return ns;

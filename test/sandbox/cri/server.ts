@@ -9,7 +9,7 @@ import { SimulatedRuntime } from './simulated-runtime.ts';
 import type { NodeOptions } from './simulated-runtime.ts';
 
 export interface CriSandboxOptions extends NodeOptions {
-  /** Path of the socket, in a folder that exists. */
+  /** Path of the socket in an existing folder. */
   readonly socket: string;
 }
 
@@ -20,11 +20,11 @@ export interface CriSandbox {
   readonly faults: CriFaults;
   /** The latest calls, oldest first. */
   readonly calls: readonly CriCall[];
-  /** Names of the calls that change something, oldest first. */
+  /** Names of the changing calls, oldest first. */
   readonly changes: readonly string[];
-  /** As a runtime that is killed: connections break, the socket is gone; the node goes on. */
+  /** Like a killed runtime: breaks connections and removes the socket; the node keeps its state. */
   down(): void;
-  /** As a runtime that starts again. */
+  /** Like a restarted runtime. */
   up(): Promise<void>;
   stop(): void;
 }
@@ -54,7 +54,7 @@ export async function startCriSandbox({ socket, ...node }: CriSandboxOptions): P
     for (const [service, methods] of services) {
       server.addService(service, grpcHandlers(service, methods, { faults, seen }));
     }
-    // Removes the socket of a killed server, as containerd does.
+    // Removes the socket of a killed server, like containerd.
     rmSync(socket, { force: true });
     return listen(server, socket);
   };

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 
-/** A refusal of the runtime, with the code it gives it. */
+/** An error of the runtime with its status code. */
 export class SimError extends Error {
   readonly code: status;
 

@@ -12,21 +12,20 @@ import { notFound } from './sim-error.ts';
 export interface NodeOptions {
   readonly name?: string;
   readonly version?: string;
-  /** What its verbose Status names as the image of its sandboxes; default: nothing, as containerd 2. */
+  /** The sandbox image in its verbose Status; default: none, like containerd 2. */
   readonly sandboxImage?: string;
   readonly logs?: LogRoots;
-  /** Of ImageFsInfo. */
+  /** The mountpoint in ImageFsInfo. */
   readonly mountpoint?: string;
   readonly now?: () => Date;
 }
 
-/** What a pod was made into. */
 interface RanPod {
   readonly sandbox: SimSandbox;
   readonly containers: readonly SimContainer[];
 }
 
-/** A small node behind the CRI server: tests make it what they need, calls change it as containerd would. */
+/** The simulated node of the CRI server: tests set it up, calls change it like containerd. */
 export class SimulatedRuntime {
   readonly images = new ImageStore();
   readonly pods: PodStore;
@@ -35,7 +34,7 @@ export class SimulatedRuntime {
   readonly sandboxImage: string | undefined;
   readonly mountpoint: string;
   readonly now: () => Date;
-  /** Why its Status says that it is not ready; undefined = it is. */
+  /** The reason in a Status that is not ready; undefined = ready. */
   notReady: { readonly reason: string; readonly message: string } | undefined;
   readonly #logs: LogRoots;
 
@@ -61,7 +60,7 @@ export class SimulatedRuntime {
     return this.images.add(spec);
   }
 
-  /** A pod as the kubelet makes it: labels, annotations, log directory; each container running unless it says otherwise. */
+  /** Creates a pod like the kubelet: labels, annotations, log directory; containers run by default. */
   runPod(spec: PodSpec): RanPod {
     const pod = podOf(spec);
     const root = this.#logs.pods;
@@ -75,7 +74,7 @@ export class SimulatedRuntime {
     return { sandbox, containers };
   }
 
-  /** One more container, or one more attempt, in a pod that is there; its image is made if nobody has it. */
+  /** Adds a container or an attempt to a pod; creates its image if it is absent. */
   addContainer(sandboxId: string, spec: ContainerSpec): SimContainer {
     const sandbox = this.pods.sandbox(sandboxId);
     if (this.images.resolve(spec.image) === undefined) this.addImage({ tags: [spec.image] });
@@ -85,11 +84,11 @@ export class SimulatedRuntime {
     const container = this.create(sandbox.id, containerOf(sandbox, { ...spec, attempt }));
     sandbox.ready = wasReady;
     this.#link(sandbox, container);
-    this.#settle(container, spec);
+    this.#setState(container, spec);
     return container;
   }
 
-  /** CreateContainer: the image must be there. */
+  /** CreateContainer: the image must exist. */
   create(
     sandboxId: string,
     spec: Omit<Parameters<PodStore['create']>[0], 'sandboxId' | 'imageId'>,
@@ -105,7 +104,7 @@ export class SimulatedRuntime {
     });
   }
 
-  /** RemoveImage: by any name or id, all of its names go. */
+  /** RemoveImage: removes the image with all its names. */
   removeImage(reference: string): void {
     const image = this.images.resolve(reference);
     if (image !== undefined) this.images.remove(image.id);
@@ -130,7 +129,7 @@ export class SimulatedRuntime {
     });
   }
 
-  #settle(container: SimContainer, spec: ContainerSpec): void {
+  #setState(container: SimContainer, spec: ContainerSpec): void {
     const state = spec.state ?? 'Running';
     if (state === 'Created') return;
     this.pods.start(container.id);

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a server shows, PEM. */
+/** PEM. */
 export interface ServingCertificate {
-  /** The leaf, and after it its CA: what a kubelet writes into pki/kubelet.crt. */
+  /** The leaf and its CA, like a kubelet's pki/kubelet.crt. */
   readonly chain: string;
   readonly key: string;
   readonly ca: string;
@@ -13,7 +13,7 @@ export interface ServingCertificate {
 
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-/** A CA of its own and a leaf for the given names (`DNS:node-1`), as a kubelet signs for itself. */
+/** A new CA and a leaf for the given names (`DNS:node-1`), like a kubelet's self-signed certificate. */
 export function certify(names: readonly string[]): ServingCertificate {
   const cwd = mkdtempSync(join(tmpdir(), 'dustpan-kubelet-'));
   const openssl = (...args: readonly string[]): void => {

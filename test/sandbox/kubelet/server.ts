@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { certify, type ServingCertificate } from './certificate.ts';
 import { summaryOf, type SummaryNode, type SummaryPod } from './summary.ts';
 
-/** What happens to a request instead of its answer; `cut`: half of it, and the connection ends. */
+/** A fault of one request; `cut`: sends a part and breaks the connection. */
 type KubeletFault =
   | { readonly kind: 'status'; readonly status: number; readonly text?: string }
   | { readonly kind: 'hang' | 'cut' | 'reset' }
@@ -14,35 +14,34 @@ export interface KubeletSandbox {
   /** `https://127.0.0.1:PORT`. */
   readonly endpoint: string;
   readonly certificate: ServingCertificate;
-  /** May be set at any time. */
   pods: readonly SummaryPod[];
   node: SummaryNode;
-  /** When the figures were measured; default: at each request. */
+  /** Time of the measurement; default: the time of each request. */
   measuredAt: string | undefined;
-  /** What tokens may do: 'stats' has get on nodes/stats, 'nothing' is known. Others are not known. */
+  /** Rights of known tokens: 'stats' = get on nodes/stats. */
   readonly tokens: Map<string, 'stats' | 'nothing'>;
-  /** Of the next requests, in order. */
+  /** Faults of the next requests, in order. */
   readonly faults: KubeletFault[];
-  /** `METHOD path` of each request that was let in or not. */
+  /** `METHOD path` of each request, also of rejected ones. */
   readonly requests: string[];
-  /** How many connections there have been. */
+  /** Number of connections so far. */
   readonly connections: number;
-  /** From now on, for new connections: the others are closed. */
+  /** Uses another certificate and closes existing connections. */
   present(certificate: ServingCertificate): void;
-  /** As a kubelet that was started again. */
+  /** Like a restarted kubelet. */
   dropConnections(): void;
   stop(): Promise<void>;
 }
 
 interface KubeletSandboxOptions {
   readonly nodeName?: string;
-  /** Default: as a kubelet signs for itself, for the node's name alone. */
+  /** Default: self-signed like a kubelet's, for the node's name. */
   readonly certificate?: ServingCertificate;
-  /** That may get nodes/stats. */
+  /** Has the right to get nodes/stats. */
   readonly token?: string;
 }
 
-/** Serves a kubelet's Summary API over TLS, with the refusals a real one has for who may not ask. */
+/** Serves a kubelet's Summary API over TLS, with authentication and authorization. */
 export async function startKubeletSandbox(options: KubeletSandboxOptions = {}): Promise<KubeletSandbox> {
   const sandbox = new Sandbox(options);
   await sandbox.listen();
@@ -65,9 +64,9 @@ class Sandbox implements KubeletSandbox {
     this.tokens = new Map([[token, 'stats']]);
     this.certificate = certificate ?? certify([`DNS:${nodeName}`]);
     const { chain: cert, key } = this.certificate;
-    // As a real one, which keeps idle connections for longer than any agent pauses.
+    // Like a real kubelet, keeps idle connections for longer than any pause of the agent.
     this.#server = createServer({ cert, key, keepAliveTimeout: 120_000 }, (request, response) => {
-      this.#answer(request, response);
+      this.#respond(request, response);
     });
     this.#server.on('connection', () => (this.connections += 1));
   }
@@ -95,7 +94,7 @@ class Sandbox implements KubeletSandbox {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
+  #respond(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url = '', headers } = request;
     this.requests.push(`${method} ${url}`);
     const fault = this.faults.shift();
@@ -130,7 +129,7 @@ class Sandbox implements KubeletSandbox {
     }
   }
 
-  /** Indented, as a kubelet's is. */
+  /** Indented, like a kubelet's. */
   #summary(): string {
     const time = this.measuredAt ?? new Date().toISOString();
     return JSON.stringify(summaryOf(this.node, this.pods, time), undefined, 1);

@@ -1,13 +1,13 @@
-/** What the sandbox's kubelet says that a pod uses; bytes. */
+/** The usage of a pod in bytes. */
 export interface SummaryPod {
   readonly uid: string;
   readonly namespace?: string;
   readonly name: string;
   readonly containers?: readonly { readonly name: string; readonly layer?: number; readonly logs?: number }[];
   readonly volumes?: Readonly<Record<string, number>>;
-  /** What else counts for its total: etc-hosts. */
+  /** Other usage in its total: etc-hosts. */
   readonly otherBytes?: number;
-  /** Volumes that are in memory, or claims: not in its total. */
+  /** Volumes in memory and claims, which are not in its total. */
   readonly uncounted?: readonly string[];
 }
 

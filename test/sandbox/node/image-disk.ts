@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CriSandbox } from '../cri/server.ts';
 
 /**
- * Gives every image that the node has now a file of its size below the runtime's mountpoint, for as long as the image is there: the file
- * system then shows what a removal frees, as on a real node. A removal takes `removalMs`.
+ * Creates a file of its size for every image below the runtime's mountpoint, and deletes it with the image: the file system then shows the
+ * freed space, like on a real node. A removal takes `removalMs`.
  */
 export function layOutImages({ runtime, faults }: CriSandbox, removalMs = 0): void {
   mkdirSync(runtime.mountpoint, { recursive: true });

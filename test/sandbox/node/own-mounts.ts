@@ -6,13 +6,13 @@ import { join } from 'node:path';
 
 const mark = 'DUSTPAN_OWN_MOUNTS';
 
-/** True in a process that `withOwnMounts` started, or that is in the test bed's jail: what it mounts nobody else sees, and it goes with it. */
+/** Whether this process has its own mount namespace: started by `withOwnMounts`, or in the jail of the test bed. */
 export const hasOwnMounts = (): boolean =>
   process.env[mark] === '1' || process.env['DUSTPAN_BED_BIN'] !== undefined;
 
 /**
- * Runs the command in a mount namespace of its own, where it may mount memory file systems; no root is needed where the kernel lets users
- * have namespaces. Resolves with its exit code; undefined = it cannot be done here.
+ * Runs the command in its own mount namespace, where it may mount memory file systems. Needs no root if the kernel allows user namespaces.
+ * Resolves with its exit code; undefined = not possible here.
  */
 export async function withOwnMounts(command: readonly string[]): Promise<number | undefined> {
   if (process.platform !== 'linux' || !canMount()) return undefined;
@@ -20,14 +20,14 @@ export async function withOwnMounts(command: readonly string[]): Promise<number 
     stdio: 'inherit',
     env: { ...process.env, [mark]: '1' },
   });
-  // The child is the one that tidies up; a terminal may have told it already.
+  // The child cleans up; a terminal may already have signalled it.
   const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, pass);
   await once(child, 'exit');
   return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
 }
 
-/** Root needs no users of its own, and would lose the files of others in such a namespace. */
+/** Root needs no user namespace, and could not access files of others in it. */
 const namespaceFlags = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 
 function canMount(): boolean {
@@ -38,7 +38,7 @@ function canMount(): boolean {
   return status === 0;
 }
 
-/** Mounts a memory file system of this size; answers how to undo it, or undefined where that cannot be done. */
+/** Mounts a memory file system of this size; returns the function that unmounts it, or undefined if not possible. */
 export function mountMemory(directory: string, sizeMiB: number): (() => void) | undefined {
   if (!hasOwnMounts()) return undefined;
   const { status } = spawnSync('mount', mountArguments(directory, sizeMiB), { stdio: 'ignore' });
