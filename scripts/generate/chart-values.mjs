@@ -2,9 +2,9 @@ import { load } from 'js-yaml';
 import { shapes } from './chart-shapes.mjs';
 
 /**
- * values.yaml with its comments: a tree of { key, path, text, value, shape, children }. `# --` begins the text of the key below,
+ * values.yaml with its comments: a tree of { key, path, text, value, shape, children }. `# --` starts the text of the next key,
  * `# @type` names its shape, `# @schema` adds to it; a comment without them above a map is the text of that map.
- * Throws on what has no text or no shape, and on a file that is not written key by key.
+ * Throws on a key without a text or a shape, and on values that are not one key per line.
  */
 export function chartValues(source) {
   const root = { key: '', path: '', value: load(source), children: [] };

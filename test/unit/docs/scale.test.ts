@@ -28,22 +28,22 @@ const seconds = (ms: number): number => Math.round(ms / 1_000);
 const perSecond = (count: number, overSeconds: number): string =>
   String(Number(((agents * count) / overSeconds).toFixed(1)));
 
-/** The cells of the only row that begins so. */
-function row(...begins: readonly string[]): readonly string[] {
+/** The cells of the only row with this beginning. */
+function row(...beginning: readonly string[]): readonly string[] {
   const rows = page.split('\n').map((line) =>
     line
       .split('|')
       .map((cell) => cell.trim())
       .slice(1, -1),
   );
-  const found = rows.filter((cells) => begins.every((begin, i) => cells[i]?.startsWith(begin)));
-  if (found.length !== 1) throw new Error(`${found.length} rows begin with ${begins.join(' | ')}`);
+  const found = rows.filter((cells) => beginning.every((text, i) => cells[i]?.startsWith(text)));
+  if (found.length !== 1) throw new Error(`${found.length} rows begin with ${beginning.join(' | ')}`);
   return found[0] ?? [];
 }
 
 const { containerGcPeriod: periodMs, kubeApiQps, kubeApiBurst } = agentOptions().opts();
 
-test('what is spread over the start', () => {
+test('requests at the start', () => {
   const [first, last] = [firstDelays(periodMs, 0), firstDelays(periodMs, almostOne)].map(({ reportMs }) =>
     seconds(reportMs),
   );
@@ -70,7 +70,7 @@ async function watchSeconds(random: number): Promise<number> {
   return Number(transport.requests[0]?.query?.['timeoutSeconds']);
 }
 
-test('how often watches are renewed', async () => {
+test('interval of watches', async () => {
   const [least, most] = [await watchSeconds(0), await watchSeconds(almostOne)];
   const [, , each, all] = row('rest', 'WATCH again');
   expect(each).toBe(`3 in ${least} to ${most} s`);
@@ -78,7 +78,7 @@ test('how often watches are renewed', async () => {
   expect(row('watches end')[1]).toContain(`${most - least} s`);
 });
 
-/** The age in seconds from which a report is written again. */
+/** The age in seconds at which a report is written again. */
 function writtenFrom(next: Parameters<typeof facts>[0], jitter: number): number {
   for (let age = 1; age < 1_000; age += 1) {
     const previous = planReport(facts(), undefined, new Date(now.getTime() - age * 1_000));
@@ -87,7 +87,7 @@ function writtenFrom(next: Parameters<typeof facts>[0], jitter: number): number 
   return NaN;
 }
 
-test('how often reports are written', () => {
+test('interval of reports', () => {
   const [least, most] = [writtenFrom({}, 0), writtenFrom({}, almostOne)];
   const [, , each, all] = row('rest', 'PATCH nodegcreports');
   expect(each).toBe(`1 in ${least} to ${most} s`);
@@ -99,7 +99,7 @@ test('how often reports are written', () => {
   expect(sum).toBe(perSecond(1, writtenFrom(removed, 0)));
 });
 
-test('how long news is held back', () => {
+test('delay of changes', () => {
   const [, , each, all] = row('news', 'PATCH nodegcreports');
   expect(each).toBe(`1, within ${seconds(loggedSpreadMs(periodMs))} s`);
   expect(all).toBe(perSecond(1, seconds(loggedSpreadMs(periodMs))));
@@ -116,20 +116,20 @@ test('how long news is held back', () => {
   expect(row('passes')[1]).toContain('a tenth');
 });
 
-test('how many Events there are at most', () => {
+test('limit of Events', () => {
   const filter = new EventSpamFilter(0);
-  const taken = (ms: number): number => {
+  const allowed = (ms: number): number => {
     let count = 0;
     while (filter.allows(`object ${ms} ${count}`, ms)) count += 1;
     return count;
   };
-  const [burst, rate] = [taken(0), taken(1_000)];
+  const [burst, rate] = [allowed(0), allowed(1_000)];
   const [, request, each] = row('trouble', 'POST and PATCH events');
   expect(each).toBe(`at most ${rate} a second after ${burst}`);
   expect(request).toContain(`one in ${seconds(refreshMs) / 60} min`);
 });
 
-test('how long reflectors and requests wait', () => {
+test('backoff of reflectors and requests', () => {
   const { initialMs, maxMs } = reflectorBackoff;
   const [, over, by] = row('the API server is away');
   expect(over).toContain(`${initialMs / 1_000} s, doubled to ${maxMs / 1_000} s`);
@@ -138,7 +138,7 @@ test('how long reflectors and requests wait', () => {
   expect(page).toContain(`after ${initialMs / 1_000} to ${(2 * initialMs) / 1_000} s`);
 });
 
-test('what one agent may send whatever happens', () => {
+test('limit of requests per agent', () => {
   expect(page).toContain(
     `at most ${kubeApiQps} requests a second after ${kubeApiBurst} at once (\`--kube-api-qps\`, \`--kube-api-burst\`)`,
   );
