@@ -9,7 +9,7 @@ import { nodeReports, type ReportingNode } from '../../src/kube/actions/node-rep
 import { decodeList } from '../../src/kube/codec/decode.ts';
 import { planReport } from '../../src/agent/report/plan.ts';
 import { now } from '../builders.ts';
-import { facts } from '../unit/agent/report.world.ts';
+import { facts } from '../unit/agent/report/builders.ts';
 import { contractTransport, Objects } from './actions.bed.ts';
 import type { ContractServer, StartServer } from './server.ts';
 

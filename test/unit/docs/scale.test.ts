@@ -19,7 +19,7 @@ import { jsonResource } from '../../../src/kube/cache/resources.ts';
 import { now } from '../../builders.ts';
 import { FakeTransport } from '../../fakes/transport.ts';
 import { ManualClock } from '../../fakes/manual-clock.ts';
-import { facts, pass, passes } from '../agent/report.world.ts';
+import { facts, pass, passes } from '../agent/report/builders.ts';
 
 const page = readFileSync(new URL('../../../docs/scale.md', import.meta.url), 'utf8');
 const agents = 5_000;

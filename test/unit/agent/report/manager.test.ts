@@ -1,19 +1,19 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import type { StorageInventory } from '../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { NodePod } from '../../../src/api/report/node-pass.ts';
-import { assumedKubelet } from '../../../src/agent/report/facts.ts';
-import { ReportManager, type ReportDeps } from '../../../src/agent/report/manager.ts';
-import { reportMetrics } from '../../../src/agent/report/metrics.ts';
-import type { NodeReports } from '../../../src/kube/actions/node-report.ts';
-import type { PodWitnesses } from '../../../src/node/storage/orphans.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { FakeRuntime, sandbox } from '../../fakes/runtime.ts';
-import { governedBy, storagePolicy } from './localstorage.world.ts';
-import { containers, disk, evictionRequest, governed, images, pass } from './report.world.ts';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { StorageInventory } from '../../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import { assumedKubelet } from '../../../../src/agent/report/facts.ts';
+import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
+import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
+import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
+import type { PodWitnesses } from '../../../../src/node/storage/orphans.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { governedBy, storagePolicy } from '../localstorage/builders.ts';
+import { containers, disk, evictionRequest, governed, images, pass } from './builders.ts';
 
 const never = new AbortController().signal;
 

@@ -12,7 +12,7 @@ import {
   sidecar,
   verdicts,
   type PlanRow,
-} from './localstorage.world.ts';
+} from './builders.ts';
 
 test.each<PlanRow & { readonly name: string; readonly expected: string }>([
   // emptyDir

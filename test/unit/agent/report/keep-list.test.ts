@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import { planReport } from '../../../src/agent/report/plan.ts';
-import { now } from '../../builders.ts';
-import { disk, facts, gib, governed, images } from './report.world.ts';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { now } from '../../../builders.ts';
+import { disk, facts, gib, governed, images } from './builders.ts';
 
 describe('KeepListAtRisk', () => {
   const conditionOf = ({ conditions = [] }: NodeGCReportStatus) =>

@@ -4,7 +4,7 @@ import {
   observeTrend,
   type Sample,
   type Trend,
-} from '../../../src/agent/localstorage/growth.ts';
+} from '../../../../src/agent/localstorage/growth.ts';
 
 /** Seconds and bytes. */
 type Look = readonly [at: number, bytes: number];

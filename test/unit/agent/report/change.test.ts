@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { isWorthWriting } from '../../../src/agent/report/change.ts';
-import type { ReportFacts } from '../../../src/agent/report/facts.ts';
-import { planReport } from '../../../src/agent/report/plan.ts';
-import { minutesAgo, now, policy } from '../../builders.ts';
+import { isWorthWriting } from '../../../../src/agent/report/change.ts';
+import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { minutesAgo, now, policy } from '../../../builders.ts';
 import {
   disk,
   evictionRequest,
@@ -13,7 +13,7 @@ import {
   passes,
   gib,
   storageWarning,
-} from './report.world.ts';
+} from './builders.ts';
 
 const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), pass('containergc')) };
 const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), pass('containergc')) };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
-import type { LocalStoragePolicy } from '../../../src/api/policy/policy.ts';
-import type { Given, LocalStorageFacts } from '../../../src/agent/localstorage/facts.ts';
-import { limitsOf } from '../../../src/agent/localstorage/limits.ts';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { minutesAgo, now } from '../../builders.ts';
+import type { PodStorageUsage, StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
+import type { LocalStoragePolicy } from '../../../../src/api/policy/policy.ts';
+import type { Given, LocalStorageFacts } from '../../../../src/agent/localstorage/facts.ts';
+import { limitsOf } from '../../../../src/agent/localstorage/limits.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import {
   container,
   emptyDir,
@@ -16,8 +16,8 @@ import {
   spec,
   storagePod,
   storagePolicy,
-} from './localstorage.world.ts';
-import { property, worlds } from '../../property.ts';
+} from './builders.ts';
+import { property, worlds } from '../../../property.ts';
 
 /** MiB around the limits, so that about as many are over as under. */
 const size = fc.integer({ min: 0, max: 12 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { minutesAgo, now } from '../../builders.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import {
   container,
   emptyDir,
@@ -15,7 +15,7 @@ import {
   usage,
   verdicts,
   type PlanRow,
-} from './localstorage.world.ts';
+} from './builders.ts';
 
 test.each<PlanRow & { readonly name: string; readonly expected: string }>([
   // evictAtPercent

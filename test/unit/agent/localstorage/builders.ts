@@ -9,13 +9,13 @@ import type {
   StorageLimit,
   StoragePod,
   StorageUsage,
-} from '../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { LocalStoragePolicy, Policy } from '../../../src/api/policy/policy.ts';
-import type { LocalStoragePlan } from '../../../src/agent/localstorage/facts.ts';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { parseQuantity } from '../../../src/runtime/text/quantity.ts';
-import { nodesRules, now, policy } from '../../builders.ts';
+} from '../../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { parseQuantity } from '../../../../src/runtime/text/quantity.ts';
+import { nodesRules, now, policy } from '../../../builders.ts';
 
 export const mib = 1024 ** 2;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { localStorageHigh } from '../../../src/agent/localstorage/events.ts';
-import { storageWarning } from './report.world.ts';
+import { localStorageHigh } from '../../../../src/agent/localstorage/events.ts';
+import { storageWarning } from '../report/builders.ts';
 
 const mib = 1024 ** 2;
 

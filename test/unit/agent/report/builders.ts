@@ -1,16 +1,16 @@
-import type { EvictionRequest, StorageWarning } from '../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import type { EvictionRequest, StorageWarning } from '../../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ContainerInventory,
   ImageInventory,
   NodePassReport,
   NodeUnit,
-} from '../../../src/api/report/node-pass.ts';
-import type { ContainerGcPolicy, ImageGcPolicy } from '../../../src/api/policy/policy.ts';
-import { assumedKubelet, type ReportFacts, type UnitPasses } from '../../../src/agent/report/facts.ts';
-import type { MountedImageDisk } from '../../../src/node/disk/filesystem.ts';
-import { usedPercent } from '../../../src/node/disk/filesystem.ts';
-import { everything, minutesAgo, now, policy } from '../../builders.ts';
+} from '../../../../src/api/report/node-pass.ts';
+import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
+import { assumedKubelet, type ReportFacts, type UnitPasses } from '../../../../src/agent/report/facts.ts';
+import type { MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
+import { usedPercent } from '../../../../src/node/disk/filesystem.ts';
+import { everything, minutesAgo, now, policy } from '../../../builders.ts';
 
 export const gib = 1024 ** 3;
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { StorageInventory } from '../../../src/api/local-storage.ts';
-import type { NodePassReport } from '../../../src/api/report/node-pass.ts';
-import { schemaChecker } from '../../sandbox/schema.ts';
-import { isWorthWriting } from '../../../src/agent/report/change.ts';
-import { planReport } from '../../../src/agent/report/plan.ts';
-import { now, policy } from '../../builders.ts';
-import { nodeGcReportCrd } from '../api/crd.ts';
-import { governedBy, storagePolicy } from './localstorage.world.ts';
-import { evictionRequest, facts, pass, passes, storageWarning } from './report.world.ts';
+import type { StorageInventory } from '../../../../src/api/local-storage.ts';
+import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import { schemaChecker } from '../../../sandbox/schema.ts';
+import { isWorthWriting } from '../../../../src/agent/report/change.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { now, policy } from '../../../builders.ts';
+import { nodeGcReportCrd } from '../../api/crd.ts';
+import { governedBy, storagePolicy } from '../localstorage/builders.ts';
+import { evictionRequest, facts, pass, passes, storageWarning } from './builders.ts';
 
 const { uid, generation } = policy();
 const nothing: StorageInventory = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { UsageSource } from '../../../src/agent/localstorage/manager.ts';
-import { full, Node, off, unknown } from './localstorage.bed.ts';
-import { governedBy, mib, storagePolicy } from './localstorage.world.ts';
+import type { UsageSource } from '../../../../src/agent/localstorage/manager.ts';
+import { full, Node, off, unknown } from './environment.ts';
+import { governedBy, mib, storagePolicy } from './builders.ts';
 
 describe('a policy that asks for it', () => {
   test('asks for the eviction of who exceeds a limit, as long as it does', async () => {

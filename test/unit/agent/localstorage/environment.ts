@@ -1,21 +1,13 @@
 import { Registry } from 'prom-client';
-import type { StorageInventory, StoragePod, StorageUsage } from '../../../src/api/local-storage.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { NodePassReport } from '../../../src/api/report/node-pass.ts';
-import { LocalStorageManager, type LocalStorageDeps } from '../../../src/agent/localstorage/manager.ts';
-import { localStorageMetrics, podStorageMetrics } from '../../../src/agent/localstorage/metrics.ts';
-import type { EventSpec } from '../../../src/kube/events/recorder.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import {
-  container,
-  emptyDir,
-  governedBy,
-  storagePod,
-  storagePolicy,
-  usage,
-  type Used,
-} from './localstorage.world.ts';
+import type { StorageInventory, StoragePod, StorageUsage } from '../../../../src/api/local-storage.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import { LocalStorageManager, type LocalStorageDeps } from '../../../../src/agent/localstorage/manager.ts';
+import { localStorageMetrics, podStorageMetrics } from '../../../../src/agent/localstorage/metrics.ts';
+import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { container, emptyDir, governedBy, storagePod, storagePolicy, usage, type Used } from './builders.ts';
 
 const never = new AbortController().signal;
 export const off: NodeGovernance = governedBy(undefined);

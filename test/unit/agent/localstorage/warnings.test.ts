@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { minutesAgo } from '../../builders.ts';
-import { container, overVolume, planOf, scratch, type PlanRow } from './localstorage.world.ts';
+import { minutesAgo } from '../../../builders.ts';
+import { container, overVolume, planOf, scratch, type PlanRow } from './builders.ts';
 
 const linesOf = (row: PlanRow): string[] =>
   planOf(row).warnings.map(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { PodStorageSpec } from '../../../src/api/local-storage.ts';
-import type { DefaultLimits } from '../../../src/api/policy/policy.ts';
-import { hasLimits, limitsOf } from '../../../src/agent/localstorage/limits.ts';
-import { container, emptyDir, init, mib, sidecar, spec, storagePolicy } from './localstorage.world.ts';
+import type { PodStorageSpec } from '../../../../src/api/local-storage.ts';
+import type { DefaultLimits } from '../../../../src/api/policy/policy.ts';
+import { hasLimits, limitsOf } from '../../../../src/agent/localstorage/limits.ts';
+import { container, emptyDir, init, mib, sidecar, spec, storagePolicy } from './builders.ts';
 
 const { defaultLimits: none } = storagePolicy();
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { StorageWarning } from '../../../src/api/local-storage.ts';
-import { observeStorage, type StorageHistory } from '../../../src/agent/localstorage/history.ts';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { now } from '../../builders.ts';
+import type { StorageWarning } from '../../../../src/api/local-storage.ts';
+import { observeStorage, type StorageHistory } from '../../../../src/agent/localstorage/history.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { now } from '../../../builders.ts';
 import {
   container,
   emptyDir,
@@ -12,7 +12,7 @@ import {
   storagePolicy,
   usage,
   type Used,
-} from './localstorage.world.ts';
+} from './builders.ts';
 
 const pod = storagePod('p', { emptyDirs: [emptyDir('tmp', '100Mi')] });
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import type { Offender } from '../../../src/api/report/node-pass.ts';
-import { cut } from '../../../src/agent/report/bounds.ts';
-import { isWorthWriting } from '../../../src/agent/report/change.ts';
-import { planReport } from '../../../src/agent/report/plan.ts';
-import { isStorageNews, storageFigures } from '../../../src/agent/report/storage-change.ts';
-import { now } from '../../builders.ts';
-import { hostile } from '../../hostile.ts';
-import { facts, images, pass, passes } from './report.world.ts';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { Offender } from '../../../../src/api/report/node-pass.ts';
+import { cut } from '../../../../src/agent/report/bounds.ts';
+import { isWorthWriting } from '../../../../src/agent/report/change.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { isStorageNews, storageFigures } from '../../../../src/agent/report/storage-change.ts';
+import { now } from '../../../builders.ts';
+import { hostile } from '../../../hostile.ts';
+import { facts, images, pass, passes } from './builders.ts';
 
 const degraded = (over: Parameters<typeof facts>[0]): string | undefined =>
   planReport(facts(over), undefined, now).conditions?.find(({ type }) => type === 'Degraded')?.message;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { Offender } from '../../../src/api/report/node-pass.ts';
-import { schemaChecker } from '../../sandbox/schema.ts';
-import { planReport } from '../../../src/agent/report/plan.ts';
-import { now, policy } from '../../builders.ts';
-import { nodeGcReportCrd } from '../api/crd.ts';
-import { disk, facts, gib, governed, images, pass, passes } from './report.world.ts';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { Offender } from '../../../../src/api/report/node-pass.ts';
+import { schemaChecker } from '../../../sandbox/schema.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { now, policy } from '../../../builders.ts';
+import { nodeGcReportCrd } from '../../api/crd.ts';
+import { disk, facts, gib, governed, images, pass, passes } from './builders.ts';
 
 const conditions = ({ conditions: all = [] }: NodeGCReportStatus): string[] =>
   all.map(({ type, status, reason }) => `${type}=${status} ${reason}`);

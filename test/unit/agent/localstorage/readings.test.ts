@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { minutesAgo, now } from '../../builders.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { minutesAgo, now } from '../../../builders.ts';
 import {
   governedBy,
   limited,
@@ -11,7 +11,7 @@ import {
   storagePolicy,
   usage,
   verdicts,
-} from './localstorage.world.ts';
+} from './builders.ts';
 
 test('a figure without a time is as old as the look', () => {
   const measured = usage({ p: overVolume }, { atMs: minutesAgo(3) });

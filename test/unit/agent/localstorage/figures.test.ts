@@ -1,24 +1,16 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import type { Offender } from '../../../src/api/report/node-pass.ts';
-import { inventoryOf } from '../../../src/agent/localstorage/inventory.ts';
+import type { Offender } from '../../../../src/api/report/node-pass.ts';
+import { inventoryOf } from '../../../../src/agent/localstorage/inventory.ts';
 import {
   localStorageMetrics,
   podStorageMetrics,
   showPlan,
   showPods,
-} from '../../../src/agent/localstorage/metrics.ts';
-import { planLocalStorage } from '../../../src/agent/localstorage/plan.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import {
-  container,
-  emptyDir,
-  governedBy,
-  mib,
-  storagePod,
-  storagePolicy,
-  usage,
-} from './localstorage.world.ts';
+} from '../../../../src/agent/localstorage/metrics.ts';
+import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { container, emptyDir, governedBy, mib, storagePod, storagePolicy, usage } from './builders.ts';
 
 const pods = [
   storagePod('scratch', { emptyDirs: [emptyDir('tmp', '100Mi'), emptyDir('shm', undefined, true)] }),
