@@ -4,14 +4,14 @@ import type { EventSpec } from '../../kube/events/recorder.ts';
 import { formatDuration } from '../../runtime/text/duration.ts';
 import { sizeText } from '../../runtime/text/size-text.ts';
 
-/** What exceeding a limit has for a consequence. */
+/** Consequence of exceeding a limit. */
 interface Consequence {
   readonly evictAtPercent: number;
   /** Only in mode Enforce, and never a critical pod. */
   readonly evicts: boolean;
 }
 
-/** On the pod, once for each limit and level: how much is used, how fast that grows, and how long that goes on. */
+/** Warning on the pod, once for each limit and level: usage, growth, and the time left. */
 export function localStorageHigh(warning: StorageWarning, consequence: Consequence): EventSpec {
   const { pod, excess, percent } = warning;
   return {
@@ -20,7 +20,7 @@ export function localStorageHigh(warning: StorageWarning, consequence: Consequen
     reason: 'LocalStorageHigh',
     action: 'WatchLocalStorage',
     note: `${usageClause(excess)}. ${prospect(warning, consequence)}.`,
-    // A higher level, or another limit, has its own figures to tell.
+    // Each limit and level is a warning of its own.
     occasion: `${excess.signal}/${excess.subject ?? ''}/${percent}`,
   };
 }
@@ -31,12 +31,12 @@ function prospect(
 ): string {
   const limit = evictAtPercent === 100 ? 'the limit' : `${evictAtPercent} % of the limit`;
   if (secondsLeft === 0)
-    return evicts ? `It exceeds ${limit}: its eviction is asked for` : `It exceeds ${limit}`;
+    return evicts ? `It exceeds ${limit}: its eviction is requested` : `It exceeds ${limit}`;
   if (growthBytesPerMinute === undefined || secondsLeft === undefined)
     return evicts
-      ? `No growth is seen so far; its eviction is asked for when it exceeds ${limit}`
+      ? `No growth is seen so far; its eviction is requested when it exceeds ${limit}`
       : 'No growth is seen so far';
-  const then = evicts ? `exceeds ${limit}, and its eviction is asked for` : `exceeds ${limit}`;
+  const then = evicts ? `exceeds ${limit}, and its eviction is requested` : `exceeds ${limit}`;
   const left = formatDuration(rounded(secondsLeft) * 1000);
   return `It grows by ${sizeText(growthBytesPerMinute)} a minute: about ${left} are left until it ${then}`;
 }
@@ -44,7 +44,7 @@ function prospect(
 const minute = 60;
 const hour = 60 * minute;
 
-/** No more digits than an estimate is worth. */
+/** Rounds an estimate to the precision that it has. */
 function rounded(seconds: number): number {
   const step = seconds < 2 * minute ? 10 : seconds < 2 * hour ? minute : hour;
   return Math.max(step, Math.round(seconds / step) * step);

@@ -10,22 +10,21 @@ import type { StorageKeepReason } from '../../api/reasons.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { StorageEvidence, WarnEvidence } from '../../gc/reasons/storage.ts';
 
-/** What a plan is made from; what is undefined is not known. */
+/** Facts that a plan is made from; undefined = not known. */
 export interface LocalStorageFacts {
-  /** Those bound to the node. */
+  /** The pods bound to the node. */
   readonly pods: readonly StoragePod[] | undefined;
   readonly usage: StorageUsage | undefined;
 }
 
 export interface Given {
-  /** What governs the node. */
   readonly governance: NodeGovernance;
   readonly now: Date;
-  /** Older measurements decide nothing; undefined = they may be of any age. */
+  /** Older measurements are ignored; undefined = they may be of any age. */
   readonly staleAfterMs?: number | undefined;
 }
 
-/** A limit that binds a pod: its own, or the policy's for what has none. */
+/** A limit that binds a pod: its own, or the policy's default. */
 export interface BindingLimit {
   readonly limit: StorageLimit;
   readonly isDefault: boolean;
@@ -43,12 +42,12 @@ export type KeptPod = StorageDecision<StorageKeepReason>;
 /** A level of warnAtPercent that the usage of a limit exceeds. */
 export type LimitWarning = Decision<PodTarget, EvictionSignal, WarnEvidence>;
 
-/** One verdict for each pod, and a warning for each limit that is nearly used up; in the order of the pods and, of one pod, of the kubelet's checks. */
+/** One verdict for each pod, and a warning for each limit that is nearly used up. Ordered by pod, then as the kubelet checks limits. */
 export interface LocalStoragePlan {
   readonly evictions: readonly PodEviction[];
   readonly kept: readonly KeptPod[];
   readonly warnings: readonly LimitWarning[];
-  /** Every measured limit of the pods that may be warned about. */
+  /** Every measured limit of the pods that may get warnings. */
   readonly readings: readonly PodReading[];
 }
 

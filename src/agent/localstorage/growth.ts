@@ -4,42 +4,42 @@ export interface Sample {
   readonly bytes: number;
 }
 
-/** How one figure came to be what it is: a few samples of the past, and the latest. Never more than `maxSamples` are kept. */
+/** How a measured size developed. */
 export interface Trend {
-  /** Oldest first, at least `spacingMs` apart. */
+  /** Oldest first, at least `spacingMs` apart, at most `maxSamples`. */
   readonly samples: readonly Sample[];
   readonly latest: Sample;
 }
 
-/** How far back growth is looked at. */
+/** Period that growth is computed over. */
 export const windowMs = 15 * 60_000;
-/** Between two samples that are kept: the kubelet itself measures volumes every one to two minutes. */
+/** Distance of two kept samples: the kubelet measures volumes every one to two minutes. */
 const spacingMs = 60_000;
 const maxSamples = windowMs / spacingMs;
-/** A figure that has not moved for this long has truly not moved; before, it may just not have been measured again. */
+/** A size that is unchanged for this long has not grown; before that, it may not have been measured again. */
 const standstillMs = 150_000;
-/** Less tells nothing: one burst would be taken for a trend. */
+/** Over a shorter time one burst would count as a trend. */
 const leastSpanMs = 50_000;
-/** A figure from so far in the past says that the clock was set back, not that it came late. */
+/** A sample that is this much older than the latest one means that the clock was set back. */
 const setBackMs = 120_000;
 
-/** Takes one more look at a figure into its trend. What was not measured anew changes nothing. */
-export function observeTrend(before: Trend | undefined, look: Sample): Trend {
-  if (before === undefined || look.atMs < before.latest.atMs - setBackMs)
-    return { samples: [], latest: look };
+/** Adds a sample to a trend. A sample that was not measured anew changes nothing. */
+export function observeTrend(before: Trend | undefined, sample: Sample): Trend {
+  if (before === undefined || sample.atMs < before.latest.atMs - setBackMs)
+    return { samples: [], latest: sample };
   const { samples, latest } = before;
-  if (look.atMs <= latest.atMs) return before;
-  if (look.bytes === latest.bytes && look.atMs - latest.atMs < standstillMs) return before;
+  if (sample.atMs <= latest.atMs) return before;
+  if (sample.bytes === latest.bytes && sample.atMs - latest.atMs < standstillMs) return before;
   const last = samples.at(-1);
   const isApart = last === undefined || latest.atMs - last.atMs >= spacingMs;
   const kept = isApart ? [...samples, latest] : samples;
   return {
-    samples: kept.filter(({ atMs }) => look.atMs - atMs <= windowMs).slice(-maxSamples),
-    latest: look,
+    samples: kept.filter(({ atMs }) => sample.atMs - atMs <= windowMs).slice(-maxSamples),
+    latest: sample,
   };
 }
 
-/** Bytes a minute by least squares over the samples of the last 15 min; undefined = not known yet, or not growing. */
+/** Growth in bytes per minute by least squares over the last 15 min; undefined = not known yet, or not growing. */
 export function growthPerMinute({ samples, latest }: Trend): number | undefined {
   const [first] = samples;
   if (first === undefined || latest.atMs - first.atMs < leastSpanMs) return undefined;
@@ -48,7 +48,7 @@ export function growthPerMinute({ samples, latest }: Trend): number | undefined 
   return perMinute > 0 ? perMinute : undefined;
 }
 
-/** Relative to the first sample, so that large numbers cost no precision. */
+/** Computes relative to the first sample, so that large numbers cost no precision. */
 function slopeOf(samples: readonly Sample[]): number {
   const [origin = { atMs: 0, bytes: 0 }] = samples;
   const points = samples.map(({ atMs, bytes }) => ({ x: atMs - origin.atMs, y: bytes - origin.bytes }));

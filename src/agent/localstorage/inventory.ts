@@ -1,5 +1,4 @@
 import {
-  fullness,
   usageOfPod,
   type EvictionRequest,
   type PodStorageUsage,
@@ -13,6 +12,7 @@ import type { NodeRule } from '../../api/policy/node-governance.ts';
 import type { LocalStoragePolicy } from '../../api/policy/policy.ts';
 import type { StorageReason } from '../../api/reasons.ts';
 import type { LocalStoragePlan, PodEviction } from './facts.ts';
+import { byFullness } from './readings.ts';
 
 /** The policy that a pass followed. */
 export type Governed = Extract<NodeRule<LocalStoragePolicy>, { kind: 'governed' }>;
@@ -25,7 +25,7 @@ export interface Decided {
   readonly warnings: readonly StorageWarning[];
 }
 
-/** What the report of the node says of local storage; requests only in mode Enforce. */
+/** The part of the node's report about local storage. Evictions are requested only in mode Enforce. */
 export function inventoryOf({ governed, pods, usage, plan, warnings }: Decided): StorageInventory {
   const { policy, rule } = governed;
   const evictions = policy.mode === 'Enforce' ? plan.evictions.toSorted(byExcess) : [];
@@ -55,13 +55,8 @@ function requestOf(
 
 /** The order in which evictions are requested: the most excessive first, equals in a fixed order. */
 export function byExcess(a: PodEviction, b: PodEviction): number {
-  const [left, right] = [fullnessOf(a), fullnessOf(b)];
-  if (left !== right) return right - left;
-  return a.target.uid < b.target.uid ? -1 : 1;
+  return byFullness(a.evidence.excess, b.evidence.excess) || (a.target.uid < b.target.uid ? -1 : 1);
 }
-
-const fullnessOf = ({ evidence: { excess } }: PodEviction): number =>
-  fullness(excess.usedBytes, excess.limit.bytes);
 
 const offendersShown = 10;
 
@@ -78,7 +73,7 @@ function offendersOf(
     .slice(0, offendersShown);
 }
 
-/** The pod, or the volume that makes up most of what it uses. */
+/** The pod, or its volume that has more than half of the pod's usage. */
 function offenderOf(
   { namespace, name, uid, storage }: StoragePod,
   used: PodStorageUsage | undefined,
@@ -88,7 +83,9 @@ function offenderOf(
   if (used === undefined || bytes === 0) return [];
   const onDisk = storage.emptyDirs.filter(({ isMemory }) => !isMemory);
   const volumes = onDisk.map((one) => ({ name: one.name, bytes: used.volumes.get(one.name)?.bytes ?? 0 }));
-  const most = volumes.find((volume) => 2 * volume.bytes > bytes);
-  if (most === undefined) return [{ kind: 'Pod', id: uid, name, namespace, bytes, reason }];
-  return [{ kind: 'Volume', id: uid, name: `${name}/${most.name}`, namespace, bytes: most.bytes, reason }];
+  const largest = volumes.find((volume) => 2 * volume.bytes > bytes);
+  if (largest === undefined) return [{ kind: 'Pod', id: uid, name, namespace, bytes, reason }];
+  return [
+    { kind: 'Volume', id: uid, name: `${name}/${largest.name}`, namespace, bytes: largest.bytes, reason },
+  ];
 }

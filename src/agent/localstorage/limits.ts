@@ -9,11 +9,11 @@ export interface PodLimits {
   /** In the order of the spec. */
   readonly emptyDirs: readonly (BindingLimit & { readonly name: string })[];
   readonly pod: BindingLimit | undefined;
-  /** By name; ordinary containers alone, as upstream. */
+  /** By name; only ordinary containers, as upstream. */
   readonly containers: ReadonlyMap<string, BindingLimit>;
 }
 
-/** The limits of a pod as upstream has them (pkg/kubelet/eviction/eviction_manager.go, podEphemeralStorageLimitEviction), and the policy's where it declares none. */
+/** Returns the limits of a pod as upstream computes them (pkg/kubelet/eviction/eviction_manager.go, podEphemeralStorageLimitEviction), and the policy's defaults where the pod declares none. */
 export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimits {
   const emptyDir = defaultLimit(defaults.emptyDirBytes);
   const container = defaultLimit(defaults.containerBytes);
@@ -23,7 +23,7 @@ export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimi
       const binding = bindingLimit(limit, emptyDir);
       return binding === undefined ? [] : [{ name, ...binding }];
     }),
-    // Of the pod alone a declared 0 is a limit.
+    // Only for the whole pod is a declared 0 a limit.
     pod: total === undefined ? defaultLimit(defaults.podBytes) : { limit: total, isDefault: false },
     containers: new Map(
       spec.containers.flatMap(({ name, limit }) => {
@@ -38,7 +38,7 @@ export function limitsOf(spec: PodStorageSpec, defaults: DefaultLimits): PodLimi
 export const hasLimits = ({ emptyDirs, pod, containers }: PodLimits): boolean =>
   emptyDirs.length > 0 || pod !== undefined || containers.size > 0;
 
-/** Who declares 0 asks for no limit, and gets no default either. */
+/** A declared 0 means no limit, and no default either. */
 function bindingLimit(
   declared: StorageLimit | undefined,
   byDefault: BindingLimit | undefined,
@@ -47,13 +47,13 @@ function bindingLimit(
   return declared.bytes > 0 ? { limit: declared, isDefault: false } : undefined;
 }
 
-/** A default of 0 would evict everything: it is none. */
+/** A default of 0 would evict every pod: it counts as none. */
 const defaultLimit = (bytes: number | undefined): BindingLimit | undefined =>
   bytes === undefined || bytes <= 0 ? undefined : { limit: limitOfBytes(bytes), isDefault: true };
 
 /**
- * The limit of the whole pod; undefined = no container declares any. What is not declared counts as 0. Restartable init containers run beside
- * the others, so they add up; an ordinary one runs alone but for the restartable ones before it, so the largest of those counts.
+ * The limit of the whole pod; undefined = no container declares one. A container without a limit counts as 0. Restartable init containers run
+ * beside the others, so their limits add up. Ordinary init containers run one by one, beside the restartable ones before them: the largest sum counts.
  */
 function declaredTotal({
   containers,
@@ -83,7 +83,7 @@ function plus(a: StorageLimit | undefined, b: StorageLimit | undefined): Storage
 const larger = (a: StorageLimit | undefined, b: StorageLimit | undefined): StorageLimit | undefined =>
   a === undefined || (b !== undefined && b.bytes > a.bytes) ? b : a;
 
-/** A sum is told in the form of its first part, as upstream does. */
+/** Writes a sum in the form of its first summand, as upstream does. */
 function added(limit: StorageLimit, bytes: number): StorageLimit {
   if (bytes === 0) return limit;
   const sum = limit.bytes + bytes;

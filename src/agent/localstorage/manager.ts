@@ -29,7 +29,7 @@ export interface UsageSource {
 
 export interface LocalStorageDeps {
   readonly governance: () => NodeGovernance;
-  /** The pods bound to the node; undefined while they are not known for sure. */
+  /** The pods bound to the node; undefined = not known. */
   readonly pods: () => readonly StoragePod[] | undefined;
   readonly source: UsageSource;
   readonly recorder: Recorder;
@@ -38,14 +38,14 @@ export interface LocalStorageDeps {
   /** undefined = no series for each pod. */
   readonly podMetrics?: PodStorageMetrics | undefined;
   readonly log: Logger;
-  /** At the end of each pass, but for those that a policy does not ask for; undefined = nothing is known of local storage. */
+  /** Called at the end of each pass that the policy requires; undefined = the local storage usage is not known. */
   readonly onPass: (report: NodePassReport, inventory: StorageInventory | undefined) => void;
 }
 
-/** How long the last usage counts when the next reads fail; the kubelet restarts within it. */
+/** How long the last usage is used while reads fail: a kubelet restarts within this time. */
 const usageLastsMs = 2 * 60_000;
 
-/** Warns about pods that come near their limits of local storage, and requests the eviction of those beyond; it evicts none itself. */
+/** Warns about pods near their local storage limits, and requests the eviction of pods above them; it evicts none itself. */
 export class LocalStorageManager {
   readonly #deps: LocalStorageDeps;
   #history: StorageHistory = new Map();
@@ -73,11 +73,11 @@ export class LocalStorageManager {
       return;
     }
     const error = await this.#readUsage(signal);
-    this.#decide({ governance, governed }, error);
+    this.#planAndReport({ governance, governed }, error);
     if (error !== undefined) throw error;
   }
 
-  /** Without a rule nothing is read or remembered; the unit reports that once. */
+  /** Forgets everything when the policy has no rule; reports once that there is none. */
   #standDown(undecided: string | undefined): void {
     const state = undecided === undefined ? 'off' : 'unknown';
     if (state === 'off') {
@@ -97,7 +97,7 @@ export class LocalStorageManager {
     this.#report({ result: undecided === undefined ? 'Idle' : 'Unknown', message: undecided }, undefined);
   }
 
-  /** Remembers the usage; returns why it could not be read. */
+  /** Stores the usage; returns the error if it could not be read. */
   async #readUsage(signal: AbortSignal): Promise<Error | undefined> {
     try {
       this.#usage = await this.#deps.source.usage(signal);
@@ -105,17 +105,17 @@ export class LocalStorageManager {
     } catch (cause) {
       signal.throwIfAborted();
       this.#deps.metrics.errors.inc();
-      return new Error('reading what pods use', { cause });
+      return new Error('reading the usage of the pods', { cause });
     }
   }
 
-  #decide(
+  #planAndReport(
     { governance, governed }: { readonly governance: NodeGovernance; readonly governed: Governed },
     error: Error | undefined,
   ): void {
     const { metrics, podMetrics, clock, log } = this.#deps;
     const now = clock.now();
-    // They come last: the eviction of a pod that was deleted meanwhile is not requested any more.
+    // Read after the usage: the eviction of a pod that was deleted meanwhile is not requested.
     const pods = this.#deps.pods() ?? [];
     const usage = this.#lastingUsage(now);
     const plan = planLocalStorage({ pods, usage }, { governance, now, staleAfterMs });
@@ -132,7 +132,7 @@ export class LocalStorageManager {
     this.#report(outcomeOf(decided, error), usage === undefined ? undefined : inventoryOf(decided));
   }
 
-  /** The last one that could be read, while it may still be believed. */
+  /** The last usage that could be read, unless it is too old. */
   #lastingUsage(now: Date): StorageUsage | undefined {
     if (this.#usage === undefined) return undefined;
     return Math.abs(now.getTime() - this.#usage.atMs) <= usageLastsMs ? this.#usage : undefined;
@@ -152,7 +152,7 @@ export class LocalStorageManager {
     }
   }
 
-  /** The report requests them; each is logged and counted once. */
+  /** Logs and counts each request once; the report carries it. */
   #request({ governed: { policy }, plan }: Decided): void {
     const { metrics, log } = this.#deps;
     const before = this.#requested;
@@ -176,7 +176,6 @@ export class LocalStorageManager {
 
   #report({ result, message }: Outcome, inventory: StorageInventory | undefined): void {
     const { clock, onPass } = this.#deps;
-    // It removes nothing, so no removal fails.
     const none = { removed: 0, freedBytes: 0, errors: 0 };
     onPass({ unit: 'localstorage', at: clock.now(), result, ...none, message }, inventory);
   }

@@ -1,10 +1,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { evictionSignals, usageOfPod, type StoragePod, type StorageUsage } from '../../api/local-storage.ts';
+import {
+  evictionSignals,
+  usageOfPod,
+  type StorageFigure,
+  type StoragePod,
+  type StorageUsage,
+} from '../../api/local-storage.ts';
 import type { Policy } from '../../api/policy/policy.ts';
 import { nodeKeepReasons, storageKeepReasons } from '../../api/reasons.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { LocalStoragePlan } from './facts.ts';
-import { usageKinds, usedBytes } from './usage-kinds.ts';
 
 export type LocalStorageMetrics = ReturnType<typeof localStorageMetrics>;
 export type PodStorageMetrics = ReturnType<typeof podStorageMetrics>;
@@ -12,9 +17,13 @@ export type PodStorageMetrics = ReturnType<typeof podStorageMetrics>;
 const keepReasons = new Set([...storageKeepReasons, ...nodeKeepReasons]);
 const modes = ['DryRun', 'Enforce'] as const;
 
-/** The metrics of localstorage, counted from 0; a handful of series for a node, however many pods it has. */
+/** Kinds of local storage. EmptyDirs in memory use no disk and do not count in the total. */
+const usageKinds = ['layers', 'logs', 'emptydir', 'emptydir-memory', 'total'] as const;
+type UsageKind = (typeof usageKinds)[number];
+
+/** The metrics of localstorage, preset to 0; their number does not depend on the number of pods. */
 export function localStorageMetrics(registry: Registry) {
-  const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
+  const metrics = { ...requestMetrics([registry]), ...planMetrics([registry]) };
   for (const signal of evictionSignals) {
     metrics.raised.inc({ eviction_signal: signal }, 0);
     for (const mode of modes) metrics.requested.inc({ eviction_signal: signal, mode }, 0);
@@ -23,7 +32,7 @@ export function localStorageMetrics(registry: Registry) {
   return metrics;
 }
 
-/** One series for each pod: only for who asks for it. */
+/** One series for each pod; off by default. */
 export function podStorageMetrics(registry: Registry) {
   return {
     used: new Gauge({
@@ -35,11 +44,11 @@ export function podStorageMetrics(registry: Registry) {
   };
 }
 
-function actMetrics(registers: [Registry]) {
+function requestMetrics(registers: [Registry]) {
   return {
     requested: new Counter({
       name: 'dustpan_local_storage_eviction_requests_total',
-      help: '[ALPHA] Pods found to exceed what the policy evicts at, by the limit and the mode of the policy; in mode DryRun nothing is asked for.',
+      help: '[ALPHA] Pods found above the usage at which the policy evicts, by the limit and the mode of the policy. In mode DryRun no eviction is requested.',
       labelNames: ['eviction_signal', 'mode'],
       registers,
     }),
@@ -51,7 +60,7 @@ function actMetrics(registers: [Registry]) {
     }),
     errors: new Counter({
       name: 'dustpan_local_storage_usage_errors_total',
-      help: '[ALPHA] Passes that could not read what pods use.',
+      help: '[ALPHA] Passes that could not read the usage of the pods.',
       registers,
     }),
   };
@@ -61,7 +70,7 @@ function planMetrics(registers: [Registry]) {
   return {
     due: new Gauge({
       name: 'dustpan_local_storage_due_pods',
-      help: '[ALPHA] Pods that exceed what the policy evicts at, by the first limit that they exceed and the mode of the policy.',
+      help: '[ALPHA] Pods above the usage at which the policy evicts, by the first limit that they exceed and the mode of the policy.',
       labelNames: ['eviction_signal', 'mode'],
       registers,
     }),
@@ -73,19 +82,19 @@ function planMetrics(registers: [Registry]) {
     }),
     warned: new Gauge({
       name: 'dustpan_local_storage_warned_limits',
-      help: '[ALPHA] Limits of which more is used than the lowest level of warnAtPercent, by kind of limit.',
+      help: '[ALPHA] Limits whose usage exceeds the lowest level of warnAtPercent, by kind of limit.',
       labelNames: ['eviction_signal'],
       registers,
     }),
     usedBytes: new Gauge({
       name: 'dustpan_local_storage_used_bytes',
-      help: '[ALPHA] What all pods of the node use: writable layers, logs and emptyDirs; total is what counts for the limits of pods.',
+      help: '[ALPHA] Local storage that all pods of the node use: writable layers, logs and emptyDirs; total counts for the limits of pods.',
       labelNames: ['kind'],
       registers,
     }),
     usageAge: new Gauge({
       name: 'dustpan_local_storage_usage_age_seconds',
-      help: '[ALPHA] Age of the oldest figure that the last plan compared with a limit.',
+      help: '[ALPHA] Age of the oldest measurement that the last plan compared with a limit.',
       registers,
     }),
   };
@@ -93,7 +102,7 @@ function planMetrics(registers: [Registry]) {
 
 type PlanMetrics = ReturnType<typeof planMetrics>;
 
-/** What one plan was made from. */
+/** One plan, and what it was made from. */
 interface Shown {
   readonly plan: LocalStoragePlan;
   readonly pods: readonly StoragePod[];
@@ -102,7 +111,7 @@ interface Shown {
   readonly now: Date;
 }
 
-/** Shows that there is no plan: no rule, or nothing could be seen. */
+/** Sets the metrics of the plan to 0: there is none. */
 export function clearPlan({ due, kept, warned, usedBytes: used, usageAge }: PlanMetrics): void {
   for (const signal of evictionSignals) {
     warned.set({ eviction_signal: signal }, 0);
@@ -113,7 +122,6 @@ export function clearPlan({ due, kept, warned, usedBytes: used, usageAge }: Plan
   usageAge.set(0);
 }
 
-/** Shows one plan. */
 export function showPlan(metrics: PlanMetrics, { plan, pods, usage, mode, now }: Shown): void {
   clearPlan(metrics);
   const { reasons } = summarize([...plan.evictions, ...plan.kept]);
@@ -127,15 +135,36 @@ export function showPlan(metrics: PlanMetrics, { plan, pods, usage, mode, now }:
   metrics.usageAge.set(Math.max(0, ...ages));
 }
 
-const mostPods = 256;
+/** Usage of all pods of the node together; a size that is not measured counts as 0. */
+function usedBytes(
+  pods: readonly StoragePod[],
+  usage: StorageUsage | undefined,
+): Readonly<Record<UsageKind, number>> {
+  const sums: Record<UsageKind, number> = { layers: 0, logs: 0, emptydir: 0, 'emptydir-memory': 0, total: 0 };
+  for (const pod of pods) {
+    const { total, containers = [], volumes } = usageOfPod(usage, pod) ?? {};
+    sums.total += bytesOf(total);
+    for (const { layer, logs } of containers) {
+      sums.layers += bytesOf(layer);
+      sums.logs += bytesOf(logs);
+    }
+    for (const { name, isMemory } of pod.storage.emptyDirs)
+      sums[isMemory ? 'emptydir-memory' : 'emptydir'] += bytesOf(volumes?.get(name));
+  }
+  return sums;
+}
 
-/** Shows what each pod uses, of so many pods at most. */
+const bytesOf = (figure: StorageFigure | undefined): number => figure?.bytes ?? 0;
+
+const maxPods = 256;
+
+/** Shows the usage of the pods that use most. */
 export function showPods({ used }: PodStorageMetrics, { pods, usage }: Pick<Shown, 'pods' | 'usage'>): void {
   used.reset();
   const known = pods.flatMap((pod) => {
     const bytes = usageOfPod(usage, pod)?.total?.bytes;
     return bytes === undefined ? [] : [{ pod, bytes }];
   });
-  for (const { pod, bytes } of known.toSorted((a, b) => b.bytes - a.bytes).slice(0, mostPods))
+  for (const { pod, bytes } of known.toSorted((a, b) => b.bytes - a.bytes).slice(0, maxPods))
     used.set({ namespace: pod.namespace, pod: pod.name }, bytes);
 }

@@ -1,12 +1,6 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
-import {
-  exceeds,
-  fullness,
-  usageOfPod,
-  type LimitReading,
-  type StoragePod,
-} from '../../api/local-storage.ts';
+import { exceeds, usageOfPod, type LimitReading, type StoragePod } from '../../api/local-storage.ts';
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid, type LocalStoragePolicy, type Policy } from '../../api/policy/policy.ts';
 import type { StorageKeepReason } from '../../api/reasons.ts';
@@ -21,12 +15,12 @@ import type {
   PodEviction,
 } from './facts.ts';
 import { hasLimits, limitsOf } from './limits.ts';
-import { firstExcess, readLimits } from './readings.ts';
+import { byFullness, firstExcess, readLimits } from './readings.ts';
 
-/** Older measurements decide nothing: the usage may have changed. The kubelet's are one to two minutes old. */
+/** Older measurements are ignored: the usage may have changed. The kubelet's are one to two minutes old. */
 export const staleAfterMs = 5 * 60_000;
 
-/** Decides which pods use more local storage than they may, and which come near it; one verdict a pod, in the order of the pods. */
+/** Decides which pods exceed a local storage limit, and which are near one; one verdict per pod, in the order of the pods. */
 export function planLocalStorage(facts: LocalStorageFacts, given: Given): LocalStoragePlan {
   const { pods = [] } = facts;
   const governed = nodeRule(given.governance, 'localStorageEviction');
@@ -66,7 +60,7 @@ const keep = (pod: StoragePod, { reason, evidence }: Because, policy: Decision['
   ...{ verdict: 'Keep', reason, evidence },
 });
 
-/** Nothing may be touched on this node: every pod stays, for one reason. */
+/** Keeps every pod of the node, for one reason. */
 function keepAll(
   pods: readonly StoragePod[],
   { reason, policy }: Extract<NodeRule<LocalStoragePolicy>, { kind: 'keep' }>,
@@ -78,29 +72,29 @@ function keepAll(
   return { evictions: [], warnings: [], readings: [], kept };
 }
 
-/** A pod with its verdict: it has an eviction, or a reason to stay. */
+/** A pod with its verdict: exactly one of `eviction` and `kept` is set. */
 interface Judged {
   readonly pod: StoragePod;
   readonly eviction?: PodEviction;
   readonly kept?: KeptPod;
-  /** None of a pod that is not even to be warned about. */
+  /** Empty for a pod that gets no warnings. */
   readonly readings: readonly LimitReading[];
 }
 
 function judge(pod: StoragePod, known: Known): Judged {
   const { policy, rule } = known;
-  const stays = (why: Because, readings: readonly LimitReading[] = []): Judged => ({
+  const kept = (why: Because, readings: readonly LimitReading[] = []): Judged => ({
     ...{ pod, readings },
     kept: keep(pod, why, policy),
   });
   const hold = holdOf(pod);
-  if (hold !== undefined) return stays(hold);
+  if (hold !== undefined) return kept(hold);
   const measured = measure(pod, known);
-  if ('reason' in measured) return stays(isCritical(pod) ? critical(pod, []) : measured);
+  if ('reason' in measured) return kept(isCritical(pod) ? critical(pod, []) : measured);
   const { readings } = measured;
-  if (isCritical(pod)) return stays(critical(pod, readings), readings);
+  if (isCritical(pod)) return kept(critical(pod, readings), readings);
   const excess = firstExcess(readings, rule.evictAtPercent);
-  if (excess === undefined) return stays(underLimit(measured, rule), readings);
+  if (excess === undefined) return kept(underLimit(measured, rule), readings);
   return { pod, readings, eviction: evict(pod, excess, { policy, rule }) };
 }
 
@@ -117,7 +111,7 @@ const evict = (
   },
 });
 
-/** Why no rule applies to a pod at all. */
+/** Reason to keep a pod whatever it uses. */
 function holdOf({ keepMarked, phase, deletionAtMs }: StoragePod): Because | undefined {
   if (keepMarked) return because('KeepMarked', { on: 'pod' });
   if (isFinished({ phase })) return because('Finished', { phase });
@@ -130,7 +124,7 @@ interface Measured {
   readonly isPartly: boolean;
 }
 
-/** Or why there is nothing to compare. */
+/** Returns the usage of each limit, or the reason why there is none. */
 function measure(
   pod: StoragePod,
   { usage, rule, now, staleAfterMs: maxAgeMs = Infinity }: Known,
@@ -141,7 +135,7 @@ function measure(
   if (usage === undefined || used === undefined)
     return because('UsageUnknown', { isUsageKnown: usage !== undefined });
   const all = readLimits(limits, used, usage);
-  // Either way: once the clock was set back, older measurements seem to be from the future.
+  // Absolute: after the clock was set back, measurements are in the future.
   const isFresh = ({ measuredAtMs }: LimitReading): boolean =>
     Math.abs(now.getTime() - measuredAtMs) <= maxAgeMs;
   const readings = all.filter(isFresh);
@@ -163,13 +157,7 @@ const underLimit = ({ readings, isPartly }: Measured, { evictAtPercent }: LocalS
 const fullestOf = (readings: readonly LimitReading[]): LimitReading | undefined =>
   readings.toSorted(byFullness)[0];
 
-/** The fullest first; Infinity less itself is no number. */
-function byFullness(a: LimitReading, b: LimitReading): number {
-  const [left, right] = [fullness(a.usedBytes, a.limit.bytes), fullness(b.usedBytes, b.limit.bytes)];
-  return left === right ? 0 : right - left;
-}
-
-/** One for each limit, at the highest level that is exceeded. */
+/** One warning for each limit, at the highest level that is exceeded. */
 function warningsOf(
   pod: StoragePod,
   readings: readonly LimitReading[],

@@ -1,5 +1,6 @@
 import {
   exceeds,
+  fullness,
   type ContainerStorageUsage,
   type EvictionSignal,
   type LimitReading,
@@ -10,43 +11,59 @@ import {
 import type { BindingLimit } from './facts.ts';
 import type { PodLimits } from './limits.ts';
 
-/** How much of each limit is used, in the order of the kubelet's checks (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction); a limit without a measurement is left out. */
+/** Returns the usage of each limit that is measured, in the order of the kubelet's checks (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export function readLimits(
   limits: PodLimits,
   usage: PodStorageUsage,
-  look: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
+  nodeUsage: Pick<StorageUsage, 'atMs' | 'dedicatedImageFs'>,
 ): readonly LimitReading[] {
   return [
     ...limits.emptyDirs.flatMap(({ name, ...limit }) =>
-      reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), { limit, look }),
+      reading({ signal: 'emptydirfs.limit', subject: name }, usage.volumes.get(name), { limit, nodeUsage }),
     ),
     ...reading({ signal: 'ephemeralpodfs.limit', subject: undefined }, usage.total, {
       limit: limits.pod,
-      look,
+      nodeUsage,
     }),
     ...usage.containers.flatMap((container) =>
-      reading({ signal: 'ephemeralcontainerfs.limit', subject: container.name }, figureOf(container, look), {
-        limit: limits.containers.get(container.name),
-        look,
-      }),
+      reading(
+        { signal: 'ephemeralcontainerfs.limit', subject: container.name },
+        figureOf(container, nodeUsage),
+        {
+          limit: limits.containers.get(container.name),
+          nodeUsage,
+        },
+      ),
     ),
   ];
 }
 
-/** The first limit of which more than this is used. */
+/** The first limit whose usage exceeds this part of it. */
 export const firstExcess = (readings: readonly LimitReading[], percent: number): LimitReading | undefined =>
   readings.find(({ usedBytes, limit }) => exceeds(usedBytes, limit.bytes, percent));
+
+/** Orders limits, the fullest first. */
+export function byFullness(a: Measured, b: Measured): number {
+  const [left, right] = [fullness(a.usedBytes, a.limit.bytes), fullness(b.usedBytes, b.limit.bytes)];
+  // Infinity - Infinity is NaN.
+  return left === right ? 0 : right - left;
+}
+
+type Measured = Pick<LimitReading, 'usedBytes' | 'limit'>;
 
 function reading(
   of: { readonly signal: EvictionSignal; readonly subject: string | undefined },
   figure: StorageFigure | undefined,
-  { limit, look }: { readonly limit: BindingLimit | undefined; readonly look: Pick<StorageUsage, 'atMs'> },
+  {
+    limit,
+    nodeUsage,
+  }: { readonly limit: BindingLimit | undefined; readonly nodeUsage: Pick<StorageUsage, 'atMs'> },
 ): LimitReading[] {
   if (figure === undefined || Number.isNaN(figure.bytes) || limit === undefined) return [];
-  return [{ ...of, usedBytes: figure.bytes, ...limit, measuredAtMs: figure.atMs ?? look.atMs }];
+  return [{ ...of, usedBytes: figure.bytes, ...limit, measuredAtMs: figure.atMs ?? nodeUsage.atMs }];
 }
 
-/** What one container is charged with: its logs, and its layer unless images have a file system of their own. */
+/** Usage that counts for one container: its logs, and its layer unless images have a file system of their own. */
 function figureOf(
   { layer, logs }: ContainerStorageUsage,
   { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
@@ -56,7 +73,7 @@ function figureOf(
   const times = parts.flatMap(({ atMs }) => atMs ?? []);
   return {
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
-    // As old as its oldest part.
+    // The sum is as old as its oldest part.
     atMs: times.length === 0 ? undefined : Math.min(...times),
   };
 }

@@ -8,17 +8,17 @@ test.each([
   { growth: undefined, left: undefined, evicts: false, says: 'No growth is seen so far.' },
   {
     ...{ growth: undefined, left: undefined, evicts: true },
-    says: 'No growth is seen so far; its eviction is asked for when it exceeds the limit.',
+    says: 'No growth is seen so far; its eviction is requested when it exceeds the limit.',
   },
   { growth: mib, left: 0, evicts: false, says: 'It exceeds the limit.' },
-  { growth: mib, left: 0, evicts: true, says: 'It exceeds the limit: its eviction is asked for.' },
+  { growth: mib, left: 0, evicts: true, says: 'It exceeds the limit: its eviction is requested.' },
   {
     ...{ growth: mib, left: 62, evicts: false },
     says: 'It grows by 1.00 MiB a minute: about 1m are left until it exceeds the limit.',
   },
   {
     ...{ growth: mib, left: 62, evicts: true },
-    says: 'It grows by 1.00 MiB a minute: about 1m are left until it exceeds the limit, and its eviction is asked for.',
+    says: 'It grows by 1.00 MiB a minute: about 1m are left until it exceeds the limit, and its eviction is requested.',
   },
   {
     ...{ growth: mib, left: 1_000, evicts: false },
@@ -45,7 +45,7 @@ test('below the limit it tells the part of it that evicts', () => {
     { ...storageWarning('a'), secondsLeft: 0 },
     { evictAtPercent: 90, evicts: true },
   );
-  expect(note).toContain('It exceeds 90 % of the limit: its eviction is asked for.');
+  expect(note).toContain('It exceeds 90 % of the limit: its eviction is requested.');
   expect(occasion).toBe('emptydirfs.limit/tmp/80');
 });
 

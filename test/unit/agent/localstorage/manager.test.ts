@@ -86,7 +86,7 @@ describe('warnings', () => {
       {
         regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'web', name: 'scratch', uid: 'uid-scratch' },
         ...{ type: 'Warning', reason: 'LocalStorageHigh', action: 'WatchLocalStorage' },
-        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit, and its eviction is asked for.',
+        note: 'Usage of EmptyDir volume "tmp" is 82.0 MiB, 82 % of the limit 100Mi. It grows by 12.0 MiB a minute: about 1m30s are left until it exceeds the limit, and its eviction is requested.',
         occasion: 'emptydirfs.limit/tmp/80',
       },
     ]);
@@ -105,13 +105,13 @@ describe('warnings', () => {
       name: 'before growth is known',
       over: {},
       tmp: 85,
-      ends: 'No growth is seen so far; its eviction is asked for when it exceeds the limit.',
+      ends: 'No growth is seen so far; its eviction is requested when it exceeds the limit.',
     },
     {
       name: 'of a part of the limit',
       over: { evictAtPercent: 90 },
       tmp: 91,
-      ends: 'It exceeds 90 % of the limit: its eviction is asked for.',
+      ends: 'It exceeds 90 % of the limit: its eviction is requested.',
     },
   ])('$name', async ({ over, tmp, ends }) => {
     const node = new Node();
@@ -134,10 +134,10 @@ describe('what is not known', () => {
     const node = new Node();
     await node.pass(full);
     node.isDown = true;
-    await expect(node.pass()).rejects.toThrow('reading what pods use');
+    await expect(node.pass()).rejects.toThrow('reading the usage of the pods');
     expect(node.last).toMatchObject({
       result: 'Failed',
-      message: 'reading what pods use: connect ECONNREFUSED',
+      message: 'reading the usage of the pods: connect ECONNREFUSED',
     });
     expect(node.requests).toEqual(['scratch emptydirfs.limit']);
     // A pod that is gone meanwhile is asked for no more.
