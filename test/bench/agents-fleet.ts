@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
-import { assumedKubelet } from '../../src/agent/report/facts.ts';
 import { ReportManager } from '../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../src/agent/report/metrics.ts';
 import { agentCaches, type AgentCaches } from '../../src/commands/agent/caches.ts';
@@ -124,7 +123,7 @@ export class Fleet {
     const { caches } = this.#watchers[index] ?? teacher ?? unwatched();
     const report = new ReportManager({
       ...simulatedNode,
-      ...{ clock, random: Math.random, log, agentVersion: 'bench', kubelet: assumedKubelet },
+      ...{ clock, random: Math.random, log, agentVersion: 'bench' },
       node: () => (caches.node() === undefined ? undefined : node),
       governance: () => caches.governance(),
       reports: nodeReports(this.#reports),

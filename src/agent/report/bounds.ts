@@ -1,6 +1,6 @@
 import { printable } from '../../runtime/text/printable.ts';
 
-/** The bounds of crds/: what goes beyond would be refused, and with it the whole report. */
+/** The bounds of crds/: the API server refuses a report with one value beyond them. */
 export const bounds = {
   conditionMessage: 1_024,
   unitMessage: 1_024,
@@ -33,11 +33,11 @@ function whole(value: number, max: number): number {
   return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), 0), max);
 }
 
-/** One printable line of at most `max` characters; a cut one ends in an ellipsis. */
+/** Returns one printable line of at most `max` characters; a longer text ends in an ellipsis. */
 export function cut(text: string, max: number): string {
   const line = printable(text.replaceAll(/\s+/g, ' ').trim());
   if (line.length <= max) return line;
-  // By characters, so that none is left in half.
+  // By characters, so that none is cut in half.
   const characters = Array.from(line.slice(0, 2 * max));
   return characters.length <= max && line.length <= 2 * max
     ? characters.join('')

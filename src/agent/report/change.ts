@@ -1,5 +1,11 @@
 import type { NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import { hasNewRequests, isStorageNews, storageFigures } from './storage-change.ts';
+
+/** Age at which a report is written although nothing changed: the controller ignores a report that is older than 15 min. */
+const quietMs = 5 * 60_000;
+/** Part of `quietMs` by which such a write may be later. */
+const jitterPart = 0.2;
+/** Numbers change all the time: they cause at most one write per minute. */
+const numbersMs = 60_000;
 
 interface ChangeGiven {
   readonly now: Date;
@@ -7,14 +13,7 @@ interface ChangeGiven {
   readonly jitter: number;
 }
 
-/** A report is never older than this by much: the controller does not count one of 15 min any more. */
-const quietMs = 5 * 60_000;
-/** The part of it by which a quiet write may be later. */
-const jitterPart = 0.2;
-/** Figures change all the time somewhere; a node tells so once a minute at most. */
-const figuresMs = 60_000;
-
-/** Whether a report that may be written now is to be: at once when something turned, within a minute when figures changed by more than noise, else every 5 min. */
+/** Whether to write the report now: at once after a change of state, within a minute after numbers changed by more than noise, else every 5 min. */
 export function isWorthWriting(
   previous: NodeGCReportStatus | undefined,
   next: NodeGCReportStatus,
@@ -23,49 +22,48 @@ export function isWorthWriting(
   if (previous === undefined) return true;
   const ageMs = now.getTime() - Date.parse(previous.reportTime ?? '');
   if (isOld(ageMs, jitter) || hasNewRequests(previous, next)) return true;
-  // An agent that has just started again knows less than its last report says.
+  // After a restart the agent knows less than its last report.
   if (isBeforeFirstPass(next)) return false;
-  if (substance(previous) !== substance(next) || isStorageNews(previous, next)) return true;
-  return ageMs >= figuresMs && (acts(previous) !== acts(next) || figuresDiffer(previous, next));
+  if (stateOf(previous) !== stateOf(next) || isStorageNews(previous, next)) return true;
+  return ageMs >= numbersMs && (workOf(previous) !== workOf(next) || inventoryDiffers(previous, next));
 }
 
-/** Unreadable, or from the future after a step of the clock: the age says nothing then. */
+/** Also true for an unreadable time, and for one in the future after a step of the clock. */
 const isOld = (ageMs: number, jitter: number): boolean =>
   !(ageMs >= 0) || ageMs >= quietMs * (1 + jitterPart * jitter);
 
 const isBeforeFirstPass = ({ conditions = [] }: NodeGCReportStatus): boolean =>
   conditions.some(({ type, reason }) => type === 'Degraded' && reason === 'NoPassYet');
 
-/** What somebody may wait for. Times alone are no change. */
-function substance({ agentVersion, policy, runtime, conditions = [] }: NodeGCReportStatus): string {
-  const told = conditions.map(({ type, status, reason }) => [type, status, reason]);
+/** State that a reader may wait for. Times alone are no change. */
+function stateOf({ agentVersion, policy, runtime, conditions = [] }: NodeGCReportStatus): string {
   const { name, uid, observedGeneration, mode } = policy ?? {};
   return JSON.stringify([
     agentVersion,
     [name, uid, observedGeneration, mode],
     [runtime?.name, runtime?.version],
-    told,
+    conditions.map(({ type, status, reason }) => [type, status, reason]),
   ]);
 }
 
-/** What was removed, what went wrong, and how local storage stands. */
-function acts(status: NodeGCReportStatus): string {
+/** Removals, errors, and local storage. */
+function workOf(status: NodeGCReportStatus): string {
   const { units = [], conditions = [] } = status;
   const done = units.map(({ name, removedTotal, freedBytesTotal, errors, message }) => [
     ...[name, removedTotal, freedBytesTotal],
     ...[errors, message],
   ]);
-  return JSON.stringify([done, conditions.map(({ message }) => message), storageFigures(status)]);
+  return JSON.stringify([done, conditions.map(({ message }) => message), storageLevels(status)]);
 }
 
-function figuresDiffer(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
-  const [before, after] = [figuresOf(previous), figuresOf(next)];
+function inventoryDiffers(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
+  const [before, after] = [numbersOf(previous), numbersOf(next)];
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].some((name) => isBeyondNoise(name, before.get(name), after.get(name)));
 }
 
 /** Every number of the inventories by its path. */
-function figuresOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
+function numbersOf(status: NodeGCReportStatus): ReadonlyMap<string, number> {
   const { imageFileSystem, images, containers, sandboxes, logs, orphans } = status;
   const found = new Map<string, number>();
   const collect = (path: string, value: unknown): void => {
@@ -93,3 +91,50 @@ function kindOf(name: string): keyof typeof noise {
   if (name.endsWith('Percent')) return 'percent';
   return /bytes$/i.test(name) ? 'bytes' : 'count';
 }
+
+/** Whether the report requests an eviction that no written report requests by the same policy: the controller evicts only what a report requests. */
+export function hasNewRequests(previous: NodeGCReportStatus | undefined, next: NodeGCReportStatus): boolean {
+  const { evictionRequests = [], evictionRequestCount = 0 } = next;
+  const written = isSamePolicy(previous?.policy, next.policy) ? previous : undefined;
+  if (evictionRequestCount > evictionRequests.length)
+    return evictionRequestCount > (written?.evictionRequestCount ?? 0);
+  const known = new Set((written?.evictionRequests ?? []).map(keyOf));
+  return evictionRequests.some((request) => !known.has(keyOf(request)));
+}
+
+type NamedPolicy = NodeGCReportStatus['policy'];
+const isSamePolicy = (one: NamedPolicy, other: NamedPolicy): boolean =>
+  one?.uid === other?.uid && one?.observedGeneration === other?.observedGeneration;
+
+/** Whether an eviction request is new or gone, or a pod has come nearer to a limit. */
+export function isStorageNews(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
+  return requestsOf(previous) !== requestsOf(next) || isNearer(previous, next);
+}
+
+/** Where not all requests are listed, only their number: the listed ones change all the time. */
+function requestsOf({ evictionRequests = [], evictionRequestCount }: NodeGCReportStatus): string {
+  const isComplete = (evictionRequestCount ?? 0) <= evictionRequests.length;
+  return isComplete ? evictionRequests.map(keyOf).sort().join() : String(evictionRequestCount);
+}
+
+function isNearer(previous: NodeGCReportStatus, next: NodeGCReportStatus): boolean {
+  const { storageWarnings = [], storageWarningCount = 0 } = next;
+  if (storageWarningCount > storageWarnings.length)
+    return storageWarningCount > (previous.storageWarningCount ?? 0);
+  const before = new Map(
+    (previous.storageWarnings ?? []).map((warning) => [keyOf(warning), warning.percent ?? 0]),
+  );
+  return storageWarnings.some((warning) => (warning.percent ?? 0) > (before.get(keyOf(warning)) ?? -1));
+}
+
+/** Levels of the warnings and times of the requests: the controller accepts a request only while its measurement is recent. */
+export function storageLevels({ storageWarnings = [], evictionRequests = [] }: NodeGCReportStatus): string {
+  const levels = storageWarnings.map((warning) => `${keyOf(warning)} ${warning.percent ?? 0}`).sort();
+  const measured = evictionRequests.map((request) => `${keyOf(request)} ${request.observedTime}`).sort();
+  return JSON.stringify([levels, measured]);
+}
+
+type Listed = NonNullable<
+  NodeGCReportStatus['storageWarnings'] | NodeGCReportStatus['evictionRequests']
+>[number];
+const keyOf = ({ pod, signal, subject = '' }: Listed): string => `${pod.uid}/${signal}/${subject}`;

@@ -8,7 +8,7 @@ import { keepListClaim } from './keep-list-risk.ts';
 
 type Stored = readonly NodeGCReportStatusCondition[];
 
-/** The three conditions of a report. lastTransitionTime moves only where a condition's status does. */
+/** Decides the three conditions of a report. lastTransitionTime changes only with the status. */
 export function planConditions(facts: ReportFacts, stored: Stored, now: Date): NodeGCReportStatusCondition[] {
   const before = new Map(stored.map((condition) => [condition.type, condition]));
   const degraded = degradedClaim(facts);
@@ -34,7 +34,7 @@ function readyClaim({ governance }: ReportFacts, degraded: Claim): Claim {
   return { type: 'Ready', status: 'True', reason: governance.reason, message };
 }
 
-/** Whatever keeps the agent from doing what the policy asks for, the worst first. */
+/** The worst obstacle that keeps the agent from following the policy. */
 function degradedClaim(facts: ReportFacts): Claim {
   const type = 'Degraded';
   const { governance, troubles } = facts;
@@ -43,7 +43,7 @@ function degradedClaim(facts: ReportFacts): Claim {
   if (governance.kind === 'keep') return keptClaim(governance);
   const { capacityBytes } = facts.imageDisk ?? { capacityBytes: undefined };
   if (capacityBytes === 0) {
-    const message = 'The image file system says that its capacity is 0';
+    const message = 'The capacity of the image file system is 0';
     return { type, status: 'True', reason: 'InvalidDiskCapacity', message };
   }
   return passesClaim(facts, governance.nodes);
@@ -58,7 +58,7 @@ function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { read
       return { type, status: 'True', reason, message };
     }
     case 'NodeUnknown': {
-      const message = 'What governs this node is not known: a watch of the agent does not work';
+      const message = 'The policy that governs this node is not known: a watch of the agent does not work';
       return { type, status: 'True', reason, message };
     }
     case 'NoPolicy':
@@ -66,19 +66,19 @@ function keptClaim({ reason, policy }: Extract<ReportFacts['governance'], { read
     case 'KeepMarked':
       return { type, status: 'False', reason, message: 'The node carries the label gc.dustpan.dev/keep' };
     case 'RuleOff':
-      return { type, status: 'False', reason, message: 'The policy asks for nothing on this node' };
+      return { type, status: 'False', reason, message: 'The policy has no rules for this node' };
   }
 }
 
 function passesClaim({ passes }: ReportFacts, policy: NodesPolicy): Claim {
   const type = 'Degraded';
-  const wanted = unitsOf(policy);
-  const made = passes.map(({ last }) => last).filter(({ unit }) => wanted.includes(unit));
+  const enabled = unitsOf(policy);
+  const made = passes.map(({ last }) => last).filter(({ unit }) => enabled.includes(unit));
   for (const { result, reason } of troubledResults) {
     const pass = made.find((one) => one.result === result);
     if (pass !== undefined) return { type, status: 'True', reason, message: passMessage(pass) };
   }
-  const missing = wanted.filter((unit) => !made.some((pass) => pass.unit === unit));
+  const missing = enabled.filter((unit) => !made.some((pass) => pass.unit === unit));
   if (missing.length > 0)
     return { type, status: 'Unknown', reason: 'NoPassYet', message: `No pass yet: ${missing.join(', ')}` };
   return { type, status: 'False', reason: 'AsPlanned', message: 'The last passes did what they planned' };
@@ -97,13 +97,13 @@ const troubledResults = [
 ] as const;
 
 function passMessage({ unit, result, message, errors }: NodePassReport): string {
-  const what = {
+  const outcome = {
     Failed: 'failed',
-    Short: 'could not do enough',
+    Short: 'missed its target',
     Unknown: 'could not decide',
     Idle: '',
     Succeeded: '',
   }[result];
   const failed = errors > 0 ? ` (${errors} removals failed)` : '';
-  return `${unit} ${what}${failed}${message === undefined ? '' : `: ${message}`}`;
+  return `${unit} ${outcome}${failed}${message === undefined ? '' : `: ${message}`}`;
 }

@@ -6,32 +6,14 @@ import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesy
 import type { OrphansFound } from '../../node/storage/orphans.ts';
 import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
 
-/** The last pass of a unit, and what it has done since the agent started. */
+/** The last pass of a unit, and the sums since the agent started. */
 export interface UnitPasses {
   readonly last: NodePassReport;
   readonly removedTotal: number;
   readonly freedBytesTotal: number;
 }
 
-/** The free parts of a file system below which the kubelet evicts. */
-interface EvictionThresholds {
-  readonly availablePercent: number;
-  readonly inodesFreePercent: number;
-}
-
-/** When the node's kubelet removes all unused images, kept ones too. */
-export interface KubeletThresholds {
-  readonly imagefs: EvictionThresholds;
-  readonly nodefs: EvictionThresholds;
-}
-
-/** The kubelet's defaults on Linux (evictionHard). What a kubelet is really set to an agent may not read before Kubernetes 1.36. */
-export const assumedKubelet: KubeletThresholds = {
-  imagefs: { availablePercent: 15, inodesFreePercent: 5 },
-  nodefs: { availablePercent: 10, inodesFreePercent: 5 },
-};
-
-/** All that a report is made of; what is undefined is not known (yet). */
+/** Facts that a report is made from; undefined = not known (yet). */
 export interface ReportFacts {
   readonly agentVersion: string;
   readonly runtime: RuntimeVersion | undefined;
@@ -45,8 +27,7 @@ export interface ReportFacts {
   readonly imageDisk: MountedImageDisk | undefined;
   /** The disk of the kubelet's root directory. */
   readonly nodeDisk: FileSystemFigures | undefined;
-  readonly kubelet: KubeletThresholds;
-  /** What could not be read for this report, the worst first. */
+  /** Failed reads for this report, the worst first. */
   readonly troubles: readonly ReportTrouble[];
 }
 
@@ -56,7 +37,7 @@ export interface ReportTrouble {
   readonly message: string;
 }
 
-/** What a condition says, without its history. */
+/** A condition without its history. */
 export interface Claim {
   readonly type: 'Ready' | 'KeepListAtRisk' | 'Degraded';
   readonly status: 'True' | 'False' | 'Unknown';

@@ -1,19 +1,24 @@
 import type { CountAndBytes } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
-import type { Claim, KubeletThresholds, ReportFacts } from './facts.ts';
+import type { Claim, ReportFacts } from './facts.ts';
 
 type DiskFigures = Pick<FileSystemFigures, 'capacityBytes' | 'availableBytes' | 'inodes' | 'inodesFree'>;
 type Finding = Pick<Claim, 'status' | 'reason' | 'message'>;
 
-/** How far our low threshold must be under the kubelet's high one: as far as its own two are apart by default. */
+/** The free parts of a file system below which the kubelet evicts and removes all unused images: its defaults on Linux (evictionHard). An agent cannot read the real settings before Kubernetes 1.36. */
+const evictionThresholds = {
+  imagefs: { availablePercent: 15, inodesFreePercent: 5 },
+  nodefs: { availablePercent: 10, inodesFreePercent: 5 },
+} as const;
+/** Distance of the policy's low threshold to the kubelet's high one: the distance of the kubelet's own two by default. */
 const safeDistancePercent = 5;
-/** A disk this near to the kubelet's eviction signal is at risk; one that was stays so until it is twice as far away. */
+/** A disk this near to the kubelet's eviction signal is at risk, until it is twice as far away. */
 const nearPercent = 2;
 
 /**
- * Whether the kubelet may remove images that the policy keeps. It knows no keep list, and removes images in two cases: over its high
- * threshold the longest unused, and at a disk eviction signal every unused one.
+ * Whether the kubelet may remove images that the policy keeps. The kubelet has no keep list. Above its high threshold it removes the least
+ * recently used images, and at a disk eviction signal every unused one.
  */
 export function keepListClaim(facts: ReportFacts, before: string | undefined): Claim {
   return { type: 'KeepListAtRisk', ...find(facts, before) };
@@ -36,24 +41,24 @@ function keepingPolicy({ governance }: ReportFacts): ImageGcPolicy | undefined {
 
 function noRisk(kept: CountAndBytes | undefined, disk: DiskFigures | undefined): Finding {
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) {
-    const message = 'What the kept images take of the image file system is not known';
+    const message = 'The size of the kept images, or of the image file system, is not known';
     return { status: 'Unknown', reason: 'Undecided', message };
   }
-  const message = 'Images are removed well before the kubelet would do so (as far as its settings are known)';
+  const message = 'dustpan removes images well before the kubelet does (as far as its settings are known)';
   return { status: 'False', reason: 'AheadOfKubelet', message };
 }
 
 type Risk = Pick<Claim, 'reason' | 'message'> | undefined;
 
-/** 100 = the kubelet's image GC is off. */
 function thresholdRisk({
   highThresholdPercent: high,
   lowThresholdPercent: low,
   kubeletHighThresholdPercent: kubelet,
 }: ImageGcPolicy): Risk {
+  // 100 = the kubelet's image GC is off.
   if (kubelet >= 100 || (high < kubelet && low <= kubelet - safeDistancePercent)) return undefined;
   const message =
-    `The kubelet removes images from ${kubelet} % on, this policy from ${high} % down to ${low} %: set highThresholdPercent below ` +
+    `The kubelet removes images above ${kubelet} %, this policy above ${high} % down to ${low} %: set highThresholdPercent below ` +
     `${kubelet} and lowThresholdPercent to ${Math.max(kubelet - safeDistancePercent, 0)} or less, or raise the kubelet's imageGCHighThresholdPercent`;
   return { reason: 'ThresholdTooHigh', message };
 }
@@ -66,36 +71,36 @@ function keptRisk(
   if (kept === undefined || disk === undefined || disk.capacityBytes <= 0) return undefined;
   const percent = Math.floor((100 * kept.bytes) / disk.capacityBytes);
   if (kubelet >= 100 || percent < kubelet) return undefined;
-  const message = `Kept images alone (${kept.count}) take ${percent} % of the image file system, the kubelet removes images from ${kubelet} % on`;
+  const message = `Kept images alone (${kept.count}) use ${percent} % of the image file system, the kubelet removes images above ${kubelet} %`;
   return { reason: 'KeepListTooLarge', message };
 }
 
 function diskRisk(
-  { kubelet, nodeDisk }: ReportFacts,
+  { nodeDisk }: ReportFacts,
   imageDisk: DiskFigures | undefined,
   before: string | undefined,
 ): Risk {
   const reason = 'DiskNearSignal';
   const margin = before === reason ? 2 * nearPercent : nearPercent;
   const isDedicated = imageDisk !== undefined && imageDisk.capacityBytes !== nodeDisk?.capacityBytes;
-  // With a file system of their own no image goes for the sake of the node's.
+  // The kubelet removes images for the node's file system only if they share it.
   const signal =
-    nearSignal(imageDisk, 'imagefs', { kubelet, margin }) ??
-    (isDedicated ? undefined : nearSignal(nodeDisk, 'nodefs', { kubelet, margin }));
+    nearSignal(imageDisk, 'imagefs', margin) ??
+    (isDedicated ? undefined : nearSignal(nodeDisk, 'nodefs', margin));
   if (signal === undefined) return undefined;
-  const what = signal.startsWith('imagefs') ? 'image file system' : 'file system of the node';
-  const message = `The ${what} is near the kubelet's eviction signal (${signal}, its default), at which it removes every unused image`;
+  const name = signal.startsWith('imagefs') ? 'image file system' : 'file system of the node';
+  const message = `The ${name} is near the kubelet's eviction signal (${signal}, its default), at which it removes every unused image`;
   return { reason, message };
 }
 
-/** `imagefs.available below 15 %` when the file system is near that. */
+/** Returns `imagefs.available below 15 %` when the file system is near that. */
 function nearSignal(
   disk: DiskFigures | undefined,
   name: 'imagefs' | 'nodefs',
-  { kubelet, margin }: { readonly kubelet: KubeletThresholds; readonly margin: number },
+  margin: number,
 ): string | undefined {
   if (disk === undefined) return undefined;
-  const { availablePercent, inodesFreePercent } = kubelet[name];
+  const { availablePercent, inodesFreePercent } = evictionThresholds[name];
   const isNear = (free: number, all: number, percent: number): boolean =>
     100 * free < (percent + margin) * all;
   if (isNear(disk.availableBytes, disk.capacityBytes, availablePercent))

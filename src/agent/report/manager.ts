@@ -18,24 +18,23 @@ import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { isWorthWriting } from './change.ts';
-import type { KubeletThresholds, ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
+import { hasNewRequests, isWorthWriting } from './change.ts';
+import type { ReportFacts, ReportTrouble, UnitPasses } from './facts.ts';
 import { showLeftovers, showReport, type ReportMetrics } from './metrics.ts';
 import { planReport, planStorage } from './plan.ts';
-import { hasNewRequests } from './storage-change.ts';
 
 export interface ReportDeps {
   /** This node's own Node object; undefined while it is not known. */
   readonly node: () => ReportingNode | undefined;
   readonly governance: () => NodeGovernance;
-  /** The pods bound to this node; undefined while they are not known for sure. */
+  /** The pods bound to this node; undefined = not known. */
   readonly pods: () => readonly NodePod[] | undefined;
-  /** What the units saw in their last passes. */
+  /** Inventories of the last passes. */
   readonly images: () => ImageInventory | undefined;
   readonly containers: () => ContainerInventory | undefined;
   readonly storage: () => StorageInventory | undefined;
   readonly runtimeVersion: () => RuntimeVersion | undefined;
-  /** Why the runtime does not answer, in one line; undefined while it does. */
+  /** Why the runtime is not available, in one line; undefined = it is. */
   readonly runtimeTrouble: () => string | undefined;
   readonly runtime: Pick<ContainerRuntime, 'listSandboxes' | 'listContainers'>;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
@@ -44,7 +43,6 @@ export interface ReportDeps {
   readonly orphans: Pick<OrphanFinder, 'find'>;
   readonly snapshots: Pick<SnapshotFinder, 'find'>;
   readonly reports: NodeReports;
-  readonly kubelet: KubeletThresholds;
   readonly agentVersion: string;
   readonly metrics: ReportMetrics;
   readonly clock: Clock;
@@ -53,17 +51,17 @@ export interface ReportDeps {
   readonly log: Logger;
 }
 
-/** Orphans come and go with pods that end badly: seldom. */
-const leftoversEveryMs = 10 * 60_000;
-/** Between passes of the units the disks matter for the eviction signals alone. */
+/** Orphaned resources change seldom. */
+const orphansEveryMs = 10 * 60_000;
+/** The report needs the disks only for the kubelet's eviction signals. */
 const disksEveryMs = 30_000;
 
-/** Keeps the report of this node true, with as few writes as that takes. */
+/** Keeps the report of this node current with few writes. */
 export class ReportManager {
   readonly #deps: ReportDeps;
   readonly #passes = new Map<NodeUnit, UnitPasses>();
   #disks: Disks | undefined;
-  #leftovers: Leftovers | undefined;
+  #orphans: Orphans | undefined;
   #written: { readonly nodeUid: string; readonly status: NodeGCReportStatus | undefined } | undefined;
   #jitter: number;
   #kindIsMissing = false;
@@ -73,7 +71,7 @@ export class ReportManager {
     this.#jitter = deps.random();
   }
 
-  /** Takes over what a pass did; the next `reconcile` tells it. */
+  /** Records a pass for the next `reconcile`. */
   observe(last: NodePassReport): void {
     const before = this.#passes.get(last.unit);
     this.#passes.set(last.unit, {
@@ -83,14 +81,14 @@ export class ReportManager {
     });
   }
 
-  /** Whether there is a pod to evict for which the report as it stands does not ask. */
+  /** Whether a pod must be evicted that the written report does not request. */
   get isAwaited(): boolean {
     const { governance, storage, clock } = this.#deps;
     const facts = { governance: governance(), storage: storage() };
     return hasNewRequests(this.#written?.status, planStorage(facts, clock.now()));
   }
 
-  /** Writes the report when it is worth it. Without a Node object there is nothing that a report could belong to. */
+  /** Writes the report if it is worth a write, and if the Node object exists that owns it. */
   async reconcile(signal: AbortSignal): Promise<void> {
     const { node: ownNode, clock, reports, metrics } = this.#deps;
     const node = ownNode();
@@ -120,7 +118,6 @@ export class ReportManager {
     }
   }
 
-  /** Once, not every few seconds. */
   #logMissing(isMissing: boolean): void {
     if (isMissing && !this.#kindIsMissing)
       this.#deps.log.warn(
@@ -131,11 +128,11 @@ export class ReportManager {
   }
 
   async #observe(signal: AbortSignal): Promise<ReportFacts> {
-    const { governance, images, containers, storage, runtimeVersion, kubelet, agentVersion } = this.#deps;
+    const { governance, images, containers, storage, runtimeVersion, agentVersion } = this.#deps;
     const { imageDisk, nodeDisk, troubles } = await this.#readDisks(signal);
-    const { orphans, snapshots } = await this.#findLeftovers(signal);
+    const { orphans, snapshots } = await this.#findOrphans(signal);
     return {
-      ...{ agentVersion, kubelet, imageDisk, nodeDisk, orphans, snapshots },
+      ...{ agentVersion, imageDisk, nodeDisk, orphans, snapshots },
       runtime: runtimeVersion(),
       governance: governance(),
       passes: [...this.#passes.values()],
@@ -156,47 +153,47 @@ export class ReportManager {
     const atMs = clock.monotonicMs();
     if (this.#disks !== undefined && atMs - this.#disks.atMs < disksEveryMs) return this.#disks;
     const troubles: ReportTrouble[] = [];
-    const [ofImages, ofNode] = await Promise.all([
+    const [images, node] = await Promise.all([
       imageDisk(signal).catch((err: unknown) => {
         troubles.push({ reason: 'ImageDiskUnknown', message: errorLine(err) });
         return undefined;
       }),
-      // Only for a warning that is silent without it.
+      // Needed only for one warning, which is not given without it.
       nodeDisk(signal).catch(() => undefined),
     ]);
     signal.throwIfAborted();
-    this.#disks = { atMs, imageDisk: ofImages, nodeDisk: ofNode, troubles };
+    this.#disks = { atMs, imageDisk: images, nodeDisk: node, troubles };
     return this.#disks;
   }
 
-  async #findLeftovers(signal: AbortSignal): Promise<Leftovers> {
+  async #findOrphans(signal: AbortSignal): Promise<Orphans> {
     const { clock, orphans, snapshots, metrics } = this.#deps;
     const atMs = clock.monotonicMs();
-    const before = this.#leftovers;
-    if (before !== undefined && atMs - before.atMs < leftoversEveryMs) return before;
-    this.#leftovers = { orphans: before?.orphans, snapshots: before?.snapshots, atMs };
+    const before = this.#orphans;
+    if (before !== undefined && atMs - before.atMs < orphansEveryMs) return before;
+    this.#orphans = { orphans: before?.orphans, snapshots: before?.snapshots, atMs };
     const found = await this.#tried(
-      orphans.find((until) => this.#witnesses(until), signal),
+      orphans.find((until) => this.#knownPods(until), signal),
       signal,
     );
     const counted = await this.#tried(snapshots.find(signal), signal);
-    this.#leftovers = { orphans: found ?? before?.orphans, snapshots: counted, atMs };
-    showLeftovers(metrics, this.#leftovers);
-    return this.#leftovers;
+    this.#orphans = { orphans: found ?? before?.orphans, snapshots: counted, atMs };
+    showLeftovers(metrics, this.#orphans);
+    return this.#orphans;
   }
 
-  /** What cannot be found costs a warning, not the report. */
-  async #tried<T>(looking: Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
+  /** A failed search costs a warning, not the report. */
+  async #tried<T>(search: Promise<T | undefined>, signal: AbortSignal): Promise<T | undefined> {
     try {
-      return await looking;
+      return await search;
     } catch (err) {
       signal.throwIfAborted();
-      this.#deps.log.warn({ err }, 'looking for orphans failed');
+      this.#deps.log.warn({ err }, 'searching orphaned resources failed');
       return undefined;
     }
   }
 
-  async #witnesses(signal: AbortSignal): Promise<PodWitnesses | undefined> {
+  async #knownPods(signal: AbortSignal): Promise<PodWitnesses | undefined> {
     const { pods: bound, runtime } = this.#deps;
     const [sandboxes, containers] = await Promise.all([
       runtime.listSandboxes(signal),
@@ -207,7 +204,7 @@ export class ReportManager {
   }
 }
 
-interface Leftovers {
+interface Orphans {
   readonly orphans: OrphansFound | undefined;
   readonly snapshots: SnapshotsFound | undefined;
   readonly atMs: number;

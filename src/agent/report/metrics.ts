@@ -11,7 +11,7 @@ const kindOf: Readonly<Record<OrphanPlace, string>> = {
   podCgroups: 'PodCgroup',
 };
 
-/** The metrics of the node's report, counted from 0; orphans appear once they were looked for. */
+/** The metrics of the node's report, preset to 0; series of orphaned resources appear with the first search. */
 export function reportMetrics(registry: Registry) {
   const registers = [registry];
   const metrics = {
@@ -23,13 +23,13 @@ export function reportMetrics(registry: Registry) {
     }),
     orphans: new Gauge({
       name: 'dustpan_node_orphans',
-      help: '[ALPHA] What is left of pods that neither the API server nor the runtime knows, and snapshots without an owner, by kind; counted, not removed.',
+      help: '[ALPHA] Orphaned resources, by kind: of pods that neither the API server nor the runtime knows, and snapshots without an owner. They are counted, not removed.',
       labelNames: ['kind'],
       registers,
     }),
     orphanBytes: new Gauge({
       name: 'dustpan_node_orphan_bytes',
-      help: '[ALPHA] Size of what dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. The size of snapshots is not known.',
+      help: '[ALPHA] Size of the resources that dustpan_node_orphans counts, by kind: for directories their bytes on disk, for pod control groups (PodCgroup) the memory still charged to them. The size of snapshots is not known.',
       labelNames: ['kind'],
       registers,
     }),
@@ -40,7 +40,7 @@ export function reportMetrics(registry: Registry) {
     }),
     degraded: new Gauge({
       name: 'dustpan_node_degraded',
-      help: '[ALPHA] 1 while something is in the way of the agent.',
+      help: '[ALPHA] 1 while the agent cannot do all that the policy requires.',
       registers,
     }),
   };
@@ -48,7 +48,7 @@ export function reportMetrics(registry: Registry) {
   return metrics;
 }
 
-/** Shows what a report says, whether it is written or not. */
+/** Shows the conditions of a report, whether it is written or not. */
 export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCReportStatus): void {
   const holds = (name: string): number =>
     conditions.some(({ type, status }) => type === name && status === 'True') ? 1 : 0;
@@ -56,7 +56,7 @@ export function showReport(metrics: ReportMetrics, { conditions = [] }: NodeGCRe
   metrics.degraded.set(holds('Degraded'));
 }
 
-/** Shows what is left over; what cannot be seen has no figure. */
+/** Shows orphaned resources; a kind that cannot be counted has no series. */
 export function showLeftovers(
   metrics: ReportMetrics,
   { orphans, snapshots }: Pick<ReportFacts, 'orphans' | 'snapshots'>,

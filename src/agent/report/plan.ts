@@ -19,7 +19,7 @@ import { planConditions } from './conditions.ts';
 import type { ReportFacts, UnitPasses } from './facts.ts';
 import { storageOf } from './storage.ts';
 
-/** Decides the whole status of a node's report; within the bounds of crds/, whatever is on the node. `previous` is the report as it stands. */
+/** Decides the whole status of a node's report, always within the bounds of crds/. `previous` is the written report. */
 export function planReport(
   facts: ReportFacts,
   previous: NodeGCReportStatus | undefined,
@@ -32,25 +32,25 @@ export function planReport(
     agentVersion: cut(facts.agentVersion, bounds.versionText),
     ...planStorage(facts, now),
     conditions: planConditions(facts, previous?.conditions ?? [], now),
-    ...seenOf(facts),
+    ...inventoriesOf(facts),
     units: facts.passes.map(unitOf),
     largestOffenders: largest(offenders),
   };
 }
 
-/** Decides the part of it that names the policy and says by it how local storage stands. */
+/** Decides the part of the status about the policy and local storage. */
 export function planStorage(
   { governance, storage }: Pick<ReportFacts, 'governance' | 'storage'>,
   now: Date,
 ): NodeGCReportStatus {
   return {
     ...policyOf(governance),
-    ...(storage && storageOf(storage, { policy: governance.policy, now })),
+    ...(storage && storageOf(storage, governance.policy, now)),
   };
 }
 
-/** What is not known is absent. */
-function seenOf(facts: ReportFacts): NodeGCReportStatus {
+/** A fact that is not known has no field. */
+function inventoriesOf(facts: ReportFacts): NodeGCReportStatus {
   const { runtime, images, containers, imageDisk, orphans, snapshots } = facts;
   return {
     ...(runtime && { runtime: mapValues(runtime, (text) => cut(text, bounds.versionText)) }),
@@ -83,10 +83,10 @@ function diskOf(disk: MountedImageDisk): NonNullable<NodeGCReportStatus['imageFi
 }
 
 function imagesOf({ total, inUse, pinned, kept, removable }: ImageInventory): NodeGCReportStatusImages {
-  return mapValues({ total, inUse, pinned, kept, removable }, figures);
+  return mapValues({ total, inUse, pinned, kept, removable }, bounded);
 }
 
-const figures = (value: CountAndBytes): { count: number; bytes: number } => ({
+const bounded = (value: CountAndBytes): { count: number; bytes: number } => ({
   count: count(value.count),
   bytes: bytes(value.bytes),
 });
@@ -108,9 +108,9 @@ function orphansOf({
 }: Pick<ReportFacts, 'orphans' | 'snapshots'>): NodeGCReportStatusOrphans {
   const { podDirectories, logDirectories, podCgroups } = orphans ?? {};
   return {
-    ...(podDirectories && { podDirectories: figures(podDirectories) }),
-    ...(logDirectories && { logDirectories: figures(logDirectories) }),
-    ...(podCgroups && { podCgroups: figures(podCgroups) }),
+    ...(podDirectories && { podDirectories: bounded(podDirectories) }),
+    ...(logDirectories && { logDirectories: bounded(logDirectories) }),
+    ...(podCgroups && { podCgroups: bounded(podCgroups) }),
     ...(snapshots && { snapshots: { count: count(snapshots.count) } }),
   };
 }
@@ -133,16 +133,16 @@ function largest(offenders: readonly Offender[]): NodeGCReportStatusLargestOffen
   return offenders.toSorted(bySize).slice(0, bounds.offenders).map(offenderOf);
 }
 
-/** Equal ones in a fixed order, so that a report does not differ from the one before for nothing. */
+/** Equal sizes have a fixed order, so that two reports do not differ without a reason. */
 function bySize(a: Offender, b: Offender): number {
   if (a.bytes !== b.bytes) return b.bytes - a.bytes;
   return (a.id ?? a.name ?? '') < (b.id ?? b.name ?? '') ? -1 : 1;
 }
 
-function offenderOf({ kind, id, name, namespace, reason, bytes: taken }: Offender) {
+function offenderOf({ kind, id, name, namespace, reason, bytes: size }: Offender) {
   return {
     kind,
-    bytes: bytes(taken),
+    bytes: bytes(size),
     ...(id !== undefined && { id: cut(id, bounds.offenderId) }),
     ...(name !== undefined && { name: cut(name, bounds.offenderName) }),
     ...(namespace !== undefined && { namespace: cut(namespace, bounds.namespace) }),

@@ -7,40 +7,35 @@ import type {
 } from '../../api/gen/nodegcreport.gen.ts';
 import { bounds, bytes, count, cut, percent } from './bounds.ts';
 
-interface StorageGiven {
-  /** That the report names. */
-  readonly policy: StorageInventory['policy'] | undefined;
-  readonly now: Date;
-}
-
 /**
- * What a report says of local storage: the pods nearest to a limit, and those to be evicted; the latter only if that was decided by the very
- * policy that the report names, as the controller takes it to be.
+ * The part of the report about local storage: the pods nearest to a limit, and those to evict. Evictions are listed only if the policy that
+ * decided them is `named`, the policy that the report names: the controller assumes that.
  */
 export function storageOf(
-  { policy, warnings, evictionRequests: asked }: StorageInventory,
-  { policy: named, now }: StorageGiven,
+  { policy, warnings, evictionRequests: planned }: StorageInventory,
+  named: StorageInventory['policy'] | undefined,
+  now: Date,
 ): Pick<
   NodeGCReportStatus,
   'storageWarningCount' | 'storageWarnings' | 'evictionRequestCount' | 'evictionRequests'
 > {
   const isSame = policy.uid === named?.uid && policy.generation === named.generation;
-  const evictionRequests = isSame ? asked : [];
+  const evictionRequests = isSame ? planned : [];
   return {
     storageWarningCount: count(warnings.length),
     storageWarnings: warnings.slice(0, bounds.storageEntries).map(warningOf),
     evictionRequestCount: count(evictionRequests.length),
-    evictionRequests: turnOf(evictionRequests, now).map(requestOf),
+    evictionRequests: pageOf(evictionRequests, now).map(requestOf),
   };
 }
 
-/** Time for a few tries, of which a budget may refuse each. */
-const turnMs = 5 * 60_000;
+/** Time for a few attempts of the controller, which a disruption budget may refuse. */
+const pageMs = 5 * 60_000;
 
-/** Of more than can be listed each has its turn: those that nobody may evict must not keep the rest from being asked for. */
-function turnOf(requests: readonly EvictionRequest[], now: Date): readonly EvictionRequest[] {
-  const turns = Math.max(1, Math.ceil(requests.length / bounds.storageEntries));
-  const first = (Math.floor(now.getTime() / turnMs) % turns) * bounds.storageEntries;
+/** Lists a long list page by page over time: pods that a budget protects must not keep the other requests off the list. */
+function pageOf(requests: readonly EvictionRequest[], now: Date): readonly EvictionRequest[] {
+  const pages = Math.max(1, Math.ceil(requests.length / bounds.storageEntries));
+  const first = (Math.floor(now.getTime() / pageMs) % pages) * bounds.storageEntries;
   return requests.slice(first, first + bounds.storageEntries);
 }
 
@@ -87,10 +82,10 @@ function limitOf(
   };
 }
 
-/** The kubelet's clock is the node's; a time that is none must not cost the whole report. */
+/** The kubelet's clock may be wrong: an invalid time must not cost the whole report. */
 function timeText(atMs: number): string {
   return metaTime(new Date(Math.abs(atMs) <= longestMs ? atMs : 0));
 }
 
-/** The last moment that four digits of a year can tell. */
+/** The last time with a year of four digits. */
 const longestMs = Date.UTC(9999, 11, 31);

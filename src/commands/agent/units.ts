@@ -4,7 +4,6 @@ import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
 import { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
-import { assumedKubelet } from '../../agent/report/facts.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
@@ -162,7 +161,7 @@ function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportMa
     cgroups: '/sys/fs/cgroup',
   };
   return new ReportManager({
-    ...{ runtime, clock, random: Math.random, agentVersion: version, kubelet: assumedKubelet },
+    ...{ runtime, clock, random: Math.random, agentVersion: version },
     imageDisk: place.imageDisk,
     nodeDisk: place.nodeDisk,
     node: caches.node,

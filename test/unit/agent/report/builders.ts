@@ -7,7 +7,7 @@ import type {
   NodeUnit,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { assumedKubelet, type ReportFacts, type UnitPasses } from '../../../../src/agent/report/facts.ts';
+import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
 import type { MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
 import { usedPercent } from '../../../../src/node/disk/filesystem.ts';
 import { everything, minutesAgo, now, policy } from '../../../builders.ts';
@@ -106,7 +106,6 @@ export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   snapshots: undefined,
   imageDisk: disk(50),
   nodeDisk: undefined,
-  kubelet: assumedKubelet,
   troubles: [],
   ...over,
 });

@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { Offender } from '../../../../src/api/report/node-pass.ts';
 import { cut } from '../../../../src/agent/report/bounds.ts';
-import { isWorthWriting } from '../../../../src/agent/report/change.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
-import { isStorageNews, storageFigures } from '../../../../src/agent/report/storage-change.ts';
+import { isStorageNews, isWorthWriting, storageLevels } from '../../../../src/agent/report/change.ts';
 import { now } from '../../../builders.ts';
 import { hostile } from '../../../hostile.ts';
 import { facts, images, pass, passes } from './builders.ts';
@@ -51,7 +50,7 @@ describe('the condition Degraded', () => {
   });
 
   test.each([
-    { reason: 'RuleOff', says: 'The policy asks for nothing on this node' },
+    { reason: 'RuleOff', says: 'The policy has no rules for this node' },
     { reason: 'InvalidPolicy', says: 'The policy that governs this node cannot be followed' },
   ] as const)('tells of $reason without more', ({ reason, says }) => {
     expect(degraded({ governance: { kind: 'keep', reason, policy: undefined } })).toBe(says);
@@ -127,8 +126,8 @@ describe('warnings of a report that somebody else wrote', () => {
   });
 
   test('a level that is not told counts as 0', () => {
-    expect(storageFigures({ storageWarnings: [warning()] })).toBe(
-      storageFigures({ storageWarnings: [warning(0)] }),
+    expect(storageLevels({ storageWarnings: [warning()] })).toBe(
+      storageLevels({ storageWarnings: [warning(0)] }),
     );
   });
 });

@@ -4,7 +4,6 @@ import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.ge
 import type { StorageInventory } from '../../../../src/api/local-storage.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { NodePod } from '../../../../src/api/report/node-pass.ts';
-import { assumedKubelet } from '../../../../src/agent/report/facts.ts';
 import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
 import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
@@ -66,7 +65,7 @@ function bed(over: Partial<ReportDeps> = {}) {
       },
     },
     snapshots: { find: () => Promise.resolve({ count: 7 }) },
-    ...{ reports, kubelet: assumedKubelet, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
+    ...{ reports, agentVersion: '1.0.0', metrics: reportMetrics(registry) },
     ...{ clock, random: () => 0, log },
     ...over,
   });
@@ -202,7 +201,7 @@ test('without the pods nothing is called an orphan, and a runtime that is away o
   away.ready();
   await away.manager.reconcile(never);
   expect(away.reports.writes).toBe(1);
-  expect(away.log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
+  expect(away.log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
 });
 
 test('snapshots that cannot be counted any more have no figure', async () => {
@@ -216,7 +215,7 @@ test('snapshots that cannot be counted any more have no figure', async () => {
   await manager.reconcile(never);
   expect(reports.stored?.orphans).toEqual({ podDirectories: { count: 4, bytes: 400 } });
   expect(await registry.metrics()).not.toContain('kind="Snapshot"');
-  expect(log.lines.map(({ message }) => message)).toEqual(['looking for orphans failed']);
+  expect(log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
 });
 
 describe('the report is awaited', () => {

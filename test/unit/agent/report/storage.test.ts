@@ -35,12 +35,15 @@ describe('where a policy asks for localstorage', () => {
   });
 
   test('what it could not read degrades the node', () => {
-    const failed = pass('localstorage', { result: 'Failed', message: 'reading what pods use: refused' });
+    const failed = pass('localstorage', {
+      result: 'Failed',
+      message: 'reading the usage of the pods: refused',
+    });
     const { conditions } = planReport(facts({ governance, passes: passes(failed) }), undefined, now);
     expect(conditions).toContainEqual(
       expect.objectContaining({
         ...{ type: 'Degraded', status: 'True', reason: 'PassFailed' },
-        message: 'localstorage failed: reading what pods use: refused',
+        message: 'localstorage failed: reading the usage of the pods: refused',
       }),
     );
   });
