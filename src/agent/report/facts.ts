@@ -4,7 +4,7 @@ import type { ContainerInventory, ImageInventory, NodePassReport } from '../../a
 import type { RuntimeVersion } from '../../cri/runtime.ts';
 import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { OrphansFound } from '../../node/storage/orphans.ts';
-import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
+import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 
 /** The last pass of a unit, and the sums since the agent started. */
 export interface UnitPasses {

@@ -12,9 +12,9 @@ import type { ContainerRuntime, RuntimeVersion } from '../../cri/runtime.ts';
 import type { NodeReports, ReportingNode } from '../../kube/actions/node-report.ts';
 import type { FileSystemFigures, MountedImageDisk } from '../../node/disk/filesystem.ts';
 import type { OrphanFinder } from '../../node/storage/orphans-finder.ts';
-import type { OrphansFound, PodWitnesses } from '../../node/storage/orphans.ts';
+import type { OrphansFound, KnownPods } from '../../node/storage/orphans.ts';
 import type { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
-import type { SnapshotsFound } from '../../node/storage/snapshots.ts';
+import type { SnapshotsFound } from '../../node/storage/snapshots-finder.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
@@ -193,7 +193,7 @@ export class ReportManager {
     }
   }
 
-  async #knownPods(signal: AbortSignal): Promise<PodWitnesses | undefined> {
+  async #knownPods(signal: AbortSignal): Promise<KnownPods | undefined> {
     const { pods: bound, runtime } = this.#deps;
     const [sandboxes, containers] = await Promise.all([
       runtime.listSandboxes(signal),

@@ -3,7 +3,7 @@ import type { ImageDisk } from '../../api/report/node-pass.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { within } from './within.ts';
 
-/** What a file system has and has left. `availableBytes` is what an ordinary user may still write, as the kubelet counts. */
+/** Size and free space of a file system. `availableBytes` is available to ordinary users, as the kubelet counts. */
 export interface FileSystemFigures {
   readonly capacityBytes: number;
   readonly availableBytes: number;
@@ -12,7 +12,7 @@ export interface FileSystemFigures {
   readonly inodesFree: number | undefined;
 }
 
-/** Reads the figures of the file system that `path` is on; rejects within some seconds, in one line that names the path. */
+/** Reads the figures of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
 export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemFigures>;
 
 type RawFigures = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
@@ -22,27 +22,25 @@ interface StatFsOptions {
   readonly deadline?: () => AbortSignal;
 }
 
-/** A local file system answers in microseconds; one that takes longer is a network mount that hangs. */
+/** A local file system responds in microseconds; one that needs longer is a network mount that hangs. */
 const timeoutMs = 5_000;
 
-/** A StatFs on this machine. A mount that hangs holds one thread of the process for ever, so it is asked once at a time. */
+/** A StatFs on this machine. A read of a mount that hangs blocks one thread for ever, so there is at most one read per path. */
 export function statFsReader({
   read = (path) => statfs(path, { bigint: true }),
   deadline = () => AbortSignal.timeout(timeoutMs),
 }: StatFsOptions = {}): StatFs {
   const underWay = new Map<string, Promise<RawFigures>>();
-  const ask = (path: string): Promise<RawFigures> => {
-    const known = underWay.get(path);
-    if (known !== undefined) return known;
-    const asked = read(path).finally(() => underWay.delete(path));
-    underWay.set(path, asked);
-    return asked;
+  const readOnce = (path: string): Promise<RawFigures> => {
+    const reading = underWay.get(path) ?? read(path).finally(() => underWay.delete(path));
+    underWay.set(path, reading);
+    return reading;
   };
   return async (path, signal) => {
     signal.throwIfAborted();
     try {
-      const late = (): Error => new Error('no answer, the mount hangs');
-      return figures(await within(ask(path), { deadline: deadline(), late }, signal));
+      const late = (): Error => new Error('no response, the mount hangs');
+      return figures(await within(readOnce(path), { deadline: deadline(), late }, signal));
     } catch (err) {
       signal.throwIfAborted();
       throw new Error(`reading the file system of ${path}`, { cause: err });
@@ -50,7 +48,7 @@ export function statFsReader({
   };
 }
 
-/** In doubt less is available: more than the capacity is impossible, as is less than nothing (some network file systems say so). */
+/** Limits the free part to 0 and the capacity: some network file systems report impossible values. */
 function figures({ bsize, blocks, bavail, files, ffree }: RawFigures): FileSystemFigures {
   const counted = files > 0n;
   return {
@@ -63,10 +61,10 @@ function figures({ bsize, blocks, bavail, files, ffree }: RawFigures): FileSyste
 
 const clamp = (value: bigint, max: bigint): bigint => (value < 0n ? 0n : value > max ? max : value);
 
-/** The image file system: the disk, where it is mounted, and what the runtime's images take of it. */
+/** The image file system: the disk, its mount point, and the usage of the runtime's images. */
 export interface MountedImageDisk extends ImageDisk {
   readonly mountpoint: string;
-  /** As the runtime counts: unpacked images, without the packed blobs. */
+  /** As the runtime counts: unpacked images, without compressed layers. */
   readonly usedBytes: number;
   readonly inodesUsed: number;
 }
@@ -76,7 +74,7 @@ interface ImageDiskDeps {
   readonly statFs: StatFs;
 }
 
-/** The disk of the first image file system that the runtime names, as the kubelet takes it; its path must be the same here as on the node. */
+/** Reads the first image file system that the runtime names, as the kubelet does; its path must be the same here as on the node. */
 export async function imageDisk(
   { runtime, statFs }: ImageDiskDeps,
   signal: AbortSignal,
@@ -89,7 +87,7 @@ export async function imageDisk(
   return { ...disk, usedPercent: usedPercent(disk), mountpoint, usedBytes, inodesUsed };
 }
 
-/** In the kubelet's integer arithmetic; 0 of a disk without capacity, of which nothing can be said. */
+/** Returns the usage in percent in the kubelet's integer arithmetic; 0 for a disk without capacity. */
 export function usedPercent({
   capacityBytes,
   availableBytes,

@@ -4,24 +4,24 @@ import { constants } from 'node:fs';
 import { errorCode } from '../../runtime/errors.ts';
 import { formatState, parseState, type AgentState } from './state-format.ts';
 
-/** What was on the disk: a state, or why the agent starts over; `missing` is how every node begins. */
+/** Result of a read: a state, no file (a new node), or the reason why the agent starts over. */
 export type StateReading =
   | { readonly kind: 'read'; readonly state: AgentState }
   | { readonly kind: 'missing' }
   | { readonly kind: 'startOver'; readonly reason: string };
 
-/** The agent's memory on the disk of its node: replaced whole or not at all, and only when it says something else. */
+/** The state of the agent on the disk of its node. A write replaces the whole file or nothing, and only if the state changed. */
 export class StateFile {
   readonly #path: string;
   #written: string | undefined;
-  /** What is there could not be read: it is set aside, not overwritten. */
+  /** The existing file could not be read: it is set aside, not overwritten. */
   #setAside = false;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Throws only for an abort: whatever is in the way, the agent starts over. */
+  /** Throws only for an abort: after every other failure the agent starts over. */
   async read(signal: AbortSignal): Promise<StateReading> {
     try {
       const text = await readFile(this.#path, { encoding: 'utf8', signal });
@@ -33,11 +33,11 @@ export class StateFile {
       signal.throwIfAborted();
       if (errorCode(err) === 'ENOENT') return { kind: 'missing' };
       this.#setAside = true;
-      return { kind: 'startOver', reason: `cannot be read (${whyOf(err)})` };
+      return { kind: 'startOver', reason: `cannot be read (${causeOf(err)})` };
     }
   }
 
-  /** Throws in one line when the disk does not take it; the old file is then still whole. */
+  /** Throws in one line if the file cannot be written; the old file is then still whole. */
   async write(state: AgentState, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const text = formatState(state);
@@ -47,12 +47,12 @@ export class StateFile {
       this.#setAside = false;
       await this.#replace(text);
     } catch (err) {
-      throw new Error(`writing state file ${this.#path} (${whyOf(err)})`, { cause: err });
+      throw new Error(`writing state file ${this.#path} (${causeOf(err)})`, { cause: err });
     }
     this.#written = text;
   }
 
-  /** Somebody may have done so meanwhile. */
+  /** Ignores that the file is gone meanwhile. */
   async #moveAside(): Promise<void> {
     try {
       await rename(this.#path, `${this.#path}.bak`);
@@ -67,7 +67,7 @@ export class StateFile {
       await writeSynced(temporary, text);
       await rename(temporary, this.#path);
     } catch (err) {
-      // On a full disk half a file is only in the way.
+      // Half a file would only fill a full disk.
       await rm(temporary, { force: true }).catch(() => undefined);
       throw err;
     }
@@ -87,7 +87,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-/** The name is on the disk only when the directory is. */
+/** A new file name is durable only after a sync of its directory. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -97,6 +97,6 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-function whyOf(err: unknown): string {
+function causeOf(err: unknown): string {
   return errorCode(err) ?? (err instanceof Error ? err.message : String(err));
 }

@@ -1,4 +1,4 @@
-/** What is known of one image. Times are Unix milliseconds. */
+/** History of one image. Times are Unix milliseconds. */
 export interface ImageRecord {
   readonly firstDetectedMs: number;
   /** undefined = never seen in use. */
@@ -12,7 +12,7 @@ export interface RemovedImage {
   readonly atMs: number;
 }
 
-/** What the agent remembers from pass to pass and over restarts. */
+/** State that the agent keeps between passes and over restarts. */
 export interface AgentState {
   /** By image id. */
   readonly images: ReadonlyMap<string, ImageRecord>;
@@ -28,7 +28,7 @@ type ParsedState =
 
 const currentVersion = 1;
 
-/** Reads the text of a state file. Anything that is not exactly as it should be means starting over. Never throws. */
+/** Reads the text of a state file. Any deviation from the format means starting over. Never throws. */
 export function parseState(text: string): ParsedState {
   const json = parseJson(text);
   if (!isObject(json)) return startOver('is not a JSON object');

@@ -1,32 +1,33 @@
-/** The time a wait has, and what to say when it is over. */
-interface Patience {
+/** The deadline of a wait, and its error. */
+interface Deadline {
   readonly deadline: AbortSignal;
   readonly late: () => Error;
 }
 
-/** Settles as `promise` does, rejects with `late()` once the deadline is over and with the signal's reason when it aborts: for file I/O, which nothing can cancel. */
+/** Settles as `promise` does; rejects with `late()` at the deadline, and with the signal's reason when it aborts. For file I/O, which cannot be cancelled. */
 export async function within<T>(
   promise: Promise<T>,
-  { deadline, late }: Patience,
+  { deadline, late }: Deadline,
   signal: AbortSignal,
 ): Promise<T> {
-  // What is no longer waited for may still fail.
+  // It may still fail when nobody waits for it any more.
   promise.catch(() => undefined);
-  const forget: (() => void)[] = [];
-  const ended = (one: AbortSignal, reason: () => Error): Promise<never> =>
+  const finished = new AbortController();
+  const aborted = (one: AbortSignal, reason: () => Error): Promise<never> =>
     new Promise((_, reject) => {
-      const act = (): void => {
+      const onAbort = (): void => {
         reject(reason());
       };
-      one.addEventListener('abort', act, { once: true });
-      forget.push(() => {
-        one.removeEventListener('abort', act);
-      });
-      if (one.aborted) act();
+      one.addEventListener('abort', onAbort, { signal: finished.signal });
+      if (one.aborted) onAbort();
     });
   try {
-    return await Promise.race([ended(signal, () => signal.reason as Error), promise, ended(deadline, late)]);
+    return await Promise.race([
+      aborted(signal, () => signal.reason as Error),
+      promise,
+      aborted(deadline, late),
+    ]);
   } finally {
-    for (const one of forget) one();
+    finished.abort();
   }
 }

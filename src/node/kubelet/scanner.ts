@@ -2,18 +2,18 @@ const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** Depth of the list in the summary's field `pods`. */
 const podsDepth = 2;
-/** Enough to recognise the name of a list that begins, with room for indentation. */
+/** Enough to recognise the name of a list at its opening bracket, with room for indentation. */
 const nameBytes = 64;
 
 /**
- * Splits a stats summary while it arrives and parses each pod by itself: a megabyte of text held whole, and several megabytes of objects,
- * would enlarge the heap for good. Throws SyntaxError for text that is not JSON.
+ * Splits a stats summary while it arrives and parses each pod by itself: a megabyte of text in one piece, and several megabytes of objects,
+ * would enlarge the heap permanently. Throws SyntaxError for text that is not JSON.
  */
 export class SummaryScanner {
   readonly #onPod: (pod: unknown) => void;
   /** The summary without its pods. */
   #envelope: Buffer[] = [];
-  /** The pod that is not complete. */
+  /** The incomplete pod. */
   #held: Buffer[] = [];
   #depth = 0;
   #inPods = false;
@@ -35,7 +35,7 @@ export class SummaryScanner {
     this.#keep(chunk.subarray(from));
   }
 
-  /** The summary without its pods, once all of it was pushed. */
+  /** Returns the summary without its pods, after the last `push`. */
   finish(): unknown {
     if (this.#depth > 0) throw new SyntaxError('it is cut off');
     return JSON.parse(Buffer.concat(this.#envelope).toString());
@@ -45,13 +45,13 @@ export class SummaryScanner {
     return this.#inPods && this.#depth > podsDepth;
   }
 
-  /** What is left of a chunk, as a copy: else the whole of it would be held. Between the pods are only commas, and the list is to be empty. */
+  /** Keeps the rest of a chunk, as a copy: a view would hold the whole chunk. Commas between the pods are dropped. */
   #keep(rest: Buffer): void {
     if (this.#isInPod) this.#held.push(Buffer.from(rest));
     else if (!this.#inPods) this.#envelope.push(Buffer.from(rest));
   }
 
-  /** True in a string, and at its ends. */
+  /** True inside a string, and for its quotes. */
   #isText(byte: number): boolean {
     if (!this.#inString) {
       this.#inString = byte === quote;

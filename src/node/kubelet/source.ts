@@ -8,7 +8,7 @@ import { KubeletCredentials, type KubeletAddress } from './trust.ts';
 
 const path = '/stats/summary';
 
-/** A summary takes the kubelet a second or two at most: it walks nothing for it. */
+/** The kubelet has measured before: it needs a second or two for a summary. */
 const defaultTimeoutMs = 10_000;
 /** Twenty times the summary of a full node. */
 const defaultMaxBytes = 32 * 1024 * 1024;
@@ -19,7 +19,7 @@ export interface KubeletUsageOptions extends KubeletAddress {
   readonly maxBytes?: number;
 }
 
-/** What pods use, by this node's kubelet. Needs `get` on `nodes/stats` and nothing else. Rejects with KubeletError. */
+/** Reads the storage usage of the pods from this node's kubelet. Needs only `get` on `nodes/stats`. Rejects with KubeletError. */
 export class KubeletUsage {
   readonly #options: KubeletUsageOptions;
   readonly #credentials: KubeletCredentials;
@@ -33,7 +33,7 @@ export class KubeletUsage {
     this.#transport = createTransport({ endpoint, auth: this.#credentials, clock });
   }
 
-  /** By the UIDs that the kubelet has: for a static pod that is its mirror's `configHash`. Volumes are as old as the kubelet's last walk. */
+  /** By the kubelet's pod UIDs: for a static pod the `configHash` of its mirror. Volumes are as old as the kubelet's last measurement. */
   async usage(signal: AbortSignal): Promise<StorageUsage> {
     const pods = new Map<string, PodStorageUsage>();
     const scanner = new SummaryScanner((pod) => {
@@ -47,7 +47,7 @@ export class KubeletUsage {
     return { atMs: this.#options.clock.now().getTime(), dedicatedImageFs, pods };
   }
 
-  /** The summary as the kubelet sends it, for `stats.json` of a snapshot. */
+  /** Returns the summary unchanged, for `stats.json` of a snapshot. */
   async summary(signal: AbortSignal): Promise<Buffer> {
     const chunks: Buffer[] = [];
     for await (const chunk of this.#read(signal)) chunks.push(chunk);
@@ -79,7 +79,7 @@ export class KubeletUsage {
   }
 }
 
-/** Without it an answer is no summary, but perhaps another server's. */
+/** Returns the field `node`: a response without it is not a stats summary. */
 function nodeOf(scanner: SummaryScanner): object {
   const wrong = "the kubelet's answer is no stats summary";
   const envelope = parsed(wrong, () => scanner.finish());

@@ -11,8 +11,8 @@ const nothing: Json = Object.freeze({});
 const noVolumes: ReadonlyMap<string, StorageFigure> = new Map();
 
 /**
- * What a kubelet's `/stats/summary` says of local storage, by the UIDs that the kubelet has: of a static pod that is its mirror's
- * `configHash`. What is missing or of another type was not told; a summary without pods tells of none.
+ * Reads the local storage usage from a kubelet's `/stats/summary`, by the kubelet's pod UIDs: for a static pod the `configHash` of its mirror.
+ * A field that is missing or of another type counts as not measured.
  */
 export function storageUsageOf(summary: unknown, nowMs: number): StorageUsage {
   const { node, pods } = object(summary);
@@ -23,7 +23,7 @@ export function storageUsageOf(summary: unknown, nowMs: number): StorageUsage {
   };
 }
 
-/** Of the field `node`. Where it does not say, layers do not count against a container's limit: nothing goes by a guess. */
+/** Reads the field `node`. If it is not known, layers do not count for a container's limit: no pod is evicted by a guess. */
 export function isImageFsDedicated(node: unknown): boolean {
   const { fs, runtime } = object(node);
   const nodeBytes = bytesOf(object(fs)['capacityBytes']);
@@ -31,7 +31,7 @@ export function isImageFsDedicated(node: unknown): boolean {
   return nodeBytes === undefined || nodeBytes !== imageBytes;
 }
 
-/** One entry of the field `pods`; nothing for one without a UID. */
+/** Reads one entry of the field `pods`; returns nothing for one without a UID. */
 export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage: PodStorageUsage])[] {
   const { podRef, containers, volume, 'ephemeral-storage': total } = object(pod);
   const { uid } = object(podRef);
@@ -44,7 +44,7 @@ export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage
   return [[uid, usage]];
 }
 
-/** Volumes of claims are no local storage of the pod. */
+/** Without volumes of claims: they are not local storage of the pod. */
 function volumesOf(volumes: unknown): ReadonlyMap<string, StorageFigure> {
   const found = list(volumes).flatMap((volume): (readonly [string, StorageFigure])[] => {
     const { name, pvcRef } = object(volume);
@@ -66,7 +66,7 @@ function figureOf(stats: unknown): StorageFigure | undefined {
   return bytes === undefined ? undefined : { bytes, atMs: timeOf(time) };
 }
 
-/** Go writes the zero time as the year 1: nobody has measured. */
+/** Go writes the zero time as the year 1: not measured. */
 function timeOf(time: unknown): number | undefined {
   const ms = typeof time === 'string' ? Date.parse(time) : NaN;
   return ms > 0 ? ms : undefined;

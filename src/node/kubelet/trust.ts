@@ -3,36 +3,36 @@ import { isIP } from 'node:net';
 import type { ClusterConnection, Credentials, Endpoint, TlsMaterial } from '../../kube/auth/credentials.ts';
 import { KubeletError, withoutCa } from './error.ts';
 
-/** How to verify the kubelet's serving certificate. The first that is given counts; of the last two either will do. */
+/** How to verify the kubelet's serving certificate: not at all, by `caFile`, or else by the cluster's CA or `ownFile`. */
 interface KubeletTrust {
   /** `--kubelet-insecure-tls`. */
   readonly isInsecure: boolean;
   /** `--kubelet-certificate-authority`. */
   readonly caFile: string | undefined;
-  /** The certificate that a kubelet signs for itself, with its own CA: `pki/kubelet.crt` below its root directory. */
+  /** The self-signed certificate of a kubelet, with its own CA: `pki/kubelet.crt` below its root directory. */
   readonly ownFile: string;
 }
 
 export interface KubeletAddress {
   /** `https://IP:10250`. */
   readonly endpoint: string;
-  /** The name that the kubelet's certificate is for; the endpoint's own host will do as well. */
+  /** The name that the kubelet's certificate is for; the endpoint's host is accepted too. */
   readonly nodeName: string;
-  /** To the kubelet we are the same user as to the API server. */
+  /** The same user as for the API server. */
   readonly cluster: ClusterConnection;
   readonly trust: KubeletTrust;
 }
 
-/** The cluster's user and a kubelet's certificate: both are read again after the kubelet refused the one or we the other. */
+/** The cluster's user, and the trust in a kubelet's certificate. Both are read again after the kubelet refused the user or its certificate failed. */
 export class KubeletCredentials implements Credentials {
   readonly #address: KubeletAddress;
-  /** Names of which the certificate must have one. */
+  /** The certificate must have one of these names. */
   readonly names: readonly string[];
   readonly endpoint: Endpoint;
-  /** The CAs that were last read, as a person would look for them. */
+  /** The CAs that were last read: file names, or a name for a reader. */
   tried: readonly string[] = [];
   #tls: TlsMaterial = {};
-  /** The cluster's TLS material when the kubelet's was last read; `unread` before that, and after a refusal. */
+  /** The cluster's TLS material at the last read of the kubelet's; `unread` before that, and after a refusal. */
   #basis: TlsMaterial | undefined | 'unread' = 'unread';
 
   constructor(address: KubeletAddress) {
@@ -51,13 +51,13 @@ export class KubeletCredentials implements Credentials {
   async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const { auth, endpoint } = this.#address.cluster;
     const headers = await auth.headers(signal);
-    // Only now: the headers bring the TLS material up to date, of which a kubeconfig has none before.
+    // After the headers: they update the TLS material, which a kubeconfig does not have before.
     const { tls } = endpoint;
     if (this.#basis !== tls) {
       this.#tls = await this.#material(tls);
       this.#basis = tls;
     }
-    // A copy: the transport has each object that was refused refreshed only once.
+    // A copy: the transport refreshes each refused object only once.
     return { ...headers };
   }
 
@@ -69,28 +69,22 @@ export class KubeletCredentials implements Credentials {
   async #material(cluster: TlsMaterial | undefined): Promise<TlsMaterial> {
     const { nodeName, trust, endpoint } = this.#address;
     const { cert, key } = cluster ?? {};
-    // Some nodes are named by their address, which is no name to ask for.
-    const shown = { cert, key, servername: isIP(nodeName) === 0 ? nodeName : '' };
+    // Some nodes are named by their address, which TLS does not accept as server name.
+    const identity = { cert, key, servername: isIP(nodeName) === 0 ? nodeName : '' };
     this.tried = [];
-    if (trust.isInsecure) return { ...shown, insecure: true };
+    if (trust.isInsecure) return { ...identity, insecure: true };
     const { ca, tried } = await readTrust(trust, cluster);
     this.tried = tried;
     if (ca.length === 0) throw withoutCa(endpoint, tried);
-    return { ...shown, ca, names: this.names };
+    return { ...identity, ca, names: this.names };
   }
 }
 
-interface TrustMaterial {
-  /** PEM. */
-  readonly ca: readonly (Buffer | string)[];
-  readonly tried: readonly string[];
-}
-
-/** Reads the CAs for a kubelet's certificate; `cluster` has those for the API server's. */
+/** Reads the CAs (PEM) for a kubelet's certificate; `cluster` has the CA of the API server's. */
 async function readTrust(
   { caFile, ownFile }: KubeletTrust,
   cluster: TlsMaterial | undefined,
-): Promise<TrustMaterial> {
+): Promise<{ readonly ca: readonly (Buffer | string)[]; readonly tried: readonly string[] }> {
   if (caFile !== undefined) {
     const ca = await readFile(caFile).catch((cause: unknown) => {
       const message = 'reading the CA that --kubelet-certificate-authority names';

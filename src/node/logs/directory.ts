@@ -3,25 +3,25 @@ import { constants, readFileSync, type Dirent, type Stats } from 'node:fs';
 import { lstat, open, readdir, readlink, rmdir, unlink, type FileHandle } from 'node:fs/promises';
 import { errorCode } from '../../runtime/errors.ts';
 
-/** O_NOFOLLOW: a directory that was swapped for a link is an error, not a way out of the root. */
+/** O_NOFOLLOW: a directory that was replaced by a link is an error, not a way out of the root. */
 const rootFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const childFlags = rootFlags | constants.O_NOFOLLOW;
 
-/** A name that is no UTF-8 can only be told as its bytes: read as text it would name something else. */
+/** A name that is not UTF-8 stays a Buffer: as text it would name something else. */
 export type Name = string | Buffer;
 
-/** The name as text; undefined = it is none. */
+/** Returns the name as text; undefined = it is not UTF-8. */
 export const textOf = (bytes: Buffer): string | undefined => (isUtf8(bytes) ? bytes.toString() : undefined);
 
-/** Where a directory is: bind mounts of one file system share a device, so the mount counts too. */
+/** Identity of a mount: bind mounts of one file system share the device. */
 interface Place {
   readonly device: number;
   readonly mount: string;
 }
 
 /**
- * A directory held open. Names are resolved below the handle (Linux' /proc/self/fd: Node has no openat), one component at a time, and
- * never through a link or into another mount, whatever happens to the path meanwhile.
+ * An open directory. Names are resolved below its handle (Linux' /proc/self/fd: Node has no openat), one component at a time, and never
+ * through a link or into another mount, even if the path changes meanwhile.
  */
 export class HeldDirectory {
   readonly #handle: FileHandle;
@@ -32,12 +32,12 @@ export class HeldDirectory {
     this.#place = place;
   }
 
-  /** The root itself is trusted: it may be a link. undefined = there is none. */
+  /** The root itself may be a link. undefined = it does not exist. */
   static async root(path: string): Promise<HeldDirectory | undefined> {
     return missingOk(async () => HeldDirectory.#hold(await open(path, rootFlags), undefined));
   }
 
-  /** undefined = there is none. Rejects for a link, a file, a mount point. */
+  /** undefined = it does not exist. Rejects for a link, a file, a mount point. */
   async child(name: Name): Promise<HeldDirectory | undefined> {
     return missingOk(async () => HeldDirectory.#hold(await open(this.#at(name), childFlags), this.#place));
   }
@@ -58,17 +58,17 @@ export class HeldDirectory {
     return readdir(procPath(this.#handle), { withFileTypes: true, encoding: 'buffer' });
   }
 
-  /** Of the name itself, not of what a link leads to; undefined = there is none. */
+  /** Does not follow a link; undefined = it does not exist. */
   stat(name: Name): Promise<Stats | undefined> {
     return missingOk(() => lstat(this.#at(name)));
   }
 
-  /** As written in the link; undefined = gone meanwhile, or no text. */
+  /** As written in the link; undefined = it does not exist, or is not UTF-8. */
   linkTarget(name: Name): Promise<string | undefined> {
     return missingOk(async () => textOf(await readlink(this.#at(name), 'buffer')));
   }
 
-  /** A link goes itself, not what it leads to. False = was gone already. */
+  /** Removes a link itself, not its target. False = it did not exist. */
   async unlink(name: Name): Promise<boolean> {
     return (await missingOk(() => unlink(this.#at(name)).then(() => true))) ?? false;
   }
@@ -90,7 +90,7 @@ const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
 async function placeOf(handle: FileHandle): Promise<Place> {
   const { dev } = await handle.stat();
-  // Of the kernel's memory, where nothing hangs; waiting for it would be a third of the CPU of a listing.
+  // Synchronous: procfs never blocks, and an asynchronous read would be a third of the CPU of a listing.
   const info = readFileSync(`/proc/self/fdinfo/${handle.fd}`, 'utf8');
   return { device: dev, mount: /^mnt_id:\s*(\d+)/m.exec(info)?.[1] ?? '' };
 }

@@ -1,10 +1,10 @@
 import type { Dirent, Stats } from 'node:fs';
 import { HeldDirectory, textOf } from './directory.ts';
 
-/** Below the root of the pods: pod, container, log, and one to spare. */
+/** Levels below the root of the pods: pod, container, log, and one more. */
 const maxDepth = 4;
 
-/** What is below the log roots, up to so many entries; unreadable roots reject, missing ones are empty. */
+/** Lists the log roots, up to `maxEntries`; rejects for an unreadable root; a missing root is empty. */
 export async function listLogs(
   roots: LogRoots,
   maxEntries: number,
@@ -14,7 +14,7 @@ export async function listLogs(
   const podsFound = await walk.tree(roots.pods, maxDepth);
   const directories = [...walk.directories];
   await walk.tree(roots.containers, 1);
-  // Without the root of the pods every link would look broken: it may only be missing here.
+  // Without the root of the pods every link would seem broken.
   return { roots, entries: walk.entries, directories, complete: podsFound && walk.complete };
 }
 
@@ -27,7 +27,7 @@ interface Spot {
 
 class Walk {
   readonly entries: LogEntry[] = [];
-  /** Those right below the root of the tree. */
+  /** The directories right below the root of the tree. */
   readonly directories: string[] = [];
   complete = true;
   readonly #maxEntries: number;
@@ -38,7 +38,7 @@ class Walk {
     this.#signal = signal;
   }
 
-  /** False = there is no such root. */
+  /** False = the root does not exist. */
   async tree(path: string, levels: number): Promise<boolean> {
     const root = await HeldDirectory.root(path);
     if (root === undefined) return false;
@@ -57,10 +57,10 @@ class Walk {
     const spot = { directory, path: `${path}/${entry.name}`, levels: levels - 1 };
     if (this.entries.length >= this.#maxEntries) this.complete = false;
     else if (entry.isDirectory) await this.#enter(entry.name, spot);
-    else await this.#note(entry.name, spot);
+    else await this.#record(entry.name, spot);
   }
 
-  /** A directory that cannot be read is stepped over: one bad pod must not hide the others. */
+  /** Skips a directory that cannot be read: one bad pod must not hide the others. */
   async #enter(name: string, { directory, path, levels }: Spot): Promise<void> {
     if (levels === 0) return;
     const child = await directory.child(name).catch(() => {
@@ -76,7 +76,7 @@ class Walk {
     }
   }
 
-  async #note(name: string, { directory, path }: Spot): Promise<void> {
+  async #record(name: string, { directory, path }: Spot): Promise<void> {
     const stat = await directory.stat(name);
     if (stat === undefined || !(stat.isFile() || stat.isSymbolicLink())) return;
     const target = stat.isSymbolicLink() ? await directory.linkTarget(name) : undefined;
@@ -90,7 +90,7 @@ interface Named {
   readonly isDirectory: boolean;
 }
 
-/** What has no name in text is not listed: neither the kubelet nor a runtime made it. It goes with its directory. */
+/** Skips names that are not UTF-8: neither the kubelet nor a runtime makes them. They are removed with their directory. */
 const named = (entries: readonly Dirent<Buffer>[]): readonly Named[] =>
   entries.flatMap((entry) => {
     const name = textOf(entry.name);
@@ -98,7 +98,7 @@ const named = (entries: readonly Dirent<Buffer>[]): readonly Named[] =>
   });
 
 function entryOf(path: string, { size, mtimeMs: exactMs }: Stats, target: string | undefined): LogEntry {
-  // Rounded up, so that nothing looks older than it is, and a snapshot, which has milliseconds, says the same.
+  // Rounded up, so that no file seems older than it is, and to milliseconds, as in a snapshot.
   const mtimeMs = Math.ceil(exactMs);
   return target === undefined ? { path, bytes: size, mtimeMs } : { path, bytes: 0, mtimeMs, target };
 }
@@ -109,7 +109,7 @@ export interface LogEntry {
   readonly path: string;
   readonly bytes: number;
   readonly mtimeMs: number;
-  /** Set for a link: where it leads, absolute or relative to its directory. */
+  /** The target of a link, absolute or relative to its directory. */
   readonly target?: string | undefined;
 }
 
@@ -118,13 +118,13 @@ export interface LogListing {
   readonly entries: readonly LogEntry[];
   /** The directories right below the root of the pods, empty ones too. */
   readonly directories: readonly string[];
-  /** False: there is more than is listed, so nothing may be concluded from what is missing. */
+  /** False = the list is incomplete: a missing entry may exist. */
   readonly complete: boolean;
 }
 
-/** Absolute paths, as the kubelet and the runtime know them: the targets of links are compared with them. */
+/** Absolute paths as on the node: the targets of links are compared with them. */
 export interface LogRoots {
-  /** `/var/log/pods`: a directory a pod, in it one a container. */
+  /** `/var/log/pods`: one directory per pod, in it one per container. */
   readonly pods: string;
   /** `/var/log/containers`: links to the current logs, one level. */
   readonly containers: string;

@@ -1,25 +1,25 @@
-import { listLogs, type LogListing, type LogRoots } from './list.ts';
+import { posix } from 'node:path';
 import { HeldDirectory, type Name } from './directory.ts';
-import { componentsBelow, lastOf, resolveLink } from './path.ts';
+import { listLogs, type LogListing, type LogRoots } from './list.ts';
 
 /**
- * The container logs of this node. Paths are absolute and must lie below their root; what is missing counts as removed. No link is ever
- * followed and no mount point crossed: such a removal rejects.
+ * The container logs of this node. Paths are absolute and must be below their root; a missing file counts as removed. A removal never
+ * follows a link and never crosses a mount point: it rejects. Removals return the size of the removed files in bytes.
  */
 export interface NodeLogs {
   readonly roots: LogRoots;
   list(signal: AbortSignal): Promise<LogListing>;
-  /** A pod's whole log directory; answers the bytes that its files had. */
+  /** Removes a pod's whole log directory. */
   removeDirectory(path: string, signal: AbortSignal): Promise<number>;
-  /** A rotated log: never a name that ends in `.log`. */
+  /** Removes a rotated log: never a name that ends in `.log`. */
   removeRotated(path: string, signal: AbortSignal): Promise<number>;
-  /** The log of a container and all its rotations: every name in its directory that begins as it (pkg/kubelet/kuberuntime/kuberuntime_container.go, removeContainerLog), literally. */
+  /** Removes the log of a container and all its rotations: every name in its directory with this literal prefix (pkg/kubelet/kuberuntime/kuberuntime_container.go, removeContainerLog). */
   removeContainerLog(path: string, signal: AbortSignal): Promise<number>;
-  /** Only a link below the root of the containers that leads to nothing below the root of the pods; false = it is none, or there is none. */
+  /** Removes a link below the root of the containers whose target below the root of the pods is missing; false = it is no such link. */
   removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** Deeper than any log is: who nests further wants to keep us busy. */
+/** Deeper than any log: more levels are made on purpose. */
 const maxDepth = 32;
 
 /** NodeLogs on the local file system; Linux only. */
@@ -33,13 +33,13 @@ export class LocalLogs implements NodeLogs {
   }
 
   async list(signal: AbortSignal): Promise<LogListing> {
-    return doing('listing logs', () => listLogs(this.roots, this.#maxEntries, signal));
+    return wrapped('listing logs', () => listLogs(this.roots, this.#maxEntries, signal));
   }
 
   async removeDirectory(path: string, signal: AbortSignal): Promise<number> {
-    return doing(`removing log directory ${path}`, async () => {
+    return wrapped(`removing log directory ${path}`, async () => {
       const components = componentsBelow(this.roots.pods, path);
-      if (components.length !== 1) throw new Error('it is no directory of a pod');
+      if (components.length !== 1) throw new Error('it is not the directory of a pod');
       const freed = await this.#below(this.roots.pods, components, (pod) =>
         removeTree(pod, maxDepth, signal),
       );
@@ -49,10 +49,10 @@ export class LocalLogs implements NodeLogs {
   }
 
   async removeRotated(path: string, signal: AbortSignal): Promise<number> {
-    return doing(`removing rotated log ${path}`, async () => {
+    return wrapped(`removing rotated log ${path}`, async () => {
       signal.throwIfAborted();
       const components = componentsBelow(this.roots.pods, path);
-      if (components.length !== 3 || path.endsWith('.log')) throw new Error('it is no rotated log');
+      if (components.length !== 3 || path.endsWith('.log')) throw new Error('it is not a rotated log');
       const name = lastOf(components);
       const freed = await this.#below(this.roots.pods, components.slice(0, -1), (directory) =>
         removeFile(directory, name),
@@ -62,9 +62,9 @@ export class LocalLogs implements NodeLogs {
   }
 
   async removeContainerLog(path: string, signal: AbortSignal): Promise<number> {
-    return doing(`removing container log ${path}`, async () => {
+    return wrapped(`removing container log ${path}`, async () => {
       const components = componentsBelow(this.roots.pods, path);
-      if (components.length < 2) throw new Error('it is no log of a container');
+      if (components.length < 2) throw new Error('it is not the log of a container');
       const freed = await this.#below(this.roots.pods, components.slice(0, -1), (directory) =>
         removePrefixed(directory, lastOf(components), signal),
       );
@@ -73,22 +73,23 @@ export class LocalLogs implements NodeLogs {
   }
 
   async removeBrokenLink(path: string, signal: AbortSignal): Promise<boolean> {
-    return doing(`removing log link ${path}`, async () => {
+    return wrapped(`removing log link ${path}`, async () => {
       signal.throwIfAborted();
       const components = componentsBelow(this.roots.containers, path);
-      if (components.length !== 1) throw new Error('it is no link of a container');
+      if (components.length !== 1) throw new Error('it is not a link of a container');
       const name = lastOf(components);
       const removed = await this.#below(this.roots.containers, [], async (root) => {
         const stat = await root.stat(name);
         const target = stat?.isSymbolicLink() === true ? await root.linkTarget(name) : undefined;
-        if (target === undefined || !(await this.#isMissing(resolveLink(path, target)))) return false;
+        if (target === undefined) return false;
+        if (!(await this.#isMissing(posix.resolve(posix.dirname(path), target)))) return false;
         return root.unlink(name);
       });
       return removed ?? false;
     });
   }
 
-  /** Only what lies below the root of the pods can be judged: other directories may exist on the node and not here. */
+  /** Never true for a target outside the root of the pods: such a directory may exist on the node and not in this container. */
   async #isMissing(target: string): Promise<boolean> {
     if (!target.startsWith(`${this.roots.pods}/`)) return false;
     const components = componentsBelow(this.roots.pods, target);
@@ -100,11 +101,11 @@ export class LocalLogs implements NodeLogs {
     return stat === undefined;
   }
 
-  /** Opens one directory after the other below the root; undefined = one of them is missing. */
+  /** Opens one directory after the other below the root and runs `action` on the last; undefined = one of them is missing. */
   async #below<T>(
     root: string,
     components: readonly string[],
-    act: (directory: HeldDirectory) => Promise<T>,
+    action: (directory: HeldDirectory) => Promise<T>,
   ): Promise<T | undefined> {
     let held = await HeldDirectory.root(root);
     for (const name of components) {
@@ -113,16 +114,27 @@ export class LocalLogs implements NodeLogs {
       held = await parent.child(name).finally(() => parent.close());
     }
     const last = held;
-    return last === undefined ? undefined : act(last).finally(() => last.close());
+    return last === undefined ? undefined : action(last).finally(() => last.close());
   }
 }
 
-async function doing<T>(what: string, act: () => Promise<T>): Promise<T> {
+/** The names on the way from the root to the path. Throws for a path that is not below the root, and for `..`. */
+function componentsBelow(root: string, path: string): readonly string[] {
+  const prefix = `${root}/`;
+  const components = path.startsWith(prefix) ? path.slice(prefix.length).split('/') : [];
+  if (components.length === 0 || components.some((name) => name === '' || name === '.' || name === '..'))
+    throw new Error(`refusing ${JSON.stringify(path)}: it is not below ${root}`);
+  return components;
+}
+
+const lastOf = (components: readonly string[]): string => components.at(-1) ?? '';
+
+async function wrapped<T>(message: string, action: () => Promise<T>): Promise<T> {
   try {
-    return await act();
+    return await action();
   } catch (cause) {
     if (cause instanceof Error && cause.name === 'AbortError') throw cause;
-    throw new Error(what, { cause });
+    throw new Error(message, { cause });
   }
 }
 

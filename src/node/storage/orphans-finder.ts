@@ -8,7 +8,7 @@ import {
   planUnclaimed,
   type OrphanPaths,
   type OrphansFound,
-  type PodWitnesses,
+  type KnownPods,
 } from './orphans.ts';
 import { diskUsage, readMountpoints } from './usage.ts';
 import { within } from '../disk/within.ts';
@@ -16,19 +16,19 @@ import { within } from '../disk/within.ts';
 interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
-  /** Entries that one look may count, over all orphans. */
+  /** Entries that one search may count, over all orphans. */
   readonly maxEntries?: number;
 }
 
-/** A look takes milliseconds where there are no orphans; this is for a node that is full of them, or a disk that hangs. */
+/** A search takes milliseconds if there are no orphans; this is for a node full of them, or a disk that hangs. */
 const timeoutMs = 60_000;
 const defaultMaxEntries = 20_000;
 
-/** Finds what is left of pods that nobody knows. It removes nothing. */
+/** Finds resources of unknown pods. It removes nothing. */
 export class OrphanFinder {
   readonly #options: OrphanFinderOptions;
   #before: OrphanPaths | undefined;
-  /** Kept while I/O is under way, also when nobody waits for it any more. */
+  /** Reads under way, also after a timeout. */
   #pending = 0;
 
   constructor(options: OrphanFinderOptions) {
@@ -36,28 +36,30 @@ export class OrphanFinder {
   }
 
   /**
-   * What was unclaimed both in the last look and in this one; undefined in the first look, and while the pods are not known.
-   * The witnesses are asked after the listing, so that a pod that has just come is known when its directory is seen.
+   * Returns the resources that were unclaimed in the last search and are now; undefined in the first search, and while the pods are not known.
+   * `readPods` is called after the listing, so that a new pod is known when its directory is listed.
    */
   async find(
-    ask: (signal: AbortSignal) => Promise<PodWitnesses | undefined>,
+    readPods: (signal: AbortSignal) => Promise<KnownPods | undefined>,
     signal: AbortSignal,
   ): Promise<OrphansFound | undefined> {
-    if (this.#pending > 0) throw new Error('looking for orphans: the last look hangs still');
-    const listed = await this.#patiently(listOrphanPlaces(this.#options.roots), signal);
-    const witnesses = await ask(signal);
-    if (witnesses === undefined) return undefined;
-    const unclaimed = planUnclaimed(listed, knownPodUids(witnesses));
+    if (this.#pending > 0) throw new Error('searching orphaned resources: the last search still hangs');
+    const listed = await this.#withDeadline(listOrphanPlaces(this.#options.roots), signal);
+    const pods = await readPods(signal);
+    if (pods === undefined) return undefined;
+    const unclaimed = planUnclaimed(listed, knownPodUids(pods));
     const before = this.#before;
     this.#before = unclaimed;
-    return before && (await this.#patiently(this.#measure(planOrphans(unclaimed, before), signal), signal));
+    return (
+      before && (await this.#withDeadline(this.#measure(planOrphans(unclaimed, before), signal), signal))
+    );
   }
 
-  #patiently<T>(looking: Promise<T>, signal: AbortSignal): Promise<T> {
+  #withDeadline<T>(reading: Promise<T>, signal: AbortSignal): Promise<T> {
     const { deadline = () => AbortSignal.timeout(timeoutMs) } = this.#options;
-    const late = (): Error => new Error('looking for orphans: no answer, a disk hangs');
+    const late = (): Error => new Error('searching orphaned resources: no response, a disk hangs');
     this.#pending += 1;
-    const counted = looking.finally(() => {
+    const counted = reading.finally(() => {
       this.#pending -= 1;
     });
     return within(counted, { deadline: deadline(), late }, signal);
@@ -104,7 +106,7 @@ async function chargedMemory(cgroups: readonly string[]): Promise<CountAndBytes>
   return { count: cgroups.length, bytes };
 }
 
-/** 0 where memory is not counted, or the cgroup is gone meanwhile. */
+/** Returns 0 if memory is not counted, or the cgroup is gone meanwhile. */
 async function memoryOf(cgroup: string): Promise<number> {
   for (const file of memoryFiles) {
     const bytes = Number(await readFile(join(cgroup, file), 'utf8').catch(() => undefined));

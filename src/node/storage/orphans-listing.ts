@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 import type { OrphanPaths } from './orphans.ts';
 
-/** Where a node keeps what belongs to its pods. */
+/** Directories of a node with resources of pods. */
 export interface OrphanRoots {
   /** `pods` below the kubelet's root directory. */
   readonly podDirectories: string;
@@ -12,10 +12,10 @@ export interface OrphanRoots {
   readonly cgroups: string;
 }
 
-/** No kubelet runs a tenth of that; what is beyond is not looked at. */
+/** Ten times the pods of a full node; further entries are ignored. */
 const maxEntries = 5_000;
 
-/** Lists the directories of each place; a place that is not there is undefined, one that may not be read rejects. */
+/** Lists the directories of each place; undefined = the place does not exist. Rejects for a place that cannot be read. */
 export async function listOrphanPlaces(roots: OrphanRoots): Promise<OrphanPaths> {
   return {
     podDirectories: await directoriesIn(roots.podDirectories),
@@ -38,7 +38,7 @@ async function directoriesIn(path: string): Promise<readonly string[] | undefine
   }
 }
 
-/** cgroup v2 has one tree; of the trees of v1 any that the kubelet uses will do, and the one that counts memory is best. */
+/** cgroup v2 has one tree; of the trees of v1 any that the kubelet uses will do, preferably the one that counts memory. */
 const trees = ['', 'memory', 'pids', 'systemd'];
 
 async function podCgroups(root: string): Promise<readonly string[] | undefined> {
@@ -51,7 +51,7 @@ async function podCgroups(root: string): Promise<readonly string[] | undefined> 
   return undefined;
 }
 
-/** The kubelet's own cgroup above may be there too (`--cgroup-root`, as kind sets it). */
+/** Also below the kubelet's own cgroup (`--cgroup-root`, as kind sets it). */
 async function kubepods(tree: string): Promise<readonly string[]> {
   const top = (await directoriesIn(tree)) ?? [];
   const nested = await childrenOf(top.filter((path) => /\/kubelet(\.slice)?$/.test(path)));

@@ -1,25 +1,25 @@
 import type { CountAndBytes, NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 
-/** Where something of a pod may be left on a node. */
+/** Places of a node with resources of pods. */
 const orphanPlaces = ['podDirectories', 'logDirectories', 'podCgroups'] as const;
 export type OrphanPlace = (typeof orphanPlaces)[number];
 
 /** Paths by place; a place that cannot be read is undefined, which is not the same as empty. */
 export type OrphanPaths = Readonly<Record<OrphanPlace, readonly string[] | undefined>>;
 
-/** What is left of pods that neither the API server nor the runtime knows, as far as it was looked for. */
+/** Resources of pods that neither the API server nor the runtime knows; undefined = the place was not searched. */
 export type OrphansFound = Readonly<Record<OrphanPlace, CountAndBytes | undefined>>;
 
-/** Who knows which pods there are: the API server, and the runtime. */
-export interface PodWitnesses {
+/** The pods that the API server and the runtime know. */
+export interface KnownPods {
   readonly pods: Iterable<Pick<NodePod, 'uid' | 'configHash'>>;
   readonly sandboxes: readonly Pick<RuntimeSandbox, 'podUid'>[];
   readonly containers: readonly Pick<RuntimeContainer, 'labels'>[];
 }
 
-/** The UIDs of all pods that anyone knows, static pods under the UID that their directories have. */
-export function knownPodUids({ pods, sandboxes, containers }: PodWitnesses): ReadonlySet<string> {
+/** The UIDs of all known pods; for a static pod also the UID in the names of its directories. */
+export function knownPodUids({ pods, sandboxes, containers }: KnownPods): ReadonlySet<string> {
   const known = new Set<string>();
   for (const { uid, configHash } of pods) known.add(uid).add(configHash ?? uid);
   for (const { podUid } of sandboxes) known.add(podUid);
@@ -27,7 +27,7 @@ export function knownPodUids({ pods, sandboxes, containers }: PodWitnesses): Rea
   return known;
 }
 
-/** Of all listed paths those whose name holds the UID of a pod that is not known; a name that holds none is somebody else's. */
+/** Selects the paths whose name has the UID of an unknown pod. A name without a UID does not belong to a pod. */
 export function planUnclaimed(listed: OrphanPaths, known: ReadonlySet<string>): OrphanPaths {
   const unclaimed = (place: OrphanPlace): readonly string[] | undefined =>
     listed[place]?.filter((path) => {
@@ -37,7 +37,7 @@ export function planUnclaimed(listed: OrphanPaths, known: ReadonlySet<string>): 
   return byPlace(unclaimed);
 }
 
-/** What was unclaimed the last time too: between the end of a pod and the kubelet's clean-up everything is, for a while. */
+/** Selects the paths that were unclaimed the last time too: right after the end of a pod its resources are unclaimed until the kubelet removes them. */
 export function planOrphans(unclaimed: OrphanPaths, before: OrphanPaths): OrphanPaths {
   return byPlace((place) => {
     const then = before[place];
@@ -45,7 +45,6 @@ export function planOrphans(unclaimed: OrphanPaths, before: OrphanPaths): Orphan
   });
 }
 
-/** One value for each place. */
 function byPlace<T>(make: (place: OrphanPlace) => T): Readonly<Record<OrphanPlace, T>> {
   const [podDirectories, logDirectories, podCgroups] = orphanPlaces;
   return {
@@ -61,14 +60,14 @@ const uidIn: Readonly<Record<OrphanPlace, (name: string) => string | undefined>>
   podCgroups: uidOfCgroup,
 };
 
-/** The UIDs of the API server, and the hashes that the kubelet gives to static pods. */
+/** The UIDs of the API server, and the kubelet's hashes for static pods. */
 const uidForm = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})$/;
 
 function asUid(text: string): string | undefined {
   return uidForm.test(text) ? text : undefined;
 }
 
-/** `pod<uid>`; with systemd `kubepods-burstable-pod<uid>.slice`, dashes of the UID written as underscores. */
+/** `pod<uid>`; with systemd `kubepods-burstable-pod<uid>.slice`, with underscores for the dashes of the UID. */
 function uidOfCgroup(name: string): string | undefined {
   const uid = /(?:^|-)pod([0-9a-f_-]+)(?:\.slice)?$/.exec(name)?.[1];
   return uid === undefined ? undefined : asUid(uid.replaceAll('_', '-'));

@@ -2,24 +2,36 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { errorCode } from '../../runtime/errors.ts';
-import { SnapshotOwners, type OwnersRuntime } from './snapshots-owners.ts';
-import { planSurplus, type SnapshotLook, type SnapshotsFound } from './snapshots.ts';
 import { within } from '../disk/within.ts';
+import { SnapshotOwners, type OwnersRuntime } from './snapshots-owners.ts';
+
+/** Snapshots without an owner. */
+export interface SnapshotsFound {
+  readonly count: number;
+}
+
+/** The snapshots of a runtime at one time. */
+export interface SnapshotState {
+  /** The names of their directories; a runtime never uses a name twice. */
+  readonly directories: ReadonlySet<string>;
+  /** Everything that should have a snapshot, each with a unique name. */
+  readonly owners: ReadonlySet<string>;
+}
 
 interface SnapshotFinderOptions {
   readonly runtime: OwnersRuntime & Pick<ContainerRuntime, 'fileSystems'>;
   readonly deadline?: () => AbortSignal;
 }
 
-/** One directory, read in milliseconds; a disk that takes longer hangs. */
+/** One directory is read in milliseconds; a disk that needs longer hangs. */
 const timeoutMs = 30_000;
 
-/** Counts the snapshots of containerd's overlayfs that have no owner. It removes nothing, and needs no more than to read one directory. */
+/** Counts the snapshots of containerd's overlayfs that have no owner. It removes nothing, and only needs to read one directory. */
 export class SnapshotFinder {
   readonly #options: SnapshotFinderOptions;
   readonly #owners: SnapshotOwners;
-  #before: SnapshotLook | undefined;
-  /** Kept while the disk is read, also when nobody waits for it any more. */
+  #before: SnapshotState | undefined;
+  /** True while the disk is read, also after a timeout. */
   #pending = false;
 
   constructor(options: SnapshotFinderOptions) {
@@ -28,37 +40,37 @@ export class SnapshotFinder {
   }
 
   /**
-   * What had no owner in the last look and in this one; undefined in the first look, with another runtime or snapshotter, where the directory may
-   * not be read, and as long as the runtime does not say which layers its images have.
+   * Counts the snapshots that had no owner in the last search and have none now. Returns undefined in the first search, with another runtime or
+   * snapshotter, if the directory cannot be read, and while the runtime does not report the layers of its images.
    */
   async find(signal: AbortSignal): Promise<SnapshotsFound | undefined> {
-    if (this.#pending) throw new Error('looking for snapshots: the last look hangs still');
+    if (this.#pending) throw new Error('searching snapshots: the last search still hangs');
     const directories = await this.#directories(signal);
-    // After the directories: what is made meanwhile then has an owner too many rather than one too few.
+    // After the directories: a snapshot that is made meanwhile then adds an owner, never a directory without one.
     const owners = directories && (await this.#owners.list(signal));
     if (directories === undefined || owners === undefined) return undefined;
-    const look = { directories, owners };
+    const now = { directories, owners };
     const before = this.#before;
-    this.#before = look;
-    return before && { count: planSurplus(look, before) };
+    this.#before = now;
+    return before && { count: planSurplus(now, before) };
   }
 
   async #directories(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     const [first, ...more] = (await this.#options.runtime.fileSystems(signal)).images;
-    // With a second snapshotter nobody could say in which of them an image has its layers.
+    // With a second snapshotter it is not known which of them has the layers of an image.
     if (first === undefined || more.length > 0 || !isOverlayfs(first.mountpoint)) return undefined;
     const { deadline = () => AbortSignal.timeout(timeoutMs) } = this.#options;
-    const late = (): Error => new Error('looking for snapshots: no answer, the disk hangs');
+    const late = (): Error => new Error('searching snapshots: no response, the disk hangs');
     return within(this.#read(join(first.mountpoint, 'snapshots')), { deadline: deadline(), late }, signal);
   }
 
   async #read(path: string): Promise<ReadonlySet<string> | undefined> {
     this.#pending = true;
     try {
-      // One that is being made has another name until it is whole.
+      // A snapshot that is being made has another name until it is complete.
       return new Set((await readdir(path)).filter((name) => /^\d+$/.test(name)));
     } catch (err) {
-      if (isOutOfSight(errorCode(err))) return undefined;
+      if (isInaccessible(errorCode(err))) return undefined;
       throw new Error(`listing ${path}`, { cause: err });
     } finally {
       this.#pending = false;
@@ -70,6 +82,22 @@ export class SnapshotFinder {
 const isOverlayfs = (mountpoint: string): boolean =>
   /\/io\.containerd\.snapshotter\.v1\.overlayfs\/?$/.test(mountpoint);
 
-/** Not mounted into our container, or not for us to read. */
-const isOutOfSight = (code: string | undefined): boolean =>
+/** Not mounted into our container, or not readable. */
+const isInaccessible = (code: string | undefined): boolean =>
   code === 'ENOENT' || code === 'EACCES' || code === 'EPERM';
+
+/**
+ * Returns how many snapshots at least have no owner. Directory names do not show their owner, so snapshots can only be counted: the minimum of
+ * both searches and of what existed in both, because pulls and removals happen between the searches.
+ */
+export function planSurplus(now: SnapshotState, before: SnapshotState): number {
+  const lasting = {
+    directories: inBoth(now.directories, before.directories),
+    owners: inBoth(now.owners, before.owners),
+  };
+  const surplus = [now, before, lasting].map(({ directories, owners }) => directories.size - owners.size);
+  return Math.max(0, Math.min(...surplus));
+}
+
+const inBoth = (some: ReadonlySet<string>, others: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set([...some].filter((one) => others.has(one)));

@@ -3,24 +3,24 @@ import { lstat, opendir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../runtime/errors.ts';
 
-/** What a directory takes on its disk. */
+/** Disk usage of a directory. */
 interface Usage {
   readonly bytes: number;
   readonly entries: number;
-  /** False = a lower bound: there were more entries than allowed, or some that may not be read. */
+  /** False = a lower bound: there are more entries than allowed, or some that cannot be read. */
   readonly complete: boolean;
 }
 
 interface UsageBounds {
   readonly maxEntries: number;
-  /** Never touched: one that hangs would hold us for ever. */
+  /** Never touched: one that hangs would block us for ever. */
   readonly mountpoints: ReadonlySet<string>;
 }
 
 /** lstat counts in these, whatever the file system's blocks are. */
 const blockBytes = 512;
 
-/** Adds up a directory as du does: allocated bytes, a file with several names once, no link followed, no other file system entered. */
+/** Measures a directory as du does: allocated bytes, a file with several names once, without following links or entering other file systems. */
 export async function diskUsage(root: string, bounds: UsageBounds, signal: AbortSignal): Promise<Usage> {
   const walk = new Walk(bounds);
   await walk.run(root, signal);
@@ -65,7 +65,7 @@ class Walk implements Usage {
     if ((await this.#visit(path)) && entry.isDirectory()) this.#todo.push(path);
   }
 
-  /** True when it is ours to count. */
+  /** Counts an entry; false = it does not belong to the directory, or is counted already. */
   async #visit(path: string): Promise<boolean> {
     if (this.#bounds.mountpoints.has(path)) return false;
     const stats = await this.#tried(lstat(path));
@@ -85,7 +85,7 @@ class Walk implements Usage {
     return false;
   }
 
-  /** What is gone meanwhile takes no space; what may not be read takes an unknown one. */
+  /** An entry that is gone meanwhile uses no space; one that cannot be read makes the result a lower bound. */
   async #tried<T>(reading: Promise<T>): Promise<T | undefined> {
     try {
       return await reading;
@@ -96,13 +96,13 @@ class Walk implements Usage {
   }
 }
 
-/** Every path that something is mounted on, as this process sees it. */
+/** Returns all mount points of this process. */
 export async function readMountpoints(file = '/proc/self/mountinfo'): Promise<ReadonlySet<string>> {
   const text = await readFile(file, 'utf8');
   return new Set(text.split('\n').flatMap((line) => mountpointOf(line)));
 }
 
-/** The fifth field; blanks and backslashes stand there as octal numbers. */
+/** The fifth field, with blanks and backslashes as octal numbers. */
 function mountpointOf(line: string): readonly string[] {
   const path = line.split(' ')[4];
   if (path === undefined) return [];

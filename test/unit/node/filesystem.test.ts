@@ -58,7 +58,7 @@ test('a mount that hangs is given up on, and not asked again while it hangs', as
   });
   for (let i = 0; i < 3; i += 1)
     await expect(statFs('/nfs', never)).rejects.toMatchObject({
-      cause: { message: 'no answer, the mount hangs' },
+      cause: { message: 'no response, the mount hangs' },
     });
   expect(asked).toBe(1);
 });

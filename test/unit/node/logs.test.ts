@@ -161,7 +161,9 @@ describe.skipIf(process.platform !== 'linux')('logs on a Linux file system', () 
     file(inPod('main', '0.log'));
     file(join(elsewhere, 'x'));
     const path = name.startsWith('/') ? name : `${pods}/${name}`;
-    expect(await causeOf(logs.removeDirectory(path, never))).toMatch(/refusing|it is no directory of a pod/);
+    expect(await causeOf(logs.removeDirectory(path, never))).toMatch(
+      /refusing|it is not the directory of a pod/,
+    );
     expect(existsSync(inPod('main', '0.log'))).toBe(true);
     expect(existsSync(join(elsewhere, 'x'))).toBe(true);
   });
@@ -179,7 +181,7 @@ describe.skipIf(process.platform !== 'linux')('logs on a Linux file system', () 
 
   test('the live log is never removed as a rotated one', async () => {
     const live = file(inPod('main', '0.log'));
-    expect(await causeOf(logs.removeRotated(live, never))).toContain('it is no rotated log');
+    expect(await causeOf(logs.removeRotated(live, never))).toContain('it is not a rotated log');
     expect(existsSync(live)).toBe(true);
   });
 

@@ -185,7 +185,7 @@ describe('on a disk', () => {
   test('a look that takes too long is given up', async () => {
     const finder = new OrphanFinder({ roots: roots(), deadline: () => AbortSignal.abort() });
     await expect(finder.find(() => Promise.resolve(undefined), never)).rejects.toThrow(
-      'no answer, a disk hangs',
+      'no response, a disk hangs',
     );
   });
 

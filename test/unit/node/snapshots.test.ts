@@ -2,15 +2,18 @@ import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SnapshotFinder } from '../../../src/node/storage/snapshots-finder.ts';
-import { SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
-import { chainIds, planSurplus, type SnapshotLook } from '../../../src/node/storage/snapshots.ts';
+import {
+  planSurplus,
+  SnapshotFinder,
+  type SnapshotState,
+} from '../../../src/node/storage/snapshots-finder.ts';
+import { chainIds, SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
 import { container, FakeRuntime, image, sandbox } from '../../fakes/runtime.ts';
 
 const never = new AbortController().signal;
 const diff = (digit: string): string => `sha256:${digit.repeat(64)}`;
 /** Directories and owners, each a letter or a digit. */
-const look = (directories: string, owners: string): SnapshotLook => ({
+const look = (directories: string, owners: string): SnapshotState => ({
   directories: new Set(directories),
   owners: new Set(owners),
 });
@@ -199,6 +202,6 @@ describe('on a disk', () => {
     make('1');
     const { runtime } = finding(root);
     const finder = new SnapshotFinder({ runtime, deadline: () => AbortSignal.abort() });
-    await expect(finder.find(never)).rejects.toThrow('no answer, the disk hangs');
+    await expect(finder.find(never)).rejects.toThrow('no response, the disk hangs');
   });
 });

@@ -7,7 +7,7 @@ import type { NodePod } from '../../../../src/api/report/node-pass.ts';
 import { ReportManager, type ReportDeps } from '../../../../src/agent/report/manager.ts';
 import { reportMetrics } from '../../../../src/agent/report/metrics.ts';
 import type { NodeReports } from '../../../../src/kube/actions/node-report.ts';
-import type { PodWitnesses } from '../../../../src/node/storage/orphans.ts';
+import type { KnownPods } from '../../../../src/node/storage/orphans.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
@@ -43,7 +43,7 @@ function bed(over: Partial<ReportDeps> = {}) {
   const clock = new FakeClock();
   const registry = new Registry();
   const log = new RecordingLogger();
-  const asked: (PodWitnesses | undefined)[] = [];
+  const asked: (KnownPods | undefined)[] = [];
   const manager = new ReportManager({
     node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
     governance: () => governed(),
