@@ -33,7 +33,7 @@ export async function runAgent(config: AgentConfig): Promise<number> {
   const metrics = agentMetrics(registry);
   const cluster = await connect(config, metrics.call);
   log.info({ version, revision, cluster: cluster.source, node: config.nodeName }, 'starting agent');
-  await lookAhead({ config, cluster, log }, stop);
+  await checkAccess({ config, cluster, log }, stop);
   if (!stop.aborted) await new Agent({ config, cluster, registry, metrics, log }, stop).run();
   cluster.close();
   log.info({}, 'stopped agent');
@@ -48,13 +48,13 @@ interface Base {
   readonly log: Logger;
 }
 
-/** Rejects with what a person must mend; an API server that is away is waited for: the network of a node may need its agents first. */
-async function lookAhead(
+/** Rejects if the agent lacks a permission. An unreachable API server is no error: the network of a node may need its agents first. */
+async function checkAccess(
   { config, cluster, log }: Pick<Base, 'config' | 'cluster' | 'log'>,
   stop: AbortSignal,
 ): Promise<void> {
   const { nodeName } = config;
-  // Whether it may is all that is asked, and by as many agents as start at once: of no version, so from the API server's memory, and hardly a pod has such a name.
+  // Only the permission matters: version 0 is served from the API server's memory, and hardly any pod has the name of its node.
   const ofNode = (fieldSelector: string) => ({ fieldSelector, resourceVersion: '0' });
   const needed = [
     { path: '/api/v1/nodes', query: ofNode(`metadata.name=${nodeName}`) },
@@ -73,8 +73,8 @@ async function lookAhead(
 const isAway = ({ status }: PreflightError): boolean =>
   status === undefined || status === 429 || status >= 500;
 
-/** Of the 5 s that a stop may take: what has begun to be removed, then the report of it (Events have 3 s meanwhile). */
-const lastActMs = 1_500;
+/** Parts of the 5 s that a stop may take: removals that have begun, then their report (Events have 3 s meanwhile). */
+const lastRemovalsMs = 1_500;
 const lastReportMs = 1_500;
 
 /** The parts of a running agent. */
@@ -85,7 +85,7 @@ class Agent {
   readonly #caches: AgentCaches;
   readonly #recorder: EventRecorder;
   readonly #state: StateDirectory;
-  #runtimeTrouble: () => string | undefined = () => 'no socket looked for yet';
+  #runtimeTrouble: () => string | undefined = () => 'no socket searched yet';
 
   constructor(base: Base, stop: AbortSignal) {
     const { config, cluster, metrics, log } = base;
@@ -151,7 +151,9 @@ class Agent {
     });
     this.#runtimeTrouble = () => watch.check();
     const units = this.#units(counted, watch);
-    await this.#patiently(this.#loops.run({ ...units, runtime: (signal) => watch.look(signal) }, this.#stop));
+    await this.#untilStopped(
+      this.#loops.run({ ...units, runtime: (signal) => watch.look(signal) }, this.#stop),
+    );
     // Events are flushed meanwhile.
     writing.abort();
     await units.report(AbortSignal.timeout(lastReportMs)).catch((err: unknown) => {
@@ -174,8 +176,8 @@ class Agent {
     });
   }
 
-  /** A removal that has begun is waited for, but not for as long as a runtime that hangs would take. */
-  async #patiently(loops: Promise<void>): Promise<void> {
+  /** Waits for the end of removals that have begun, but not for a runtime that hangs. */
+  async #untilStopped(loops: Promise<void>): Promise<void> {
     const ended = new AbortController();
     const late = afterStop(this.#stop, ended.signal);
     const outcome = await Promise.race([loops.then(() => 'ended'), late]);
@@ -184,13 +186,13 @@ class Agent {
   }
 }
 
-/** Resolves so long after the stop. */
+/** Resolves `lastRemovalsMs` after the stop. */
 async function afterStop(stop: AbortSignal, ended: AbortSignal): Promise<void> {
   if (!stop.aborted) await once(stop, 'abort', { signal: ended }).catch(() => undefined);
-  await clock.sleep(lastActMs, ended);
+  await clock.sleep(lastRemovalsMs, ended);
 }
 
-/** Answered from the runtime's memory. */
+/** The runtime responds to these calls from its memory. */
 const statusMs = 10_000;
 
 function eventRecorder({ config, cluster, metrics, log }: Base): EventRecorder {

@@ -11,13 +11,13 @@ import { Governor } from './governor.ts';
 import { Edge, Trusted } from '../controller/cache-views.ts';
 
 export interface AgentCaches {
-  /** What may be done on the node now; NodeUnknown while a watch does not work or there is no such node. */
+  /** The policy that governs the node now; NodeUnknown while a watch does not work or the node does not exist. */
   governance(): NodeGovernance;
-  /** The pods bound to the node; undefined while they are not known for sure. */
+  /** The pods bound to the node; undefined while their watch does not work. */
   pods(): readonly StoragePod[] | undefined;
-  /** undefined while there is no such node, as far as is known. */
+  /** undefined while the watch does not work or the node does not exist. */
   node(): NodeFacts | undefined;
-  /** One readiness check a cache. */
+  /** One readiness check per cache. */
   readonly checks: readonly Check[];
   /** Keeps all of them current until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -25,23 +25,23 @@ export interface AgentCaches {
 
 interface AgentCachesDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly nodeName: string;
-  /** All is known for the first time or again, or what may be done changed. */
+  /** Called when all caches are synced, for the first time or again, and when policies or the node's policy changed. */
   readonly onNews: () => void;
 }
 
-/** The three watches the agent lives on: every policy, its own node, and the pods bound to that. */
+/** The three watches of the agent: all policies, its own node, and the pods bound to it. */
 export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const { nodeName, onNews } = deps;
   const policySet = new PolicySet();
   const policies = watched(deps, jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
     const isNews = policySet.update([...policies.reflector.items.values()].map(({ object }) => object));
-    look(isNews);
+    update(isNews);
   });
   const nodes = watched(deps, nodesResource({ name: nodeName }), () => {
-    look(false);
+    update(false);
   });
   const pods = watched(deps, nodePodsResource(nodeName), () => {
-    look(false);
+    update(false);
   });
   const ready = new Edge(() => [policies, nodes, pods].every(({ view }) => view.synced), onNews);
   const governor = new Governor(nodeName, deps.log);
@@ -50,9 +50,9 @@ export function agentCaches(deps: AgentCachesDeps): AgentCaches {
   const node = (): NodeFacts | undefined => (nodes.view.synced ? found() : undefined);
   const governance = (): NodeGovernance =>
     governNode(policies.view.synced ? policySet.ranked : undefined, node());
-  const look = (isNews: boolean): void => {
+  const update = (isNews: boolean): void => {
     ready.look();
-    // While a watch does not work nothing changes but that.
+    // A watch that stops working is no change of the policy.
     const changed = policies.view.synced && nodes.view.synced && governor.changed(governance());
     if (changed || isNews) onNews();
   };
@@ -81,12 +81,12 @@ function watched<T extends Identified>(
   resource: Resource<T>,
   onChange: () => void,
 ): Watched<T> {
-  // One node, its pods, a few policies: asked for by each agent, so answered from memory.
+  // One node, its pods, and a few policies: lists that the API server serves to every agent from memory.
   const reflector = new Reflector<T>({ ...deps, resource, onChange, pageSize: 'all' });
   return { reflector, view: new Trusted(reflector) };
 }
 
-/** `trouble` is asked once the cache is complete. */
+/** `trouble` is called while the cache is synced. */
 function syncCheck(
   name: string,
   { reflector }: Pick<Watched<Identified>, 'reflector'>,

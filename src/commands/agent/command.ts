@@ -13,12 +13,12 @@ import { duration, LenientCommand, onOff, type OptionsOf } from '../cli/option.t
 import type { Load, System } from '../cli/system.ts';
 
 /**
- * What keeps Node small (docs/benchmarks.md): a heap that grows slowly, and no compilers: with two passes in a few minutes they would
- * not pay for the memory that their code takes.
+ * Flags that keep Node small (docs/benchmarks.md): a heap that grows slowly, and no compilers: with two passes in a few minutes their code
+ * costs more memory than it saves time.
  */
 const heapFlags = '--max-semi-space-size=1 --max-old-space-size=64';
 export const memoryFlags = `${heapFlags} --optimize-for-size --no-sparkplug --no-maglev --no-turbofan`;
-/** One heap of C's allocator for all threads of Node instead of one for each. */
+/** One malloc heap for all threads of Node instead of one per thread. */
 export const memoryEnvironment = 'MALLOC_ARENA_MAX=1';
 
 const about = `Runs on one node, next to its container runtime. If the policy that governs the node is in mode Enforce, removes unused images when the disk fills up or they are old, and dead containers, sandboxes and logs of deleted pods. Warns about pods near their local storage limits, and requests evictions of pods above them from the controller. A policy in mode DryRun, the default, only counts and explains. Results are in the NodeGCReport of the node. Runs until SIGTERM or SIGINT.
@@ -76,7 +76,7 @@ export const agentOptions = () =>
 
 export type AgentConfig = ReturnType<typeof agentConfig>;
 
-/** The agent's settings, valid together; throws UsageError for what is not. */
+/** Returns the agent's settings; throws UsageError for an invalid combination. */
 export function agentConfig(options: OptionsOf<typeof agentOptions>, { env }: System) {
   const nodeName = nodeNameOf(options, env, 'agent');
   const problems = metricsSecurityProblems(options);
@@ -90,7 +90,7 @@ export function agentConfig(options: OptionsOf<typeof agentOptions>, { env }: Sy
     ...options,
     kube: kubeConfigSource(options, env),
     nodeName,
-    /** A path or a `unix://` URL; undefined = to be found. */
+    /** A path or a `unix://` URL; undefined = search. */
     criSocket: options.criSocket,
     runtimeRequestTimeoutMs: options.runtimeRequestTimeout,
     imageGcPeriodMs: options.imageGcPeriod,

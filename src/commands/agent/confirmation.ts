@@ -3,7 +3,7 @@ import { governNode } from '../../api/policy/node-governance.ts';
 import { PolicySet } from '../../api/policy/policy-set.ts';
 import { liveNode, type LiveNodeDeps } from '../../kube/actions/live-node.ts';
 
-/** What the API server says of the node now, past the caches: a watch may hide for minutes that it is dead. */
+/** Reads the node's policy and pods live, not from the caches: a watch may be dead for minutes before that is noticed. */
 export function nodeConfirmation(deps: LiveNodeDeps): ConfirmNode {
   const read = liveNode(deps);
   return async (signal) => {

@@ -3,21 +3,21 @@ import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import type { KubeletAccess } from '../cli/config.ts';
 
-interface AskedKubelet {
-  /** The node that it runs. */
+interface KubeletOfNode {
+  /** Name of the node. */
   readonly name: string;
   readonly kubelet: KubeletAccess;
 }
 
-/** Asks the kubelet of this node once, as the user of the cluster's kubeconfig; rejects with KubeletError. */
+/** Runs one request to the kubelet of this node, as the user of the cluster's kubeconfig; rejects with KubeletError. */
 export async function withKubelet<T>(
-  { name, kubelet }: AskedKubelet,
+  { name, kubelet }: KubeletOfNode,
   cluster: ClusterConnection,
-  ask: (kubelet: KubeletUsage) => Promise<T>,
+  request: (kubelet: KubeletUsage) => Promise<T>,
 ): Promise<T> {
   const usage = new KubeletUsage({ ...kubelet, nodeName: name, cluster, clock });
   try {
-    return await ask(usage);
+    return await request(usage);
   } finally {
     usage.close();
   }

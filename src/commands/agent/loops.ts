@@ -17,17 +17,16 @@ import {
 
 type Pass = (signal: AbortSignal) => Promise<void>;
 
-/** What the loops run. */
 export interface Passes {
   readonly containers: Pass;
   readonly images: Pass;
-  /** Looks at what pods use of local storage. */
+  /** Measures the local storage of pods. */
   readonly storage: Pass;
   /** Writes the report when it is due. */
   readonly report: Pass;
-  /** Whether a pod is to be evicted for which no report has asked yet: that one waits for no turn. */
+  /** Whether a pod must be evicted that no report requests yet: then the report is not delayed. */
   readonly isReportAwaited: () => boolean;
-  /** Asks the runtime whether it is there. */
+  /** Checks the container runtime. */
   readonly runtime: Pass;
 }
 
@@ -40,19 +39,19 @@ interface AgentLoopsDeps {
   readonly onResult: (loop: string, periodMs: number) => (result: PassResult) => void;
 }
 
-/** A pass that is silent for this many periods counts as dead; and never before it could have met the deadline of a call or two. */
+/** Liveness fails after this many periods without progress, but not before the deadlines of a few calls have passed. */
 const livePeriods = 3;
 const liveAtLeastMs = 10 * 60_000;
 const runtimePeriodMs = 10_000;
 const reportPeriodMs = 10_000;
 
-/** The loops of the agent. Passes over containers and images take turns, containers first: a dead container holds its image. */
+/** The loops of the agent. Passes over containers and images never overlap, containers first: a dead container holds its image. */
 export class AgentLoops {
   readonly #deps: AgentLoopsDeps;
   readonly #wakes = { containers: new Wake(), images: new Wake(), report: new Wake() };
   readonly #beats: Readonly<Record<'containers' | 'images' | 'storage', Heartbeat>>;
-  readonly #news: SpreadWake;
-  readonly #told: SpreadWake;
+  readonly #passSpread: SpreadWake;
+  readonly #reportSpread: SpreadWake;
   #hasReported = false;
   readonly #turns = new Turns();
   readonly #first: FirstDelays;
@@ -67,46 +66,46 @@ export class AgentLoops {
       storage: heartbeat('localstorage', localStoragePeriodMs, clock),
     };
     this.#first = firstDelays(containerGcPeriodMs, random());
-    this.#news = new SpreadWake({
+    this.#passSpread = new SpreadWake({
       ...{ clock, random },
       spreadMs: newsSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.containers, this.#wakes.images],
     });
-    this.#told = new SpreadWake({
+    this.#reportSpread = new SpreadWake({
       ...{ clock, random },
       spreadMs: loggedSpreadMs(containerGcPeriodMs),
       wakes: [this.#wakes.report],
     });
   }
 
-  /** For liveness. */
+  /** The liveness checks. */
   get heartbeats(): readonly Heartbeat[] {
     return Object.values(this.#beats);
   }
 
-  /** A pass of those that collect gets on; localstorage waits for nothing that takes so long. */
+  /** Progress of a pass over containers or images; passes over local storage are short. */
   beat(): void {
     this.#beats.containers.beat();
     this.#beats.images.beat();
   }
 
-  /** Something changed here that passes depend upon: they come soon. */
+  /** Wakes the passes soon, after a change on this node. */
   hurry(signal: AbortSignal): void {
-    this.#news.trigger(signal);
+    this.#passSpread.trigger(signal);
   }
 
-  /** The same, and perhaps for all agents at once: the report that tells of it has a turn of its own, as the first one has anyway. */
+  /** Wakes passes and report after a change that all agents may see at once. The first report has its own delay. */
   hear(signal: AbortSignal): void {
-    this.#news.trigger(signal);
-    if (this.#hasReported) this.#told.trigger(signal);
+    this.#passSpread.trigger(signal);
+    if (this.#hasReported) this.#reportSpread.trigger(signal);
   }
 
-  /** There is something to report. */
+  /** Wakes the report. */
   tell(): void {
     this.#wakes.report.trigger();
   }
 
-  /** Until the signal aborts. */
+  /** Runs all loops until the signal aborts. */
   async run(passes: Passes, signal: AbortSignal): Promise<void> {
     await Promise.all([
       this.#collect(passes, signal),
@@ -116,19 +115,20 @@ export class AgentLoops {
     ]);
   }
 
-  /** News is told with what the passes make of it: a report of the same second as everyone's would only say that it was heard. */
+  /** Delays the report of a change until the passes have acted on it: an immediate report from every agent would only say that it was seen. */
   #report({ report, isReportAwaited }: Passes, signal: AbortSignal): Promise<void> {
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter };
-    this.#told.hold(this.#first.reportMs, signal);
-    const isHeld = (): boolean => (this.#news.isHeld || this.#told.isHeld) && !isReportAwaited();
-    const telling = (next: AbortSignal): Promise<void> => {
+    this.#reportSpread.hold(this.#first.reportMs, signal);
+    const isHeld = (): boolean =>
+      (this.#passSpread.isHeld || this.#reportSpread.isHeld) && !isReportAwaited();
+    const reportNext = (next: AbortSignal): Promise<void> => {
       this.#hasReported = true;
       return report(next);
     };
-    return this.#loop(telling, { ...options, isHeld, wake: this.#wakes.report }, signal);
+    return this.#loop(reportNext, { ...options, isHeld, wake: this.#wakes.report }, signal);
   }
 
-  /** It removes nothing, so it need not take turns with those that do. */
+  /** It removes nothing, so it may overlap with the other passes. */
   #storage(pass: Pass, signal: AbortSignal): Promise<void> {
     const { config, random } = this.#deps;
     const intervalMs = config.localStoragePeriodMs;

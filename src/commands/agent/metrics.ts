@@ -6,12 +6,12 @@ export interface AgentMetrics extends FaceMetrics {
   readonly runtimeCall: (call: RuntimeCall) => void;
 }
 
-/** What the wiring of the agent counts: as in every face, and calls of the container runtime. */
+/** Metrics of the agent process: those of every component, and calls of the container runtime. */
 export function agentMetrics(registry: Registry): AgentMetrics {
   return { ...faceMetrics(registry), runtimeCall: runtimeMetrics([registry]) };
 }
 
-/** From a list that is at hand to the deadline of a removal; few, as each is a series on every node. */
+/** From a fast list to the deadline of a removal; few, because each bucket is a series on every node. */
 const seconds = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30, 120];
 
 function runtimeMetrics(registers: [Registry]): AgentMetrics['runtimeCall'] {

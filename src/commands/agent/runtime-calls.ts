@@ -1,7 +1,7 @@
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
-/** The names the kubelet's own metrics have for these calls. */
+/** The kubelet's names for these calls, as in its metrics. */
 export type RuntimeOperation =
   | 'version'
   | 'status'
@@ -19,24 +19,23 @@ export type RuntimeOperation =
   | 'remove_podsandbox'
   | 'list_container_stats';
 
-/** A call that has ended. */
 export interface RuntimeCall {
   readonly operation: RuntimeOperation;
   readonly ok: boolean;
   readonly seconds: number;
 }
 
-/** The same runtime; `record` hears of each call that has ended, a call that was aborted too. */
+/** Wraps a runtime; calls `record` at the end of each call, also of an aborted one. */
 export function recordedRuntime(
   runtime: ContainerRuntime,
   clock: Pick<Clock, 'monotonicMs'>,
   record: (call: RuntimeCall) => void,
 ): ContainerRuntime {
-  const recorded = async <T>(operation: RuntimeOperation, answer: Promise<T>): Promise<T> => {
+  const recorded = async <T>(operation: RuntimeOperation, call: Promise<T>): Promise<T> => {
     const startMs = clock.monotonicMs();
     let ok = false;
     try {
-      const value = await answer;
+      const value = await call;
       ok = true;
       return value;
     } finally {

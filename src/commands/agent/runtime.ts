@@ -11,11 +11,11 @@ interface RuntimeWatchDeps {
   /** For log lines. */
   readonly socket: string;
   readonly log: Logger;
-  /** The runtime is there for the first time, or again. */
+  /** Called when the runtime becomes ready, and when its version changed. */
   readonly onReady: () => void;
 }
 
-/** Whether the container runtime answers and is ready, and which one it is. */
+/** Checks whether the container runtime is ready, and reads its version. */
 export class RuntimeWatch implements Pick<Check, 'check'> {
   readonly #deps: RuntimeWatchDeps;
   #trouble: string | undefined = 'not asked yet';
@@ -25,7 +25,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
     this.#deps = deps;
   }
 
-  /** As it last answered; undefined before it ever did. */
+  /** The version of the last response; undefined before the first. */
   get version(): RuntimeVersion | undefined {
     return this.#version;
   }
@@ -34,20 +34,20 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
     return this.#trouble;
   }
 
-  /** Asks once; rejects only when aborted. */
+  /** Checks once; rejects only when aborted. */
   async look(signal: AbortSignal): Promise<void> {
     const { runtime } = this.#deps;
     try {
       const version = await runtime.version(signal);
       await runtime.checkReady(signal);
-      this.#answered(version);
+      this.#succeeded(version);
     } catch (err) {
       signal.throwIfAborted();
       this.#failed(err);
     }
   }
 
-  #answered(version: RuntimeVersion): void {
+  #succeeded(version: RuntimeVersion): void {
     const { socket, log, onReady } = this.#deps;
     const isNews = this.#trouble !== undefined || version.version !== this.#version?.version;
     this.#trouble = undefined;
@@ -57,7 +57,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
     onReady();
   }
 
-  /** Once for each new cause: it comes back every few seconds. */
+  /** Logs each new cause once: the check runs every few seconds. */
   #failed(err: unknown): void {
     const trouble = errorLine(err);
     if (trouble !== this.#trouble)
@@ -67,36 +67,35 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
 }
 
 interface SocketWait {
-  /** `--cri-socket`; undefined = whichever there is. */
+  /** `--cri-socket`; undefined = any that exists. */
   readonly wanted: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Told in one line why there is none yet. */
+  /** Called with the reason why there is none yet, in one line. */
   readonly onTrouble: (line: string) => void;
 }
 
-/** Sooner than a person looks again. */
 const searchMs = 5_000;
 
-/** The path of the runtime's socket, as soon as there is one; undefined when the signal aborts first. */
+/** Waits for the runtime's socket and returns its path; undefined when the signal aborts first. */
 export async function waitForSocket(
   { wanted, clock, log, onTrouble }: SocketWait,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  let told = '';
+  let logged = '';
   while (!signal.aborted) {
     const found = await search(wanted, signal);
     if (typeof found === 'string' || found === undefined) return found;
     const line = errorLine(found);
-    if (line !== told) log.warn({ err: found }, 'no container runtime found, waiting for one');
-    told = line;
+    if (line !== logged) log.warn({ err: found }, 'no container runtime found, waiting for one');
+    logged = line;
     onTrouble(line);
     await clock.sleep(searchMs, signal);
   }
   return undefined;
 }
 
-/** The path, why there is none, or undefined when the signal aborted. */
+/** Returns the path, an error if there is none, or undefined when the signal aborted. */
 async function search(wanted: string | undefined, signal: AbortSignal): Promise<string | Error | undefined> {
   try {
     return await findSocket({ wanted, answers: answersCri }, signal);

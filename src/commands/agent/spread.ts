@@ -1,13 +1,10 @@
-/**
- * What spreads the load of thousands of agents on their API server: each draws its own times, none knows of the others. docs/scale.md tells
- * what comes of it.
- */
+/** Random delays that spread the load of thousands of agents on their API server. docs/scale.md has the resulting load. */
 
-/** Agents that start in the same second, after a rollout or a power cut, take up their work within this time, or within a period of theirs. */
+/** Agents that start in the same second, after a rollout or a power cut, begin their work within this time, or within one period. */
 const longestStartMs = 60_000;
-/** By then the first passes have ended on most nodes: the first report says what they saw, and need not be written again for that. */
+/** By then the first passes have ended on most nodes, so that the first report includes them. */
 const reportLagMs = 2_000;
-/** What all agents learn at the same moment, as a changed policy, they act upon within this time, or a part of their period. */
+/** A change that all agents see at the same moment, such as a new policy, takes effect within this time, or a part of their period. */
 const longestNewsMs = 10_000;
 const newsPart = 6;
 
@@ -15,26 +12,26 @@ const newsPart = 6;
 export const loopJitter = 0.1;
 
 export interface FirstDelays {
-  /** Of the first pass over containers, which the one over images follows. */
+  /** Delay of the first pass over containers; the first pass over images follows it. */
   readonly passMs: number;
-  /** Of the first look at whether there is something to report, where no pod is to be evicted. */
+  /** Delay of the first report, unless a pod must be evicted. */
   readonly reportMs: number;
 }
 
-/** How long after its start an agent begins, by a `random` from 0 to below 1. The report waits for nothing but time: a runtime that hangs must be told too. */
+/** Returns the delays after the start of an agent; `random` is from 0 to below 1. The report waits only for time: it must also report a runtime that hangs. */
 export function firstDelays(containerGcPeriodMs: number, random: number): FirstDelays {
   const passMs = random * Math.min(containerGcPeriodMs, longestStartMs);
   return { passMs, reportMs: passMs + reportLagMs };
 }
 
-/** How long after its start an agent first looks at local storage: a pod that is to be evicted is reported as soon as it is found. */
+/** Delay of the first pass over local storage: short, because a pod to evict is reported as soon as it is found. */
 export const firstStorageMs = (localStoragePeriodMs: number, random: number): number =>
   random * Math.min(localStoragePeriodMs, longestNewsMs);
 
-/** The longest that news is held back before the passes that act upon it. */
+/** The longest delay of passes after a change. */
 export const newsSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestNewsMs, containerGcPeriodMs / newsPart);
 
-/** The longest that news is held back before the report tells of it: nothing waits for that, and a write costs the API server far more than a pass costs a node. */
+/** The longest delay of a report after a change: nothing waits for it, and a write costs the API server far more than a pass costs a node. */
 export const loggedSpreadMs = (containerGcPeriodMs: number): number =>
   Math.min(longestStartMs, containerGcPeriodMs);

@@ -7,7 +7,7 @@ import { errorLine } from '../../runtime/errors.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 
-/** The state file in its directory, and whether it can be written: a readiness check. */
+/** The state file in its directory; also the readiness check that it can be written. */
 export class StateDirectory implements Check {
   readonly name = 'state-dir';
   readonly #directory: string;
@@ -25,13 +25,19 @@ export class StateDirectory implements Check {
     return this.#trouble;
   }
 
-  /** Makes the directory if need be. Never rejects: without it the agent works from memory. */
+  /** Creates the directory. Never rejects: without it the agent works from memory. */
   async prepare(): Promise<void> {
     try {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 });
       await access(this.#directory, constants.W_OK);
-    } catch (err) {
-      this.#failed(new Error('preparing the state directory', { cause: err }));
+    } catch (cause) {
+      const err = new Error('preparing the state directory', { cause });
+      this.#trouble = errorLine(err);
+      const fields = { err, directory: this.#directory };
+      this.#log.warn(
+        fields,
+        'state directory cannot be written, the history of images ends with this process',
+      );
     }
   }
 
@@ -48,14 +54,5 @@ export class StateDirectory implements Check {
       if (!signal.aborted) this.#trouble = errorLine(err);
       throw err;
     }
-  }
-
-  #failed(err: Error): void {
-    this.#trouble = errorLine(err);
-    const fields = { err, directory: this.#directory };
-    this.#log.warn(
-      fields,
-      'state directory cannot be written, what is known of images ends with this process',
-    );
   }
 }

@@ -4,6 +4,8 @@ import { ContainerGcManager } from '../../agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../agent/containergc/metrics.ts';
 import { ImageGcManager } from '../../agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../agent/imagegc/metrics.ts';
+import { LocalStorageManager } from '../../agent/localstorage/manager.ts';
+import { localStorageMetrics, podStorageMetrics } from '../../agent/localstorage/metrics.ts';
 import { ReportManager } from '../../agent/report/manager.ts';
 import { reportMetrics } from '../../agent/report/metrics.ts';
 import type { StorageInventory } from '../../api/local-storage.ts';
@@ -18,6 +20,7 @@ import {
   type FileSystemFigures,
   type MountedImageDisk,
 } from '../../node/disk/filesystem.ts';
+import { KubeletUsage } from '../../node/kubelet/source.ts';
 import { LocalLogs } from '../../node/logs/logs.ts';
 import { OrphanFinder } from '../../node/storage/orphans-finder.ts';
 import { SnapshotFinder } from '../../node/storage/snapshots-finder.ts';
@@ -29,13 +32,15 @@ import { nodeConfirmation } from './confirmation.ts';
 import type { Passes } from './loops.ts';
 import type { RuntimeWatch } from './runtime.ts';
 import type { StateDirectory } from './state.ts';
-import { localStorage, type LocalStorageUnitDeps } from './storage.ts';
 import type { Connected } from '../cli/connect.ts';
 import { recordedRuntime } from './runtime-calls.ts';
 import { version } from '../version/version.ts';
 
 interface AgentUnitsDeps {
-  readonly config: LocalStorageUnitDeps['config'] & Pick<AgentConfig, 'containerGcPeriodMs' | 'directories'>;
+  readonly config: Pick<
+    AgentConfig,
+    'nodeName' | 'kubelet' | 'localStoragePodMetrics' | 'containerGcPeriodMs' | 'directories'
+  >;
   readonly cluster: Pick<Connected, 'transport' | 'connection'>;
   readonly registry: Registry;
   readonly log: Logger;
@@ -44,13 +49,13 @@ interface AgentUnitsDeps {
   readonly caches: Pick<AgentCaches, 'governance' | 'pods' | 'node'>;
   readonly recorder: Recorder;
   readonly state: StateDirectory;
-  /** A pass of those that collect gets on. */
+  /** A pass over containers or images makes progress. */
   readonly onProgress: () => void;
-  /** A pass has ended: there may be something to report. */
+  /** A pass has ended. */
   readonly onPass: () => void;
 }
 
-/** The units of the agent, each with what it uses; the report hears of every pass. */
+/** Builds the units of the agent; the report observes every pass. */
 export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'> {
   const { config, onPass } = counted;
   const runtime = recordedRuntime(counted.runtime, clock, counted.onProgress);
@@ -62,26 +67,23 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
     imageDisk: (signal) => imageDisk({ runtime, statFs }, signal),
     nodeDisk: (signal) => statFs(config.directories.kubeletRoot, signal),
   };
-  const seen: Seen = {};
-  const report = reportManager(deps, place, seen);
+  const inventories: Inventories = {};
+  const report = reportManager(deps, place, inventories);
   const passed = (pass: NodePassReport): void => {
     report.observe(pass);
     onPass();
   };
   const containers = containerGc(deps, place, (pass, inventory) => {
-    seen.containers = inventory;
+    inventories.containers = inventory;
     passed(pass);
   });
   const images = imageGc(deps, place, (pass, inventory) => {
-    seen.images = inventory;
+    inventories.images = inventory;
     passed(pass);
   });
-  const storage = localStorage({
-    ...{ ...counted, statFs },
-    onPass: (pass, inventory) => {
-      seen.storage = inventory;
-      passed(pass);
-    },
+  const storage = localStorage(deps, (pass, inventory) => {
+    inventories.storage = inventory;
+    passed(pass);
   });
   return {
     containers: (signal) => containers.collect(signal),
@@ -92,15 +94,15 @@ export function buildAgentUnits(counted: AgentUnitsDeps): Omit<Passes, 'runtime'
   };
 }
 
-/** The node as files and disks. */
+/** Files and disks of the node. */
 interface Place {
   readonly logs: LocalLogs;
   readonly imageDisk: (signal: AbortSignal) => Promise<MountedImageDisk>;
   readonly nodeDisk: (signal: AbortSignal) => Promise<FileSystemFigures>;
 }
 
-/** By the last passes; undefined = the last one saw nothing. */
-interface Seen {
+/** Inventories of the last passes; undefined = the last pass had none. */
+interface Inventories {
   containers?: ContainerInventory | undefined;
   images?: ImageInventory | undefined;
   storage?: StorageInventory | undefined;
@@ -152,7 +154,25 @@ function imageGc(
   });
 }
 
-function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportManager {
+/** Connects to the kubelet only when a policy has a rule for local storage. */
+function localStorage(
+  { config, cluster, registry, log, caches, recorder }: AgentUnitsDeps,
+  onPass: (pass: NodePassReport, inventory: StorageInventory | undefined) => void,
+): LocalStorageManager {
+  return new LocalStorageManager({
+    ...{ recorder, clock, onPass },
+    pods: caches.pods,
+    governance: caches.governance,
+    source: new KubeletUsage({
+      ...{ ...config.kubelet, nodeName: config.nodeName, cluster: cluster.connection, clock },
+    }),
+    metrics: localStorageMetrics(registry),
+    podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,
+    log: log.named('localstorage'),
+  });
+}
+
+function reportManager(deps: AgentUnitsDeps, place: Place, inventories: Inventories): ReportManager {
   const { config, cluster, registry, log, runtime, runtimeWatch, caches } = deps;
   const { kubeletRoot, podLogs } = config.directories;
   const roots = {
@@ -167,9 +187,9 @@ function reportManager(deps: AgentUnitsDeps, place: Place, seen: Seen): ReportMa
     node: caches.node,
     governance: caches.governance,
     pods: caches.pods,
-    images: () => seen.images,
-    containers: () => seen.containers,
-    storage: () => seen.storage,
+    images: () => inventories.images,
+    containers: () => inventories.containers,
+    storage: () => inventories.storage,
     runtimeVersion: () => runtimeWatch.version,
     runtimeTrouble: () => runtimeWatch.check(),
     orphans: new OrphanFinder({ roots }),
