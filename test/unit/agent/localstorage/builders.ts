@@ -19,7 +19,7 @@ import { nodesRules, now, policy } from '../../../builders.ts';
 
 export const mib = 1024 ** 2;
 
-/** A quantity as the API server has stored it. */
+/** A quantity in the form that the API server stores. */
 const limit = (text: string): StorageLimit => ({ bytes: parseQuantity(text) ?? Number.NaN, text });
 
 export const emptyDir = (name: string, sizeLimit?: string, isMemory = false): DeclaredEmptyDir => ({
@@ -47,7 +47,7 @@ export const spec = (over: Partial<PodStorageSpec> = {}): PodStorageSpec => ({
   ...over,
 });
 
-/** A running pod of no importance. */
+/** A running pod with priority 0. */
 export const storagePod = (
   name: string,
   storage: Partial<PodStorageSpec> = {},
@@ -59,8 +59,6 @@ export const storagePod = (
   ...over,
 });
 
-const figure = (bytes: number, atMs: number | undefined = now.getTime()): StorageFigure => ({ bytes, atMs });
-
 export interface Used {
   /** All in MiB. */
   readonly total?: number;
@@ -69,16 +67,14 @@ export interface Used {
   readonly atMs?: number;
 }
 
-function podUsage({ total, volumes = {}, containers = {}, atMs }: Used): PodStorageUsage {
-  const of = (size: number | undefined): StorageFigure | undefined =>
-    size === undefined ? undefined : figure(size * mib, atMs);
+function podUsage({ total, volumes = {}, containers = {}, atMs = now.getTime() }: Used): PodStorageUsage {
+  const measured = (size: number): StorageFigure => ({ bytes: size * mib, atMs });
+  const optional = (size: number | undefined) => (size === undefined ? undefined : measured(size));
   return {
-    total: of(total),
-    volumes: new Map(Object.entries(volumes).map(([name, size]) => [name, figure(size * mib, atMs)])),
+    total: optional(total),
+    volumes: new Map(Object.entries(volumes).map(([name, size]) => [name, measured(size)])),
     containers: Object.entries(containers).map(([name, { layer, logs }]): ContainerStorageUsage => ({
-      name,
-      layer: of(layer),
-      logs: of(logs),
+      ...{ name, layer: optional(layer), logs: optional(logs) },
     })),
   };
 }

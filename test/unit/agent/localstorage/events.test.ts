@@ -1,58 +1,55 @@
 import { expect, test } from 'vitest';
 import { localStorageHigh } from '../../../../src/agent/localstorage/events.ts';
 import { storageWarning } from '../report/builders.ts';
+import { mib } from './builders.ts';
 
-const mib = 1024 ** 2;
+const grows = 'It grows by 1.00 MiB a minute: about';
+const prospectOf = (
+  over: Partial<ReturnType<typeof storageWarning>>,
+  evicts: boolean,
+  evictAtPercent = 100,
+): string | undefined => {
+  const { note } = localStorageHigh({ ...storageWarning('a'), ...over }, { evictAtPercent, evicts });
+  const usage = 'Usage of EmptyDir volume "tmp" is 81 B, 81 % of the limit 100. ';
+  return note.startsWith(usage) ? note.slice(usage.length) : undefined;
+};
 
 test.each([
-  { growth: undefined, left: undefined, evicts: false, says: 'No growth is seen so far.' },
-  {
-    ...{ growth: undefined, left: undefined, evicts: true },
-    says: 'No growth is seen so far; its eviction is requested when it exceeds the limit.',
-  },
-  { growth: mib, left: 0, evicts: false, says: 'It exceeds the limit.' },
-  { growth: mib, left: 0, evicts: true, says: 'It exceeds the limit: its eviction is requested.' },
-  {
-    ...{ growth: mib, left: 62, evicts: false },
-    says: 'It grows by 1.00 MiB a minute: about 1m are left until it exceeds the limit.',
-  },
-  {
-    ...{ growth: mib, left: 62, evicts: true },
-    says: 'It grows by 1.00 MiB a minute: about 1m are left until it exceeds the limit, and its eviction is requested.',
-  },
-  {
-    ...{ growth: mib, left: 1_000, evicts: false },
-    says: 'It grows by 1.00 MiB a minute: about 17m are left until it exceeds the limit.',
-  },
-  {
-    ...{ growth: mib, left: 10_000, evicts: false },
-    says: 'It grows by 1.00 MiB a minute: about 3h are left until it exceeds the limit.',
-  },
-  {
-    growth: mib,
-    left: 1,
-    evicts: false,
-    says: 'It grows by 1.00 MiB a minute: about 10s are left until it exceeds the limit.',
-  },
-])('with $left s left, growing by $growth, evicted: $evicts', ({ growth, left, evicts, says }) => {
-  const warning = { ...storageWarning('a'), growthBytesPerMinute: growth, secondsLeft: left };
-  const { note } = localStorageHigh(warning, { evictAtPercent: 100, evicts });
-  expect(note).toBe(`Usage of EmptyDir volume "tmp" is 81 B, 81 % of the limit 100. ${says}`);
+  { left: 62, text: `${grows} 1m are left until it exceeds the limit.` },
+  { left: 1_000, text: `${grows} 17m are left until it exceeds the limit.` },
+  { left: 10_000, text: `${grows} 3h are left until it exceeds the limit.` },
+  { left: 1, text: `${grows} 10s are left until it exceeds the limit.` },
+  { left: 0, text: 'It exceeds the limit.' },
+])('$left s left: $text', ({ left, text }) => {
+  expect(prospectOf({ growthBytesPerMinute: mib, secondsLeft: left }, false)).toBe(text);
 });
 
-test('below the limit it tells the part of it that evicts', () => {
-  const { note, occasion } = localStorageHigh(
-    { ...storageWarning('a'), secondsLeft: 0 },
-    { evictAtPercent: 90, evicts: true },
+test.each([
+  { left: 0, text: 'It exceeds the limit: its eviction is requested.' },
+  { left: 62, text: `${grows} 1m are left until it exceeds the limit, and its eviction is requested.` },
+])('$left s left before an eviction: $text', ({ left, text }) => {
+  expect(prospectOf({ growthBytesPerMinute: mib, secondsLeft: left }, true)).toBe(text);
+});
+
+test('without growth', () => {
+  expect(prospectOf({}, false)).toBe('No growth is seen so far.');
+  expect(prospectOf({}, true)).toBe(
+    'No growth is seen so far; its eviction is requested when it exceeds the limit.',
   );
-  expect(note).toContain('It exceeds 90 % of the limit: its eviction is requested.');
-  expect(occasion).toBe('emptydirfs.limit/tmp/80');
 });
 
-test('a pod as a whole has no subject', () => {
+test('an eviction below the limit is announced with its percentage', () => {
+  expect(prospectOf({ secondsLeft: 0 }, true, 90)).toBe(
+    'It exceeds 90 % of the limit: its eviction is requested.',
+  );
+});
+
+test('each level of each limit is a warning of its own', () => {
+  const consequence = { evictAtPercent: 100, evicts: true };
   const { excess, ...warning } = storageWarning('a');
   const whole = { ...excess, signal: 'ephemeralpodfs.limit', subject: undefined } as const;
-  expect(
-    localStorageHigh({ ...warning, excess: whole }, { evictAtPercent: 100, evicts: true }).occasion,
-  ).toBe('ephemeralpodfs.limit//80');
+  expect(localStorageHigh({ ...warning, excess }, consequence).occasion).toBe('emptydirfs.limit/tmp/80');
+  expect(localStorageHigh({ ...warning, excess: whole }, consequence).occasion).toBe(
+    'ephemeralpodfs.limit//80',
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { LocalStoragePlan } from '../../../../src/agent/localstorage/facts.ts';
 import { planLocalStorage } from '../../../../src/agent/localstorage/plan.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import {
@@ -7,9 +8,11 @@ import {
   governedBy,
   limited,
   mib,
+  overPod,
   overVolume,
   planOf,
   scratch,
+  sidecar,
   storagePod,
   storagePolicy,
   usage,
@@ -17,174 +20,195 @@ import {
   type PlanRow,
 } from './builders.ts';
 
+const overTmp = 'Evict p emptydirfs.limit tmp';
+const overTotal = 'Evict p ephemeralpodfs.limit';
+const overMain = 'Evict p ephemeralcontainerfs.limit main';
+const [underLimit, noLimit, unknown] = ['Keep p UnderLimit', 'Keep p NoLimit', 'Keep p UsageUnknown'];
+const critical = 'Keep p CriticalPod';
+
+/** The container `main` has a limit that the other one keeps the pod away from. */
+const mainAndOther = { containers: [container('main', '10Mi'), container('other', '100Mi')] };
+const twoVolumes = { emptyDirs: [emptyDir('b', '10Mi'), emptyDir('a', '10Mi')] };
+const staleAfterMs = 5 * 60_000;
+const defaultLimits = { emptyDirBytes: 7 * mib };
+
 test.each<PlanRow & { readonly name: string; readonly expected: string }>([
+  // volumes
+  { name: 'a volume above its limit', storage: scratch, used: overVolume, expected: overTmp },
+  {
+    name: 'exactly the limit of a volume',
+    storage: scratch,
+    used: { volumes: { tmp: 100 } },
+    expected: underLimit,
+  },
+  { name: 'one byte more', storage: scratch, used: { volumes: { tmp: 100 + 1 / mib } }, expected: overTmp },
+  {
+    name: 'a volume in memory',
+    storage: { emptyDirs: [emptyDir('shm', '10Mi', true)] },
+    used: { volumes: { shm: 11 }, total: 0 },
+    expected: 'Evict p emptydirfs.limit shm',
+  },
+  {
+    name: 'two volumes above their limits: the first of the spec decides',
+    storage: twoVolumes,
+    used: { volumes: { a: 900, b: 11 } },
+    expected: 'Evict p emptydirfs.limit b',
+  },
+  {
+    name: 'the second volume above its limit',
+    storage: twoVolumes,
+    used: { volumes: { b: 5, a: 11 } },
+    expected: 'Evict p emptydirfs.limit a',
+  },
+  {
+    name: 'a volume that is not measured is skipped',
+    storage: twoVolumes,
+    used: { volumes: { b: 9 } },
+    expected: underLimit,
+  },
+  {
+    name: 'a volume is checked before the pod',
+    storage: { ...scratch, ...limited },
+    used: { ...overPod, volumes: { tmp: 101 } },
+    expected: overTmp,
+  },
+  // the whole pod
+  { name: 'a pod above the sum of its limits', storage: limited, used: overPod, expected: overTotal },
+  { name: 'exactly the limit of the pod', storage: limited, used: { total: 100 }, expected: underLimit },
+  {
+    name: 'a limit of 0 without usage',
+    storage: { containers: [container('main', '0')] },
+    used: { total: 0 },
+    expected: underLimit,
+  },
+  {
+    name: 'the total is not measured: the containers are still checked',
+    storage: limited,
+    used: { containers: { main: { layer: 50, logs: 51 } } },
+    expected: overMain,
+  },
+  // containers
+  {
+    name: 'a container above its limit in a pod below it',
+    storage: mainAndOther,
+    used: { total: 20, containers: { main: { layer: 5, logs: 6 } } },
+    expected: overMain,
+  },
+  {
+    name: 'exactly the limit of a container',
+    storage: mainAndOther,
+    used: { total: 10, containers: { main: { layer: 5, logs: 5 } } },
+    expected: underLimit,
+  },
+  {
+    name: 'two containers above their limits: the first of the statistics decides',
+    storage: { containers: [container('a', '10Mi'), container('main', '10Mi'), container('c', '900Mi')] },
+    used: { total: 40, containers: { main: { logs: 20 }, a: { logs: 20 } } },
+    expected: overMain,
+  },
+  {
+    name: 'layers do not count if images have a file system of their own',
+    storage: mainAndOther,
+    used: { total: 20, containers: { main: { layer: 50, logs: 9 } } },
+    stats: { dedicatedImageFs: true },
+    expected: underLimit,
+  },
+  {
+    name: 'logs count if images have a file system of their own',
+    storage: mainAndOther,
+    used: { total: 20, containers: { main: { layer: 0, logs: 11 } } },
+    stats: { dedicatedImageFs: true },
+    expected: overMain,
+  },
+  {
+    name: 'a sidecar has no limit of its own',
+    storage: { ...limited, initContainers: [sidecar('s', '10Mi')] },
+    used: { total: 90, containers: { s: { logs: 80 } } },
+    expected: underLimit,
+  },
+  {
+    name: 'a container that is not in the spec is ignored',
+    storage: limited,
+    used: { total: 9, containers: { ghost: { logs: 800 } } },
+    expected: underLimit,
+  },
   // evictAtPercent
   {
-    name: 'ahead of the kubelet',
+    name: 'above evictAtPercent',
     storage: scratch,
     used: { volumes: { tmp: 91 } },
     policy: { evictAtPercent: 90 },
-    expected: 'Evict p emptydirfs.limit tmp',
+    expected: overTmp,
   },
   {
-    name: 'exactly that part',
+    name: 'exactly evictAtPercent',
     storage: scratch,
     used: { volumes: { tmp: 90 } },
     policy: { evictAtPercent: 90 },
-    expected: 'Keep p UnderLimit',
+    expected: underLimit,
   },
-  // defaults
+  // default limits
   {
-    name: 'a default for volumes',
+    name: 'a default limit for volumes',
     storage: { emptyDirs: [emptyDir('tmp')] },
     used: { volumes: { tmp: 8 } },
-    policy: { defaultLimits: { emptyDirBytes: 7 * mib } },
-    expected: 'Evict p emptydirfs.limit tmp',
+    policy: { defaultLimits },
+    expected: overTmp,
   },
   {
-    name: 'a default for pods',
+    name: 'a default limit for pods',
     used: { total: 8 },
     policy: { defaultLimits: { podBytes: 7 * mib } },
-    expected: 'Evict p ephemeralpodfs.limit',
+    expected: overTotal,
   },
   {
-    name: 'a default for containers',
+    name: 'a default limit for containers',
     used: { total: 8, containers: { main: { layer: 8 } } },
     policy: { defaultLimits: { containerBytes: 7 * mib } },
-    expected: 'Evict p ephemeralcontainerfs.limit main',
+    expected: overMain,
   },
   {
-    name: 'a default does not bind what has a limit',
+    name: 'a declared limit instead of the default limit',
     storage: scratch,
     used: { volumes: { tmp: 8 } },
-    policy: { defaultLimits: { emptyDirBytes: 7 * mib } },
-    expected: 'Keep p UnderLimit',
+    policy: { defaultLimits },
+    expected: underLimit,
   },
-  // who is never evicted
-  {
-    name: 'a mirror pod',
-    storage: scratch,
-    pod: { configHash: 'abc' },
-    used: overVolume,
-    expected: 'Keep p CriticalPod',
-  },
-  {
-    name: 'the lowest of the critical priorities',
-    storage: scratch,
-    pod: { priority: 2_000_000_000 },
-    used: overVolume,
-    expected: 'Keep p CriticalPod',
-  },
-  {
-    name: 'the priority right below it',
-    storage: scratch,
-    pod: { priority: 1_999_999_999 },
-    used: overVolume,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
-    name: 'no priority at all',
-    storage: scratch,
-    pod: { priority: undefined },
-    used: overVolume,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
-    name: 'a critical pod within its limits, or that nobody has measured',
-    storage: scratch,
-    pod: { configHash: 'abc' },
-    expected: 'Keep p CriticalPod',
-  },
-  {
-    name: 'marked',
-    storage: scratch,
-    pod: { keepMarked: true },
-    used: overVolume,
-    expected: 'Keep p KeepMarked',
-  },
-  {
-    name: 'done',
-    storage: scratch,
-    pod: { phase: 'Succeeded' },
-    used: overVolume,
-    expected: 'Keep p Finished',
-  },
-  {
-    name: 'failed',
-    storage: scratch,
-    pod: { phase: 'Failed' },
-    used: overVolume,
-    expected: 'Keep p Finished',
-  },
-  {
-    name: 'on its way out',
-    storage: scratch,
-    pod: { deletionAtMs: minutesAgo(1) },
-    used: overVolume,
-    expected: 'Keep p Terminating',
-  },
-  {
-    name: 'pending pods hold volumes too',
-    storage: scratch,
-    pod: { phase: 'Pending' },
-    used: overVolume,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
-    name: 'a pod of a lost node still runs here',
-    storage: scratch,
-    pod: { phase: 'Unknown' },
-    used: overVolume,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  // what is not known
-  { name: 'no statistics of it', storage: scratch, expected: 'Keep p UsageUnknown' },
-  {
-    name: 'no figure of what is limited',
-    storage: scratch,
-    used: { total: 900 },
-    expected: 'Keep p UsageUnknown',
-  },
-  { name: 'no limit', used: { total: 9e6, volumes: { tmp: 9e6 } }, expected: 'Keep p NoLimit' },
-  { name: 'no limit, and no statistics', expected: 'Keep p NoLimit' },
-  {
-    name: 'a figure that is too old decides nothing',
-    storage: scratch,
-    used: { ...overVolume, atMs: minutesAgo(6) },
-    staleAfterMs: 5 * 60_000,
-    expected: 'Keep p UsageUnknown',
-  },
-  {
-    name: 'one of five minutes does',
-    storage: scratch,
-    used: { ...overVolume, atMs: minutesAgo(5) },
-    staleAfterMs: 5 * 60_000,
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
-    name: 'nor does one of a future from which the clock was set back',
-    storage: scratch,
-    used: { ...overVolume, atMs: minutesAgo(-6) },
-    staleAfterMs: 5 * 60_000,
-    expected: 'Keep p UsageUnknown',
-  },
-  {
-    name: 'where no age is too old, every age is good',
-    storage: scratch,
-    used: { ...overVolume, atMs: 0 },
-    expected: 'Evict p emptydirfs.limit tmp',
-  },
-  {
-    name: 'what is no number',
-    storage: scratch,
-    used: { volumes: { tmp: NaN } },
-    expected: 'Keep p UsageUnknown',
-  },
+  { name: 'no limit', used: { total: 9e6, volumes: { tmp: 9e6 } }, expected: noLimit },
+  { name: 'no limit and no statistics', expected: noLimit },
+  // usage that is not known
+  { name: 'no statistics of the pod', storage: scratch, expected: unknown },
+  { name: 'no measurement of the limit', storage: scratch, used: { total: 900 }, expected: unknown },
+  { name: 'NaN as usage', storage: scratch, used: { volumes: { tmp: NaN } }, expected: unknown },
+  ...[
+    { name: 'a stale measurement', atMs: minutesAgo(6), expected: unknown },
+    { name: 'a measurement that is just fresh', atMs: minutesAgo(5), expected: overTmp },
+    { name: 'a measurement in the future', atMs: minutesAgo(-6), expected: unknown },
+  ].map(({ atMs, ...row }) => ({ ...row, storage: scratch, used: { ...overVolume, atMs }, staleAfterMs })),
 ])('$name: $expected', ({ expected, ...row }) => {
   expect(verdicts(planOf(row))).toEqual([expected]);
 });
 
-test('says by how much', () => {
+test.each<{ readonly name: string; readonly pod: NonNullable<PlanRow['pod']>; readonly expected: string }>([
+  { name: 'a mirror pod', pod: { configHash: 'abc' }, expected: critical },
+  { name: 'the lowest critical priority', pod: { priority: 2_000_000_000 }, expected: critical },
+  { name: 'the priority below it', pod: { priority: 1_999_999_999 }, expected: overTmp },
+  { name: 'no priority', pod: { priority: undefined }, expected: overTmp },
+  { name: 'a pod with the keep label', pod: { keepMarked: true }, expected: 'Keep p KeepMarked' },
+  { name: 'a succeeded pod', pod: { phase: 'Succeeded' }, expected: 'Keep p Finished' },
+  { name: 'a failed pod', pod: { phase: 'Failed' }, expected: 'Keep p Finished' },
+  { name: 'a deleted pod', pod: { deletionAtMs: minutesAgo(1) }, expected: 'Keep p Terminating' },
+  { name: 'a pending pod', pod: { phase: 'Pending' }, expected: overTmp },
+  { name: 'a pod whose phase is Unknown', pod: { phase: 'Unknown' }, expected: overTmp },
+])('above its limit, $name: $expected', ({ pod, expected }) => {
+  expect(verdicts(planOf({ storage: scratch, used: overVolume, pod }))).toEqual([expected]);
+});
+
+test('a critical pod that is not measured is CriticalPod', () => {
+  expect(verdicts(planOf({ storage: scratch, pod: { configHash: 'abc' } }))).toEqual([critical]);
+});
+
+test('an eviction has the limit and the usage as evidence', () => {
   expect(planOf({ storage: scratch, used: overVolume }).evictions[0]?.evidence.excess).toEqual({
     ...{ signal: 'emptydirfs.limit', subject: 'tmp', isDefault: false },
     ...{ usedBytes: 130 * mib, limit: { bytes: 100 * mib, text: '100Mi' } },
@@ -192,29 +216,50 @@ test('says by how much', () => {
   });
 });
 
-test('of what it keeps it tells the fullest limit', () => {
+test('a kept pod has its fullest limit as evidence', () => {
   const storage = { ...limited, emptyDirs: [emptyDir('a', '100Mi'), emptyDir('b', '100Mi')] };
   const { kept } = planOf({ storage, used: { volumes: { a: 20, b: 70 }, total: 50 } });
   expect(kept[0]?.evidence).toMatchObject({ fullest: { subject: 'b', usedBytes: 70 * mib } });
 });
 
+test('a measurement without a time is as old as the read of the statistics', () => {
+  const undated = { bytes: 130 * mib, atMs: undefined };
+  const main = { name: 'main', layer: undated, logs: undated };
+  const idle = { name: 'idle', layer: undefined, logs: undefined };
+  const used = { total: undated, volumes: new Map([['tmp', undated]]), containers: [main, idle] };
+  const stats = { atMs: minutesAgo(3), pods: new Map([['uid-p', used]]) };
+  const { readings } = planOf({ storage: { ...limited, ...scratch }, stats });
+  expect(readings.map(({ reading: { subject, measuredAtMs } }) => [subject, measuredAtMs])).toEqual([
+    ['tmp', minutesAgo(3)],
+    [undefined, minutesAgo(3)],
+    ['main', minutesAgo(3)],
+  ]);
+});
+
+test('a pod with one stale measurement is UsageUnknown, not UnderLimit', () => {
+  const { pods } = usage({ p: { volumes: { tmp: 10 } } });
+  const total = { bytes: 200 * mib, atMs: minutesAgo(9) };
+  const mixed = new Map([...pods].map(([uid, used]) => [uid, { ...used, total }]));
+  const plan = planOf({ storage: { ...limited, ...scratch }, stats: { pods: mixed }, staleAfterMs });
+  expect(verdicts(plan)).toEqual([unknown]);
+});
+
 describe('many pods', () => {
   const pods = [
-    storagePod('scratch', { emptyDirs: [emptyDir('tmp', '100Mi')] }),
+    storagePod('scratch', scratch),
     storagePod('logger', { containers: [container('main', '200Mi')] }),
     storagePod('fine', { containers: [container('main', '1Gi')] }),
     storagePod('critical', { containers: [container('main', '10Mi')] }, { priority: 2_000_001_000 }),
   ];
   const used = usage({
-    scratch: { total: 150, volumes: { tmp: 130 }, containers: { main: { layer: 10, logs: 10 } } },
-    logger: { total: 230, containers: { main: { layer: 30, logs: 200 } } },
-    fine: { total: 50, containers: { main: { layer: 25, logs: 25 } } },
-    critical: { total: 50, containers: { main: { layer: 25, logs: 25 } } },
+    ...{ scratch: overVolume, logger: { total: 230 }, fine: { total: 50 }, critical: { total: 50 } },
   });
+  const planBy = (storage: Parameters<typeof governedBy>[0], over: object = {}): LocalStoragePlan =>
+    planLocalStorage({ pods, usage: used, ...over }, { governance: governedBy(storage), now });
 
-  test('keep the order they are listed in', () => {
-    const given = { governance: governedBy(storagePolicy({ warnAtPercent: [] })), now };
-    const plan = planLocalStorage({ pods, usage: used }, given);
+  test('keep their order', () => {
+    const storage = storagePolicy({ warnAtPercent: [] });
+    const plan = planBy(storage);
     expect(verdicts(plan)).toEqual([
       'Evict scratch emptydirfs.limit tmp',
       'Evict logger ephemeralpodfs.limit',
@@ -222,38 +267,33 @@ describe('many pods', () => {
       'Keep critical CriticalPod',
     ]);
     expect(plan.warnings).toEqual([]);
-    const reversed = planLocalStorage({ pods: pods.toReversed(), usage: used }, given);
+    const reversed = planBy(storage, { pods: pods.toReversed() });
     expect(reversed.evictions.map(({ target }) => target.name)).toEqual(['logger', 'scratch']);
   });
 
-  test('of a static pod the kubelet has the UID that its mirror carries', () => {
-    const mirror = storagePod(
-      'kube-proxy',
-      { emptyDirs: [emptyDir('tmp', '100Mi')] },
-      { configHash: 'uid-static' },
-    );
-    const given = { governance: governedBy(storagePolicy()), now };
-    const { warnings } = planLocalStorage({ pods: [mirror], usage: usage({ static: overVolume }) }, given);
+  test('a static pod is measured under the UID that its mirror pod carries', () => {
+    const mirror = storagePod('kube-proxy', scratch, { configHash: 'uid-static' });
+    const { warnings } = planBy(storagePolicy(), { pods: [mirror], usage: usage({ static: overVolume }) });
     expect(warnings.map(({ target }) => target.name)).toEqual(['kube-proxy']);
   });
 
-  test('without statistics all stay; without pods there is nothing to tell', () => {
-    const given = { governance: governedBy(storagePolicy()), now };
-    expect(verdicts(planLocalStorage({ pods, usage: undefined }, given))).toEqual([
+  test('without statistics every pod is kept', () => {
+    expect(verdicts(planBy(storagePolicy(), { usage: undefined }))).toEqual([
       'Keep scratch UsageUnknown',
       'Keep logger UsageUnknown',
       'Keep fine UsageUnknown',
       'Keep critical CriticalPod',
     ]);
-    const nothing = { evictions: [], kept: [], warnings: [], readings: [] };
-    expect(planLocalStorage({ pods: undefined, usage: used }, given)).toEqual(nothing);
   });
 
-  test('stay for one reason where nothing may be touched', () => {
-    const given = { governance: governedBy(undefined), now };
-    expect(verdicts(planLocalStorage({ pods: pods.slice(0, 2), usage: used }, given))).toEqual([
-      'Keep scratch RuleOff',
-      'Keep logger RuleOff',
-    ]);
+  test('without pods the plan is empty', () => {
+    const empty = { evictions: [], kept: [], warnings: [], readings: [] };
+    expect(planBy(storagePolicy(), { pods: undefined })).toEqual(empty);
+  });
+
+  test('without a rule every pod is kept', () => {
+    expect(verdicts(planBy(undefined))).toEqual(
+      ['scratch', 'logger', 'fine', 'critical'].map((name) => `Keep ${name} RuleOff`),
+    );
   });
 });

@@ -2,86 +2,46 @@ import { expect, test } from 'vitest';
 import { minutesAgo } from '../../../builders.ts';
 import { container, overVolume, planOf, scratch, type PlanRow } from './builders.ts';
 
-const linesOf = (row: PlanRow): string[] =>
-  planOf(row).warnings.map(
-    ({ reason, evidence: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
-  );
+const tmp80 = 'emptydirfs.limit tmp 80';
+const tmp95 = 'emptydirfs.limit tmp 95';
 
-test.each<PlanRow & { readonly name: string } & { readonly expected: readonly string[] }>([
-  { name: 'below the lowest level', storage: scratch, used: { volumes: { tmp: 79 } }, expected: [] },
-  { name: 'exactly at it', storage: scratch, used: { volumes: { tmp: 80 } }, expected: [] },
+test.each<PlanRow & { readonly name: string; readonly expected: readonly string[] }>([
+  { name: 'below the lowest level', used: { volumes: { tmp: 79 } }, expected: [] },
+  { name: 'exactly the lowest level', used: { volumes: { tmp: 80 } }, expected: [] },
+  { name: 'above the lowest level', used: { volumes: { tmp: 81 } }, expected: [tmp80] },
+  { name: 'above two levels: the higher one', used: { volumes: { tmp: 96 } }, expected: [tmp95] },
+  { name: 'a pod to evict: a budget may delay its eviction', used: overVolume, expected: [tmp95] },
   {
-    name: 'above it',
-    storage: scratch,
-    used: { volumes: { tmp: 81 } },
-    expected: ['emptydirfs.limit tmp 80'],
-  },
-  {
-    name: 'the highest level that is exceeded',
-    storage: scratch,
-    used: { volumes: { tmp: 96 } },
-    expected: ['emptydirfs.limit tmp 95'],
-  },
-  {
-    name: 'a pod that is to be evicted is warned about too: a budget may hold it',
-    storage: scratch,
-    used: overVolume,
-    expected: ['emptydirfs.limit tmp 95'],
-  },
-  {
-    name: 'each limit has its own',
+    name: 'one for each limit',
     storage: { ...scratch, containers: [container('main', '100Mi')] },
     used: { volumes: { tmp: 85 }, total: 97, containers: { main: { logs: 81 } } },
-    expected: ['emptydirfs.limit tmp 80', 'ephemeralpodfs.limit - 95', 'ephemeralcontainerfs.limit main 80'],
+    expected: [tmp80, 'ephemeralpodfs.limit - 95', 'ephemeralcontainerfs.limit main 80'],
   },
+  { name: 'a critical pod', pod: { priority: 2_000_001_000 }, used: overVolume, expected: [tmp95] },
+  { name: 'none for a pod with the keep label', pod: { keepMarked: true }, used: overVolume, expected: [] },
+  { name: 'none for a finished pod', pod: { phase: 'Failed' }, used: overVolume, expected: [] },
   {
-    name: 'a critical pod is warned about',
-    storage: scratch,
-    pod: { priority: 2_000_001_000 },
-    used: overVolume,
-    expected: ['emptydirfs.limit tmp 95'],
-  },
-  {
-    name: 'a marked one is left alone',
-    storage: scratch,
-    pod: { keepMarked: true },
-    used: overVolume,
-    expected: [],
-  },
-  {
-    name: 'a finished one too',
-    storage: scratch,
-    pod: { phase: 'Failed' },
-    used: overVolume,
-    expected: [],
-  },
-  {
-    name: 'one that goes already too',
-    storage: scratch,
+    name: 'none for a deleted pod',
     pod: { deletionAtMs: minutesAgo(1) },
     used: overVolume,
     expected: [],
   },
+  { name: 'none without levels', used: overVolume, policy: { warnAtPercent: [] }, expected: [] },
   {
-    name: 'no levels, no warnings',
-    storage: scratch,
-    used: overVolume,
-    policy: { warnAtPercent: [] },
-    expected: [],
-  },
-  {
-    name: 'an old figure warns of nothing',
-    storage: scratch,
+    name: 'none by a stale measurement',
     used: { ...overVolume, atMs: minutesAgo(6) },
     staleAfterMs: 5 * 60_000,
     expected: [],
   },
   {
-    name: 'of a limit of 0 all levels are exceeded by anything',
+    name: 'any usage of a limit of 0',
     storage: { containers: [container('main', '0')] },
     used: { total: 1 },
     expected: ['ephemeralpodfs.limit - 95'],
   },
-])('$name', ({ expected, ...row }) => {
-  expect(linesOf(row)).toEqual(expected);
+])('warnings: $name', ({ expected, storage = scratch, ...row }) => {
+  const lines = planOf({ ...row, storage }).warnings.map(
+    ({ reason, evidence: { excess, percent } }) => `${reason} ${excess.subject ?? '-'} ${percent}`,
+  );
+  expect(lines).toEqual(expected);
 });
