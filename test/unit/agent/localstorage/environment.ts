@@ -7,13 +7,13 @@ import { localStorageMetrics, podStorageMetrics } from '../../../../src/agent/lo
 import type { EventSpec } from '../../../../src/kube/events/recorder.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { container, emptyDir, governedBy, storagePod, storagePolicy, usage, type Used } from './builders.ts';
+import { container, governedBy, scratch, storagePod, storagePolicy, usage, type Used } from './builders.ts';
 
 const never = new AbortController().signal;
 export const off: NodeGovernance = governedBy(undefined);
 export const unknown: NodeGovernance = { kind: 'keep', reason: 'NodeUnknown', policy: undefined };
 
-/** A node whose pods a test fills and empties. */
+/** A node with the pods `scratch` and `logger`, and the manager that watches their local storage. */
 export class Node {
   readonly clock = new FakeClock();
   readonly log = new RecordingLogger();
@@ -22,7 +22,7 @@ export class Node {
   readonly passes: NodePassReport[] = [];
   governance: NodeGovernance = governedBy(storagePolicy());
   pods: readonly StoragePod[] | undefined = [
-    storagePod('scratch', { emptyDirs: [emptyDir('tmp', '100Mi')] }),
+    storagePod('scratch', scratch),
     storagePod('logger', { containers: [container('main', '200Mi')] }),
   ];
   used: Readonly<Record<string, Used>> = {};
@@ -78,10 +78,16 @@ export class Node {
     return this.passes.at(-1);
   }
 
-  /** What the log said at level info. */
-  get told(): string[] {
-    return this.log.lines.filter(({ level }) => level === 'info').map(({ message }) => message);
+  /** How often the log has this message at level info. */
+  logged(message: string): number {
+    return this.log.lines.filter((line) => line.level === 'info' && line.message === message).length;
+  }
+
+  /** Whether the metrics have this line, after the prefix `dustpan_local_storage_`. */
+  async hasMetric(line: string): Promise<boolean> {
+    return (await this.registry.metrics()).includes(`dustpan_local_storage_${line}\n`);
   }
 }
 
+/** `scratch` exceeds the limit of its volume. */
 export const full = { scratch: { volumes: { tmp: 130 }, total: 140 }, logger: { total: 50 } };

@@ -19,7 +19,7 @@ import {
 } from './builders.ts';
 import { property, worlds } from '../../../property.ts';
 
-/** MiB around the limits, so that about as many are over as under. */
+/** MiB around the limits, so that about half of the usages exceed one. */
 const size = fc.integer({ min: 0, max: 12 });
 const optionalSize = fc.option(size, { nil: undefined });
 const quantity = fc.option(
@@ -35,32 +35,32 @@ const storage = fc.record({
   containers: fc.tuple(quantity, quantity).map(([a, b]) => [container('a', a), container('b', b)]),
   initContainers: fc
     .array(fc.tuple(fc.boolean(), quantity), { maxLength: 3 })
-    .map((list) => list.map(([stays, text], i) => (stays ? sidecar : init)(`i${i}`, text))),
+    .map((list) => list.map(([restarts, text], i) => (restarts ? sidecar : init)(`i${i}`, text))),
   overheadBytes: fc.option(
     size.map((mebibytes) => mebibytes * mib),
     { nil: undefined },
   ),
 });
 
-const kind = fc.record({
+const state = fc.record({
   phase: fc.constantFrom('Running', 'Running', 'Running', 'Pending', 'Failed', 'Succeeded'),
-  isGoing: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  isDeleted: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   keepMarked: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
   priority: fc.constantFrom(undefined, 0, 1_999_999_999, 2_000_000_000, 2_000_001_000),
   configHash: fc.constantFrom(undefined, undefined, undefined, 'hash'),
 });
 
-const figures = fc.record({
+const measurements = fc.record({
   total: optionalSize,
   volumes: fc.tuple(optionalSize, optionalSize),
   layers: fc.tuple(optionalSize, optionalSize),
 });
-type Figures = typeof figures extends fc.Arbitrary<infer T> ? T : never;
+type Measurements = typeof measurements extends fc.Arbitrary<infer T> ? T : never;
 
 const figure = (mebibytes: number | undefined) =>
   mebibytes === undefined ? undefined : { bytes: mebibytes * mib, atMs: now.getTime() };
 
-function usageOf({ total, volumes, layers }: Figures): PodStorageUsage {
+function usageOf({ total, volumes, layers }: Measurements): PodStorageUsage {
   return {
     total: figure(total),
     volumes: new Map(
@@ -73,16 +73,16 @@ function usageOf({ total, volumes, layers }: Figures): PodStorageUsage {
   };
 }
 
-const world: fc.Arbitrary<
+const cluster: fc.Arbitrary<
   LocalStorageFacts & { readonly pods: readonly StoragePod[]; readonly usage: StorageUsage }
 > = fc
   .tuple(
-    fc.array(fc.tuple(storage, kind, fc.option(figures, { nil: undefined })), { maxLength: 12 }),
+    fc.array(fc.tuple(storage, state, fc.option(measurements, { nil: undefined })), { maxLength: 12 }),
     fc.boolean(),
   )
   .map(([list, dedicatedImageFs]) => ({
-    pods: list.map(([declared, { isGoing, ...over }], i) =>
-      storagePod(`p${i}`, spec(declared), { ...over, deletionAtMs: isGoing ? minutesAgo(1) : undefined }),
+    pods: list.map(([declared, { isDeleted, ...over }], i) =>
+      storagePod(`p${i}`, spec(declared), { ...over, deletionAtMs: isDeleted ? minutesAgo(1) : undefined }),
     ),
     usage: {
       atMs: now.getTime(),
@@ -113,42 +113,21 @@ const given: fc.Arbitrary<Given & { readonly policy: LocalStoragePolicy }> = fc
   })
   .map(({ evictAtPercent, ...defaultLimits }) => by(storagePolicy({ evictAtPercent, defaultLimits })));
 
-test('who must not be evicted is not', property, () => {
-  fc.assert(
-    fc.property(world, given, (facts, how) => {
-      const { evictions } = planLocalStorage(facts, how);
-      expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
-      for (const pod of podsOf(facts, evictions)) {
-        expect(pod.keepMarked).toBe(false);
-        expect(pod.deletionAtMs).toBeUndefined();
-        expect(['Running', 'Pending']).toContain(pod.phase);
-        expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
-        expect(pod.configHash).toBeUndefined();
-        expect(facts.usage.pods.has(pod.uid)).toBe(true);
-      }
-    }),
-    worlds,
-  );
-});
-
 test(
-  'an eviction has a limit that binds the pod, and more than the part of it that evicts is used',
+  'evicts only measured, running or pending pods that are neither kept, deleted nor critical',
   property,
   () => {
     fc.assert(
-      fc.property(world, given, (facts, how) => {
-        for (const eviction of planLocalStorage(facts, how).evictions) {
-          const { excess } = eviction.evidence;
-          const [pod] = podsOf(facts, [eviction]);
-          if (pod === undefined) throw new Error('an eviction of a pod that is not there');
-          expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
-          const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
-          const own = {
-            'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
-            'ephemeralpodfs.limit': total?.limit,
-            'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
-          }[excess.signal];
-          expect(excess.limit).toEqual(own);
+      fc.property(cluster, given, (facts, how) => {
+        const { evictions } = planLocalStorage(facts, how);
+        expect(podsOf(facts, evictions)).toHaveLength(evictions.length);
+        for (const pod of podsOf(facts, evictions)) {
+          expect(pod.keepMarked).toBe(false);
+          expect(pod.deletionAtMs).toBeUndefined();
+          expect(['Running', 'Pending']).toContain(pod.phase);
+          expect(pod.priority ?? 0).toBeLessThan(2_000_000_000);
+          expect(pod.configHash).toBeUndefined();
+          expect(facts.usage.pods.has(pod.uid)).toBe(true);
         }
       }),
       worlds,
@@ -156,9 +135,30 @@ test(
   },
 );
 
-test('every pod has one verdict, in the order in which the pods are listed', property, () => {
+test('an eviction names a limit of the pod whose usage exceeds evictAtPercent', property, () => {
   fc.assert(
-    fc.property(world, given, (facts, how) => {
+    fc.property(cluster, given, (facts, how) => {
+      for (const eviction of planLocalStorage(facts, how).evictions) {
+        const { excess } = eviction.evidence;
+        const [pod] = podsOf(facts, [eviction]);
+        if (pod === undefined) throw new Error('an eviction of an unknown pod');
+        expect(excess.usedBytes * 100).toBeGreaterThan(excess.limit.bytes * how.policy.evictAtPercent);
+        const { emptyDirs, pod: total, containers } = limitsOf(pod.storage, how.policy.defaultLimits);
+        const own = {
+          'emptydirfs.limit': emptyDirs.find(({ name }) => name === excess.subject)?.limit,
+          'ephemeralpodfs.limit': total?.limit,
+          'ephemeralcontainerfs.limit': containers.get(excess.subject ?? '')?.limit,
+        }[excess.signal];
+        expect(excess.limit).toEqual(own);
+      }
+    }),
+    worlds,
+  );
+});
+
+test('every pod has one verdict, in the order of the pods', property, () => {
+  fc.assert(
+    fc.property(cluster, given, (facts, how) => {
       const { evictions, kept } = planLocalStorage(facts, how);
       const order = facts.pods.map(({ uid }) => uid);
       for (const list of [evictions, kept])
@@ -178,7 +178,7 @@ test('pods in another order get the same verdicts', property, () => {
       .map(({ target, verdict, reason }) => `${target.uid} ${verdict} ${reason}`)
       .sort();
   };
-  const shuffled = world.chain((facts) =>
+  const shuffled = cluster.chain((facts) =>
     fc
       .shuffledSubarray([...facts.pods], { minLength: facts.pods.length })
       .map((pods) => ({ facts, other: { ...facts, pods } })),
@@ -191,12 +191,12 @@ test('pods in another order get the same verdicts', property, () => {
   );
 });
 
-test('once all that goes is on its way out, nothing more goes', property, () => {
+test('evicts no further pod once the evicted pods are deleted', property, () => {
   fc.assert(
-    fc.property(world, given, (facts, how) => {
-      const going = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
+    fc.property(cluster, given, (facts, how) => {
+      const evicted = new Set(planLocalStorage(facts, how).evictions.map(({ target }) => target.uid));
       const pods = facts.pods.map((pod) =>
-        going.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
+        evicted.has(pod.uid) ? { ...pod, deletionAtMs: now.getTime() } : pod,
       );
       expect(planLocalStorage({ ...facts, pods }, how).evictions).toEqual([]);
     }),
@@ -204,9 +204,9 @@ test('once all that goes is on its way out, nothing more goes', property, () => 
   );
 });
 
-test('a lower evictAtPercent never spares a pod that a higher one evicts', property, () => {
+test('a lower evictAtPercent evicts every pod that a higher one evicts', property, () => {
   fc.assert(
-    fc.property(world, given, (facts, how) => {
+    fc.property(cluster, given, (facts, how) => {
       const evicted = (evictAtPercent: number): string[] =>
         planLocalStorage(facts, by({ ...how.policy, evictAtPercent })).evictions.map(
           ({ target }) => target.uid,
