@@ -5,54 +5,36 @@ import type {
   ImageInventory,
   NodePassReport,
   NodeUnit,
+  Offender,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ContainerGcPolicy, ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { ReportFacts, UnitPasses } from '../../../../src/agent/report/facts.ts';
-import type { MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
-import { usedPercent } from '../../../../src/node/disk/filesystem.ts';
-import { everything, minutesAgo, now, policy } from '../../../builders.ts';
+import { usedPercent, type MountedImageDisk } from '../../../../src/node/disk/filesystem.ts';
+import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
 
 export const gib = 1024 ** 3;
 
-/** The defaults of the API, and one glob to keep. */
-const imageGc = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
-  highThresholdPercent: 85,
-  lowThresholdPercent: 80,
-  minimumAgeMs: 120_000,
-  maximumAgeMs: undefined,
+/** The defaults of the API, and one pattern to keep. */
+const imageGc: ImageGcPolicy = {
+  ...{ highThresholdPercent: 85, lowThresholdPercent: 80, kubeletHighThresholdPercent: 95 },
+  ...{ minimumAgeMs: 120_000, maximumAgeMs: undefined, maxImagesPerPass: undefined, repullBackoff: true },
   keep: ['registry.example.com/base/*'],
-  kubeletHighThresholdPercent: 95,
-  maxImagesPerPass: undefined,
-  repullBackoff: true,
-  ...over,
-});
-
-const containerGc: ContainerGcPolicy = {
-  minimumAgeMs: 0,
-  maxPerPodContainer: 1,
-  maxContainers: undefined,
-  sandboxes: true,
-  logs: undefined,
 };
 
-export const governed = (over: Partial<ImageGcPolicy> = {}): NodeGovernance => {
-  const nodes = {
-    nodeSelector: everything,
-    imageGC: imageGc(over),
-    containerGC: containerGc,
-    localStorageEviction: undefined,
-  };
+const containerGC: ContainerGcPolicy = {
+  ...{ minimumAgeMs: 0, maxPerPodContainer: 1, maxContainers: undefined },
+  ...{ sandboxes: true, logs: undefined },
+};
+
+export const governed = (
+  over: Partial<ImageGcPolicy> = {},
+): Extract<NodeGovernance, { readonly kind: 'governed' }> => {
+  const nodes = nodesRules({ imageGC: { ...imageGc, ...over }, containerGC });
   return { kind: 'governed', policy: policy({ pods: undefined, nodes }), nodes };
 };
 
 export const pass = (unit: NodeUnit, over: Partial<NodePassReport> = {}): NodePassReport => ({
-  unit,
-  at: now,
-  result: 'Idle',
-  removed: 0,
-  freedBytes: 0,
-  errors: 0,
-  message: undefined,
+  ...{ unit, at: now, result: 'Idle', removed: 0, freedBytes: 0, errors: 0, message: undefined },
   ...over,
 });
 
@@ -60,15 +42,10 @@ export const passes = (...reports: readonly NodePassReport[]): UnitPasses[] =>
   reports.map((last) => ({ last, removedTotal: last.removed, freedBytesTotal: last.freedBytes }));
 
 export const disk = (usedGib: number, over: Partial<MountedImageDisk> = {}): MountedImageDisk => {
-  const figures = { capacityBytes: 100 * gib, availableBytes: (100 - usedGib) * gib };
+  const bytes = { capacityBytes: 100 * gib, availableBytes: (100 - usedGib) * gib };
   return {
-    ...figures,
-    usedPercent: usedPercent(figures),
-    inodes: 1000,
-    inodesFree: 900,
-    mountpoint: '/var/lib/containerd',
-    usedBytes: 10 * gib,
-    inodesUsed: 50,
+    ...{ ...bytes, usedPercent: usedPercent(bytes), inodes: 1000, inodesFree: 900 },
+    ...{ mountpoint: '/var/lib/containerd', usedBytes: 10 * gib, inodesUsed: 50 },
     ...over,
   };
 };
@@ -76,13 +53,13 @@ export const disk = (usedGib: number, over: Partial<MountedImageDisk> = {}): Mou
 const some = (count: number): { count: number; bytes: number } => ({ count, bytes: count * gib });
 
 export const images = (over: Partial<ImageInventory> = {}): ImageInventory => ({
-  total: some(10),
-  inUse: some(5),
-  pinned: some(1),
-  kept: some(2),
-  removable: some(2),
-  disk: undefined,
-  offenders: [],
+  ...{ total: some(10), inUse: some(5), pinned: some(1), kept: some(2), removable: some(2) },
+  ...{ disk: undefined, offenders: [] },
+  ...over,
+});
+
+export const offender = (over: Partial<Offender>): Offender => ({
+  ...{ kind: 'Image', id: undefined, name: undefined, namespace: undefined, bytes: 1, reason: undefined },
   ...over,
 });
 
@@ -93,24 +70,19 @@ export const containers: ContainerInventory = {
   offenders: [],
 };
 
-/** A node on which all is well. */
+/** A node without problems. */
 export const facts = (over: Partial<ReportFacts> = {}): ReportFacts => ({
   agentVersion: '1.0.0',
   runtime: { name: 'containerd', version: 'v2.3.0', apiVersion: 'v1' },
   governance: governed(),
   passes: passes(pass('imagegc'), pass('containergc')),
-  images: images(),
-  containers,
-  storage: undefined,
-  orphans: undefined,
-  snapshots: undefined,
-  imageDisk: disk(50),
-  nodeDisk: undefined,
-  troubles: [],
+  ...{ images: images(), containers, storage: undefined },
+  ...{ orphans: undefined, snapshots: undefined },
+  ...{ imageDisk: disk(50), nodeDisk: undefined, troubles: [] },
   ...over,
 });
 
-/** Of an emptyDir of 100 bytes. */
+/** A warning about an emptyDir of 100 bytes. */
 export const storageWarning = (
   name: string,
   { percent = 80, usedBytes = 81 }: { readonly percent?: number; readonly usedBytes?: number } = {},

@@ -1,230 +1,215 @@
-import { expect, test } from 'vitest';
-import { isWorthWriting } from '../../../../src/agent/report/change.ts';
+import { describe, expect, test } from 'vitest';
+import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
+import { isStorageNews, isWorthWriting, storageLevels } from '../../../../src/agent/report/change.ts';
 import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
 import { minutesAgo, now, policy } from '../../../builders.ts';
-import {
-  disk,
-  evictionRequest,
-  facts,
-  governed,
-  images,
-  pass,
-  passes,
-  gib,
-  storageWarning,
-} from './builders.ts';
+import { disk, evictionRequest, facts, gib, images, pass, passes, storageWarning } from './builders.ts';
 
-const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), pass('containergc')) };
-const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), pass('containergc')) };
+interface Row {
+  readonly name: string;
+  /** Age of the last report in minutes. */
+  readonly age: number;
+  readonly before?: Partial<ReportFacts>;
+  readonly next?: Partial<ReportFacts>;
+  readonly jitter?: number;
+}
 
-test.each<{
-  name: string;
-  /** Of the last report, in minutes. */
-  age: number;
-  next?: Partial<ReportFacts>;
-  jitter?: number;
-  expected: boolean;
-}>([
-  { name: 'nothing changed', age: 4.9, expected: false },
-  {
-    name: 'another time of a pass alone',
-    age: 4,
-    next: { passes: passes(pass('imagegc', { at: new Date(0) }), pass('containergc')) },
-    expected: false,
-  },
-  { name: 'nothing changed for 5 min', age: 5, expected: true },
-  { name: 'nothing changed for 5 min, an agent that waits longer', age: 5.5, jitter: 0.9, expected: false },
-  { name: 'even that one after 6 min', age: 6, jitter: 0.99, expected: true },
-  { name: 'a condition turned a second ago', age: 1 / 60, next: failed, expected: true },
-  {
-    name: 'another policy governs',
-    age: 0,
-    next: { governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined } },
-    expected: true,
-  },
-  {
-    name: 'the runtime was replaced',
-    age: 0,
-    next: { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } },
-    expected: true,
-  },
-  { name: 'something was removed just now', age: 0.5, next: removed, expected: false },
-  { name: 'something was removed, a minute after the last report', age: 1, next: removed, expected: true },
-  {
-    name: 'figures moved a little',
-    age: 4,
-    next: { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
-    expected: false,
-  },
-  {
-    name: 'figures moved much',
-    age: 1,
-    next: { images: images({ removable: { count: 40, bytes: 2 * gib } }) },
-    expected: true,
-  },
-  {
-    name: 'figures moved much, right after a report',
-    age: 0.9,
-    next: { imageDisk: disk(60) },
-    expected: false,
-  },
-  { name: 'images are not known any more', age: 1, next: { images: undefined }, expected: true },
-  { name: 'the clock was set back', age: -60, expected: true },
-  {
-    name: 'an agent that has just started and knows nothing yet',
-    age: 4,
-    next: { passes: [], images: undefined },
-    expected: false,
-  },
-  {
-    name: 'one that still knows nothing after 5 min',
-    age: 5,
-    next: { passes: [], images: undefined },
-    expected: true,
-  },
-])('$name: $expected', ({ age, next = {}, jitter = 0, expected }) => {
-  const previous = planReport(facts(), undefined, new Date(minutesAgo(age)));
-  const given = { now, jitter };
-  expect(isWorthWriting(previous, planReport(facts(next), previous, now), given)).toBe(expected);
+const isWritten = ({ age, before, next, jitter = 0 }: Row): boolean => {
+  const previous = planReport(facts(before), undefined, new Date(minutesAgo(age)));
+  return isWorthWriting(previous, planReport(facts(next), previous, now), { now, jitter });
+};
+
+const containerPass = pass('containergc');
+const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), containerPass) };
+const removed = { passes: passes(pass('imagegc', { result: 'Succeeded', removed: 1 }), containerPass) };
+const restarted = { passes: [], images: undefined };
+
+describe('is written', () => {
+  test.each<Row>([
+    { name: 'after 5 min without a change', age: 5 },
+    { name: 'after 6 min without a change, whatever the jitter', age: 6, jitter: 0.99 },
+    { name: 'at once when a condition changed', age: 1 / 60, next: failed },
+    {
+      name: 'at once when another policy governs the node',
+      age: 0,
+      next: { governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined } },
+    },
+    {
+      name: 'at once when the runtime was replaced',
+      age: 0,
+      next: { runtime: { name: 'containerd', version: 'v3', apiVersion: 'v1' } },
+    },
+    { name: 'a minute later, after a removal', age: 1, next: removed },
+    {
+      name: 'a minute later, after a large change of numbers',
+      age: 1,
+      next: { images: images({ removable: { count: 40, bytes: 2 * gib } }) },
+    },
+    { name: 'a minute later, when the images are unknown', age: 1, next: { images: undefined } },
+    { name: 'a minute later, with the first number of its kind', age: 1, next: { snapshots: { count: 2 } } },
+    { name: 'when the clock was set back', age: -60 },
+    { name: '5 min later, by an agent before its first pass', age: 5, next: restarted },
+  ])('$name', (row) => {
+    expect(isWritten(row)).toBe(true);
+  });
+
+  test('without a report, or one without a readable time', () => {
+    const next = planReport(facts(), undefined, now);
+    const { reportTime, ...undated } = next;
+    expect(reportTime).toBeDefined();
+    for (const previous of [undefined, undated, { ...undated, reportTime: 'yesterday' }])
+      expect(isWorthWriting(previous, next, { now, jitter: 0 })).toBe(true);
+  });
+});
+
+describe('is not written', () => {
+  test.each<Row>([
+    { name: 'without a change', age: 4.9 },
+    { name: 'without a change, with jitter', age: 5.5, jitter: 0.9 },
+    {
+      name: 'for another time of a pass',
+      age: 4,
+      next: { passes: passes(pass('imagegc', { at: new Date(0) }), containerPass) },
+    },
+    { name: 'less than a minute later, after a removal', age: 0.5, next: removed },
+    {
+      name: 'for a small change of numbers',
+      age: 4,
+      next: { imageDisk: disk(52), images: images({ total: { count: 12, bytes: 10 * gib } }) },
+    },
+    { name: 'less than a minute later, for a large change', age: 0.9, next: { imageDisk: disk(60) } },
+    { name: 'by an agent before its first pass', age: 4, next: restarted },
+  ])('$name', (row) => {
+    expect(isWritten(row)).toBe(false);
+  });
 });
 
 const { uid: policyUid, generation } = policy();
 
-const stored = (warned: readonly string[], asked: readonly string[] = []) => ({
+/** Warnings as `pod level`, requests as `pod minutes-since-measured`. */
+const stored = (warned: readonly string[], requested: readonly string[] = []) => ({
   storage: {
-    warnings: warned.map((name) => {
-      const [pod = '', percent] = name.split(' ');
+    warnings: warned.map((text) => {
+      const [pod = '', percent] = text.split(' ');
       return storageWarning(pod, { percent: Number(percent) });
     }),
-    evictionRequests: asked.map((name) => {
-      const [pod = '', minutes = '0'] = name.split(' ');
+    evictionRequests: requested.map((text) => {
+      const [pod = '', minutes = '0'] = text.split(' ');
       return evictionRequest(pod, { observedAtMs: minutesAgo(Number(minutes)) });
     }),
     offenders: [],
     policy: { uid: policyUid, generation },
   },
 });
+const nothing = stored([]);
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `p${i} 80`);
 
-test.each<{
-  readonly name: string;
-  readonly age: number;
-  readonly before: Partial<ReportFacts>;
-  readonly next: Partial<ReportFacts>;
-  readonly expected: boolean;
-}>([
-  { name: 'a new request', age: 0, before: stored([]), next: stored([], ['a']), expected: true },
-  { name: 'a request that is gone', age: 0, before: stored([], ['a']), next: stored([]), expected: true },
-  {
-    name: 'a new request, of an agent that has just started',
-    age: 0,
-    before: stored([]),
-    next: { ...stored([], ['a']), passes: [], images: undefined },
-    expected: true,
-  },
-  {
-    name: 'the same request, of an agent that has just started',
-    age: 4,
-    before: stored([], ['a 1']),
-    next: { ...stored([], ['a 0']), passes: [], images: undefined },
-    expected: false,
-  },
-  {
-    name: 'no request yet, of an agent that has just started',
-    age: 0,
-    before: stored([], ['a']),
-    next: { passes: [], images: undefined },
-    expected: false,
-  },
-  { name: 'another pod', age: 0, before: stored([], ['a']), next: stored([], ['b']), expected: true },
-  {
-    name: 'requests that are not known any more',
-    age: 0,
-    before: stored([], ['a']),
-    next: { storage: undefined },
-    expected: true,
-  },
-  {
-    name: 'another order',
-    age: 2,
-    before: stored([], ['a', 'b']),
-    next: stored([], ['b', 'a']),
-    expected: false,
-  },
-  {
-    name: 'a fresher figure of a request, right after a report',
-    age: 0.9,
-    before: stored([], ['a 1']),
-    next: stored([], ['a 0']),
-    expected: false,
-  },
-  {
-    name: 'a fresher figure of a request, a minute later: else it would not be believed',
-    age: 1,
-    before: stored([], ['a 1']),
-    next: stored([], ['a 0']),
-    expected: true,
-  },
-  { name: 'a new warning', age: 0, before: stored([]), next: stored(['a 80']), expected: true },
-  { name: 'a higher level', age: 0, before: stored(['a 80']), next: stored(['a 95']), expected: true },
-  {
-    name: 'a lower level, right after',
-    age: 0.5,
-    before: stored(['a 95']),
-    next: stored(['a 80']),
-    expected: false,
-  },
-  {
-    name: 'a lower level, a minute later',
-    age: 1,
-    before: stored(['a 95']),
-    next: stored(['a 80']),
-    expected: true,
-  },
-  {
-    name: 'a warning that is over, right after',
-    age: 0.5,
-    before: stored(['a 80']),
-    next: stored([]),
-    expected: false,
-  },
-  {
-    name: 'a warning that is over, a minute later',
-    age: 1,
-    before: stored(['a 80']),
-    next: stored([]),
-    expected: true,
-  },
-  {
-    name: 'figures of a warning',
-    age: 4,
-    before: stored(['a 80']),
-    next: { storage: { ...stored([]).storage, warnings: [storageWarning('a', { usedBytes: 84 })] } },
-    expected: false,
-  },
-  {
-    name: 'of more than can be listed, others are',
-    age: 0,
-    before: stored(many(40), many(40)),
-    next: stored(many(40).toReversed(), many(40).toReversed()),
-    expected: false,
-  },
-  {
-    name: 'of more than can be listed, one more',
-    age: 0,
-    before: stored([], many(40)),
-    next: stored([], many(41)),
-    expected: true,
-  },
-])('local storage: $name: $expected', ({ age, before, next, expected }) => {
-  const previous = planReport(facts(before), undefined, new Date(minutesAgo(age)));
-  const given = { now, jitter: 0 };
-  expect(isWorthWriting(previous, planReport(facts(next), previous, now), given)).toBe(expected);
+describe('about local storage, is written', () => {
+  test.each<Row>([
+    { name: 'at once for a new request', age: 0, before: nothing, next: stored([], ['a']) },
+    { name: 'at once when a request is gone', age: 0, before: stored([], ['a']), next: nothing },
+    {
+      name: 'at once for a new request, before the first pass too',
+      age: 0,
+      before: nothing,
+      next: { ...stored([], ['a']), ...restarted },
+    },
+    { name: 'at once for another pod', age: 0, before: stored([], ['a']), next: stored([], ['b']) },
+    {
+      name: 'at once when the usage is unknown',
+      age: 0,
+      before: stored([], ['a']),
+      next: { storage: undefined },
+    },
+    {
+      name: 'a minute later for a newer measurement: the controller ignores old ones',
+      age: 1,
+      before: stored([], ['a 1']),
+      next: stored([], ['a 0']),
+    },
+    { name: 'at once for a new warning', age: 0, before: nothing, next: stored(['a 80']) },
+    { name: 'at once for a higher level', age: 0, before: stored(['a 80']), next: stored(['a 95']) },
+    { name: 'a minute later for a lower level', age: 1, before: stored(['a 95']), next: stored(['a 80']) },
+    { name: 'a minute after a warning ended', age: 1, before: stored(['a 80']), next: nothing },
+    {
+      name: 'at once for one more request than before, beyond the listed ones',
+      age: 0,
+      before: stored([], many(40)),
+      next: stored([], many(41)),
+    },
+  ])('$name', (row) => {
+    expect(isWritten(row)).toBe(true);
+  });
 });
 
-test('the first report is written, and one after a report that cannot be read', () => {
-  const next = planReport(facts({ governance: governed() }), undefined, now);
-  expect(isWorthWriting(undefined, next, { now, jitter: 0 })).toBe(true);
-  expect(isWorthWriting({ ...next, reportTime: 'yesterday' }, next, { now, jitter: 0 })).toBe(true);
+describe('about local storage, is not written', () => {
+  test.each<Row>([
+    {
+      name: 'for the same request, before the first pass',
+      age: 4,
+      before: stored([], ['a 1']),
+      next: { ...stored([], ['a 0']), ...restarted },
+    },
+    { name: 'for no request, before the first pass', age: 0, before: stored([], ['a']), next: restarted },
+    { name: 'for another order', age: 2, before: stored([], ['a', 'b']), next: stored([], ['b', 'a']) },
+    {
+      name: 'at once for a newer measurement',
+      age: 0.9,
+      before: stored([], ['a 1']),
+      next: stored([], ['a 0']),
+    },
+    { name: 'at once for a lower level', age: 0.5, before: stored(['a 95']), next: stored(['a 80']) },
+    { name: 'at once when a warning ended', age: 0.5, before: stored(['a 80']), next: nothing },
+    {
+      name: 'for another usage on the same level',
+      age: 4,
+      before: stored(['a 80']),
+      next: { storage: { ...nothing.storage, warnings: [storageWarning('a', { usedBytes: 84 })] } },
+    },
+    {
+      name: 'for another selection of more than can be listed',
+      age: 0,
+      before: stored(many(40), many(40)),
+      next: stored(many(40).toReversed(), many(40).toReversed()),
+    },
+  ])('$name', (row) => {
+    expect(isWritten(row)).toBe(false);
+  });
+});
+
+type Warnings = NonNullable<NodeGCReportStatus['storageWarnings']>;
+
+describe('warnings of a report that another program wrote', () => {
+  const warning = (percent?: number): Warnings[number] => ({
+    ...{ pod: { namespace: 'web', name: 'a', uid: 'uid-a' }, signal: 'emptydirfs.limit' },
+    ...{ observedBytes: 1, limitBytes: 1, ...(percent !== undefined && { percent }) },
+  });
+  const status = (storageWarnings: Warnings, count = storageWarnings.length): NodeGCReportStatus => ({
+    ...{ storageWarnings, storageWarningCount: count },
+  });
+
+  test.each([
+    { name: 'a warning without a level is new', before: {}, after: [warning()], news: true },
+    {
+      name: 'a warning without a level is not new',
+      before: status([warning()]),
+      after: [warning()],
+      news: false,
+    },
+    { name: 'a warning gets a level', before: status([warning()]), after: [warning(80)], news: true },
+  ])('$name', ({ before, after, news }) => {
+    expect(isStorageNews(before, status(after))).toBe(news);
+  });
+
+  test('only the number counts if not all are listed', () => {
+    const more = status([warning(80)], 40);
+    expect(isStorageNews({}, more)).toBe(true);
+    expect(isStorageNews(more, more)).toBe(false);
+  });
+
+  test('a missing level counts as 0', () => {
+    const [missing, zero] = [status([warning()]), status([warning(0)])];
+    expect(storageLevels(missing)).toBe(storageLevels(zero));
+  });
 });

@@ -16,7 +16,7 @@ import { containers, disk, evictionRequest, governed, images, pass } from './bui
 
 const never = new AbortController().signal;
 
-/** The report as an API server keeps it. */
+/** The report in the API server. */
 class FakeReports implements NodeReports {
   stored: NodeGCReportStatus | undefined;
   fails = false;
@@ -38,12 +38,12 @@ class FakeReports implements NodeReports {
   }
 }
 
-function bed(over: Partial<ReportDeps> = {}) {
+function environment(over: Partial<ReportDeps> = {}) {
   const reports = new FakeReports();
   const clock = new FakeClock();
   const registry = new Registry();
   const log = new RecordingLogger();
-  const asked: (KnownPods | undefined)[] = [];
+  const searches: (KnownPods | undefined)[] = [];
   const manager = new ReportManager({
     node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
     governance: () => governed(),
@@ -57,11 +57,11 @@ function bed(over: Partial<ReportDeps> = {}) {
     imageDisk: () => Promise.resolve(disk(50)),
     nodeDisk: () => Promise.resolve(disk(50)),
     orphans: {
-      find: async (ask, signal) => {
-        const witnesses = await ask(signal);
-        asked.push(witnesses);
+      find: async (readPods, signal) => {
+        const pods = await readPods(signal);
+        searches.push(pods);
         const found = { podDirectories: { count: 4, bytes: 400 }, logDirectories: undefined };
-        return witnesses && { ...found, podCgroups: undefined };
+        return pods && { ...found, podCgroups: undefined };
       },
     },
     snapshots: { find: () => Promise.resolve({ count: 7 }) },
@@ -73,11 +73,11 @@ function bed(over: Partial<ReportDeps> = {}) {
     manager.observe(pass('imagegc'));
     manager.observe(pass('containergc'));
   };
-  return { manager, reports, clock, registry, log, asked, ready };
+  return { manager, reports, clock, registry, log, searches, ready };
 }
 
-test('a quiet node is written once in five minutes', async () => {
-  const { manager, reports, clock, ready } = bed();
+test('without changes the report is written once in five minutes', async () => {
+  const { manager, reports, clock, ready } = environment();
   ready();
   for (let i = 0; i < 60; i += 1) {
     await manager.reconcile(never);
@@ -86,8 +86,8 @@ test('a quiet node is written once in five minutes', async () => {
   expect(reports.writes).toBe(2);
 });
 
-test('adds up what passes did, and tells a failure at once', async () => {
-  const { manager, reports, clock, ready } = bed();
+test('the report has the sums of all passes, and a failure at once', async () => {
+  const { manager, reports, clock, ready } = environment();
   ready();
   await manager.reconcile(never);
   manager.observe(pass('imagegc', { result: 'Succeeded', removed: 2, freedBytes: 10 }));
@@ -102,27 +102,27 @@ test('adds up what passes did, and tells a failure at once', async () => {
   });
 });
 
-test('without a Node object nothing is written', async () => {
-  const { manager, reports, ready } = bed({ node: () => undefined });
+test('without a Node object no report is written', async () => {
+  const { manager, reports, ready } = environment({ node: () => undefined });
   ready();
   await manager.reconcile(never);
   expect(reports.writes).toBe(0);
 });
 
-test('goes on from the stored report after a restart', async () => {
-  const first = bed();
+test('after a restart the written report is read', async () => {
+  const first = environment();
   first.ready();
   await first.manager.reconcile(never);
-  const second = bed();
+  const second = environment();
   second.reports.stored = first.reports.stored;
   second.clock.advance(60_000);
   await second.manager.reconcile(never);
   expect(second.reports.writes).toBe(0);
 });
 
-test('a Node that was made again gets its report at once', async () => {
+test('a Node that was created again gets its report at once', async () => {
   let uid = 'one';
-  const { manager, reports, ready } = bed({ node: () => ({ name: 'node-1', uid }) });
+  const { manager, reports, ready } = environment({ node: () => ({ name: 'node-1', uid }) });
   ready();
   await manager.reconcile(never);
   uid = 'two';
@@ -131,8 +131,8 @@ test('a Node that was made again gets its report at once', async () => {
   expect(reports.owner).toBe('two');
 });
 
-test('a write that failed is tried again, and counted', async () => {
-  const { manager, reports, registry, ready } = bed();
+test('a failed write is counted and repeated', async () => {
+  const { manager, reports, registry, ready } = environment();
   ready();
   await manager.reconcile(never);
   manager.observe(pass('imagegc', { result: 'Failed' }));
@@ -147,8 +147,8 @@ test('a write that failed is tried again, and counted', async () => {
   expect(metrics).toContain('dustpan_node_degraded 1');
 });
 
-test('a missing kind is told once', async () => {
-  const { manager, reports, log } = bed();
+test('a missing kind is logged once', async () => {
+  const { manager, reports, log } = environment();
   reports.hasKind = false;
   await manager.reconcile(never);
   await manager.reconcile(never);
@@ -158,9 +158,9 @@ test('a missing kind is told once', async () => {
   expect(reports.writes).toBe(1);
 });
 
-test('a disk that cannot be read makes the report degraded, not absent', async () => {
+test('with a disk that cannot be read the report is written and Degraded', async () => {
   const fault = new Error('reading the file system of /x', { cause: new Error('no answer') });
-  const { manager, reports, ready } = bed({ imageDisk: () => Promise.reject(fault) });
+  const { manager, reports, ready } = environment({ imageDisk: () => Promise.reject(fault) });
   ready();
   await manager.reconcile(never);
   expect(reports.stored?.conditions?.find(({ type }) => type === 'Degraded')).toMatchObject({
@@ -170,16 +170,16 @@ test('a disk that cannot be read makes the report degraded, not absent', async (
   });
 });
 
-test('orphans are looked for every ten minutes, with what API server and runtime know', async () => {
+test('orphaned resources are searched every ten minutes, with the pods of API server and runtime', async () => {
   const pod = { uid: 'uid-api', configHash: undefined } as NodePod;
-  const { manager, reports, registry, clock, asked, ready } = bed({ pods: () => [pod] });
+  const { manager, reports, registry, clock, searches, ready } = environment({ pods: () => [pod] });
   ready();
   for (let i = 0; i < 61; i += 1) {
     await manager.reconcile(never);
     clock.advance(10_000);
   }
-  expect(asked).toHaveLength(2);
-  expect(asked[0]).toMatchObject({ pods: [pod], sandboxes: [{ podUid: 'uid-web' }] });
+  expect(searches).toHaveLength(2);
+  expect(searches[0]).toMatchObject({ pods: [pod], sandboxes: [{ podUid: 'uid-web' }] });
   expect(reports.stored?.orphans).toEqual({
     podDirectories: { count: 4, bytes: 400 },
     snapshots: { count: 7 },
@@ -189,25 +189,25 @@ test('orphans are looked for every ten minutes, with what API server and runtime
   expect(metrics).toContain('dustpan_node_orphans{kind="Snapshot"} 7');
 });
 
-test('without the pods nothing is called an orphan, and a runtime that is away only costs a warning', async () => {
-  const unknown = bed({ pods: () => undefined });
+test('without the pods no orphaned resource is reported; without the runtime there is a warning', async () => {
+  const unknown = environment({ pods: () => undefined });
   unknown.ready();
   await unknown.manager.reconcile(never);
-  expect(unknown.asked).toEqual([undefined]);
+  expect(unknown.searches).toEqual([undefined]);
   expect(unknown.reports.stored?.orphans).toEqual({ snapshots: { count: 7 } });
   const runtime = new FakeRuntime();
   runtime.fail('listSandboxes');
-  const away = bed({ runtime });
+  const away = environment({ runtime });
   away.ready();
   await away.manager.reconcile(never);
   expect(away.reports.writes).toBe(1);
   expect(away.log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
 });
 
-test('snapshots that cannot be counted any more have no figure', async () => {
+test('snapshots that cannot be counted any more are not reported', async () => {
   let isGone = false;
   const find = () => (isGone ? Promise.reject(new Error('disk hangs')) : Promise.resolve({ count: 7 }));
-  const { manager, reports, registry, clock, log, ready } = bed({ snapshots: { find } });
+  const { manager, reports, registry, clock, log, ready } = environment({ snapshots: { find } });
   ready();
   await manager.reconcile(never);
   isGone = true;
@@ -218,24 +218,27 @@ test('snapshots that cannot be counted any more have no figure', async () => {
   expect(log.lines.map(({ message }) => message)).toEqual(['searching orphaned resources failed']);
 });
 
-describe('the report is awaited', () => {
+describe('isAwaited', () => {
   const { policy, ...governance } = governedBy(storagePolicy());
   const inGeneration = (generation: number): NodeGovernance => ({
     ...governance,
     policy: { ...policy, generation },
   });
-  /** Requests for the evictions of these pods, by the policy as it was in that generation. */
-  const asking = (generation: number, ...names: readonly string[]): StorageInventory => ({
+  /** Requests for the eviction of these pods by that generation of the policy. */
+  const requesting = (generation: number, ...names: readonly string[]): StorageInventory => ({
     ...{ policy: { uid: policy.uid, generation }, warnings: [], offenders: [] },
     evictionRequests: names.map((name) => evictionRequest(name)),
   });
 
-  test('from when a pod is to be evicted until the report that asks for it is written', async () => {
+  test('is true from the decision to evict a pod until the report that requests it is written', async () => {
     let storage: StorageInventory | undefined;
-    const { manager, reports, ready } = bed({ governance: () => inGeneration(1), storage: () => storage });
+    const { manager, reports, ready } = environment({
+      governance: () => inGeneration(1),
+      storage: () => storage,
+    });
     ready();
     expect(manager.isAwaited).toBe(false);
-    storage = asking(1, 'a');
+    storage = requesting(1, 'a');
     expect(manager.isAwaited).toBe(true);
     reports.fails = true;
     await expect(manager.reconcile(never)).rejects.toThrow('server down');
@@ -244,43 +247,46 @@ describe('the report is awaited', () => {
     await manager.reconcile(never);
     expect(reports.stored?.evictionRequests).toHaveLength(1);
     expect(manager.isAwaited).toBe(false);
-    storage = asking(1, 'a', 'b');
+    storage = requesting(1, 'a', 'b');
     expect(manager.isAwaited).toBe(true);
-    storage = asking(1);
+    storage = requesting(1);
     expect(manager.isAwaited).toBe(false);
   });
 
-  test('once a pod is to be evicted by the policy as it is now; a report that names an older one asks for nothing', async () => {
-    let [generation, storage] = [1, asking(1, 'a')];
-    const { manager, ready } = bed({ governance: () => inGeneration(generation), storage: () => storage });
+  test('is true only for evictions by the current generation of the policy', async () => {
+    let [generation, storage] = [1, requesting(1, 'a')];
+    const { manager, ready } = environment({
+      governance: () => inGeneration(generation),
+      storage: () => storage,
+    });
     ready();
     await manager.reconcile(never);
     generation = 2;
     expect(manager.isAwaited).toBe(false);
-    storage = asking(2, 'a');
+    storage = requesting(2, 'a');
     expect(manager.isAwaited).toBe(true);
     await manager.reconcile(never);
     expect(manager.isAwaited).toBe(false);
   });
 
-  test('where there are more than can be listed, when they become more', async () => {
+  test('is true for more requests than before, beyond the listed ones', async () => {
     const names = Array.from({ length: 41 }, (_, i) => `p${i}`);
-    let storage = asking(1, ...names.slice(1));
-    const { manager, ready } = bed({ governance: () => inGeneration(1), storage: () => storage });
+    let storage = requesting(1, ...names.slice(1));
+    const { manager, ready } = environment({ governance: () => inGeneration(1), storage: () => storage });
     ready();
     expect(manager.isAwaited).toBe(true);
     await manager.reconcile(never);
-    storage = asking(1, ...names.slice(1).toReversed());
+    storage = requesting(1, ...names.slice(1).toReversed());
     expect(manager.isAwaited).toBe(false);
-    storage = asking(1, ...names);
+    storage = requesting(1, ...names);
     expect(manager.isAwaited).toBe(true);
   });
 
-  test('not by an agent that has started again, once it has read that the report asks already', async () => {
-    const first = bed({ governance: () => inGeneration(1), storage: () => asking(1, 'a') });
+  test('is false after a restart once the agent has read a report with the request', async () => {
+    const first = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
     first.ready();
     await first.manager.reconcile(never);
-    const second = bed({ governance: () => inGeneration(1), storage: () => asking(1, 'a') });
+    const second = environment({ governance: () => inGeneration(1), storage: () => requesting(1, 'a') });
     second.reports.stored = first.reports.stored;
     expect(second.manager.isAwaited).toBe(true);
     await second.manager.reconcile(never);

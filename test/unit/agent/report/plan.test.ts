@@ -1,198 +1,176 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
-import type { Offender } from '../../../../src/api/report/node-pass.ts';
-import { schemaChecker } from '../../../sandbox/schema.ts';
+import type { NodePassReport, Offender } from '../../../../src/api/report/node-pass.ts';
+import type { ReportFacts } from '../../../../src/agent/report/facts.ts';
 import { planReport } from '../../../../src/agent/report/plan.ts';
-import { now, policy } from '../../../builders.ts';
-import { nodeGcReportCrd } from '../../api/crd.ts';
-import { disk, facts, gib, governed, images, pass, passes } from './builders.ts';
+import { now } from '../../../builders.ts';
+import { governedBy, storagePolicy } from '../localstorage/builders.ts';
+import { disk, facts, gib, images, offender, pass, passes } from './builders.ts';
+import { expectStorable } from './storable.ts';
 
-const conditions = ({ conditions: all = [] }: NodeGCReportStatus): string[] =>
-  all.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+const reported = (over: Partial<ReportFacts> = {}) => planReport(facts(over), undefined, now);
+const degraded = (over: Partial<ReportFacts>): string | undefined =>
+  reported(over).conditions?.find(({ type }) => type === 'Degraded')?.message;
 
-const checkCrd = schemaChecker(nodeGcReportCrd);
-/** What an API server would say of it: nothing, and it would not drop a field either. */
-const expectStorable = (status: NodeGCReportStatus): void => {
-  const report = {
-    apiVersion: 'gc.dustpan.dev/v1alpha1',
-    kind: 'NodeGCReport',
-    metadata: { name: 'n' },
-    status,
-  };
-  expect(checkCrd(report)).toEqual({ object: report, problems: [] });
-};
-
-const kept = (reason: 'NoPolicy' | 'KeepMarked' | 'NodeUnknown'): NodeGovernance => ({
-  kind: 'keep',
-  reason,
-  policy: undefined,
+const kept = (reason: Extract<NodeGovernance, { readonly kind: 'keep' }>['reason']): NodeGovernance => ({
+  ...{ kind: 'keep', reason, policy: undefined },
 });
-const broken = { name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] };
+const invalid = { name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] };
+const short = pass('containergc', { result: 'Short' });
 
 describe('Ready and Degraded', () => {
-  test.each([
-    { name: 'all is well', over: {}, expected: ['Ready=True AsPlanned', 'Degraded=False AsPlanned'] },
+  test.each<{
+    readonly name: string;
+    readonly over: Partial<ReportFacts>;
+    readonly ready: string;
+    readonly degraded: string;
+  }>([
+    { name: 'no problem', over: {}, ready: 'True AsPlanned', degraded: 'False AsPlanned' },
     {
-      name: 'a unit has made no pass yet',
+      name: 'a unit without a pass',
       over: { passes: passes(pass('imagegc')) },
-      expected: ['Ready=Unknown NoPassYet', 'Degraded=Unknown NoPassYet'],
+      ready: 'Unknown NoPassYet',
+      degraded: 'Unknown NoPassYet',
     },
     {
-      name: 'a pass failed, another one missed its target',
-      over: {
-        passes: passes(pass('imagegc', { result: 'Short' }), pass('containergc', { result: 'Failed' })),
-      },
-      expected: ['Ready=False PassFailed', 'Degraded=True PassFailed'],
+      name: 'a failed pass and a missed target',
+      over: { passes: passes(pass('imagegc', { result: 'Failed' }), short) },
+      ready: 'False PassFailed',
+      degraded: 'True PassFailed',
     },
     {
-      name: 'the target was missed',
-      over: { passes: passes(pass('imagegc', { result: 'Short' }), pass('containergc')) },
-      expected: ['Ready=False TargetMissed', 'Degraded=True TargetMissed'],
+      name: 'a missed target',
+      over: { passes: passes(pass('imagegc'), short) },
+      ready: 'False TargetMissed',
+      degraded: 'True TargetMissed',
     },
     {
-      name: 'a pass could not decide',
+      name: 'a pass that could not decide',
       over: { passes: passes(pass('imagegc'), pass('containergc', { result: 'Unknown' })) },
-      expected: ['Ready=False Undecided', 'Degraded=True Undecided'],
+      ready: 'False Undecided',
+      degraded: 'True Undecided',
     },
     {
-      name: 'the runtime is away',
-      over: { troubles: [{ reason: 'RuntimeUnavailable', message: 'connect ENOENT' }] as const },
-      expected: ['Ready=False RuntimeUnavailable', 'Degraded=True RuntimeUnavailable'],
+      name: 'the runtime is not available',
+      over: { troubles: [{ reason: 'RuntimeUnavailable', message: 'connect ENOENT' }] },
+      ready: 'False RuntimeUnavailable',
+      degraded: 'True RuntimeUnavailable',
     },
     {
-      name: 'the disk has no capacity',
+      name: 'a disk without capacity',
       over: { imageDisk: disk(0, { capacityBytes: 0, availableBytes: 0 }) },
-      expected: ['Ready=False InvalidDiskCapacity', 'Degraded=True InvalidDiskCapacity'],
+      ready: 'False InvalidDiskCapacity',
+      degraded: 'True InvalidDiskCapacity',
     },
     {
       name: 'no policy',
       over: { governance: kept('NoPolicy'), passes: [] },
-      expected: ['Ready=True NoPolicy', 'Degraded=False NoPolicy'],
+      ready: 'True NoPolicy',
+      degraded: 'False NoPolicy',
     },
     {
-      name: 'kept by its label',
+      name: 'the keep label on the node',
       over: { governance: kept('KeepMarked') },
-      expected: ['Ready=True KeepMarked', 'Degraded=False KeepMarked'],
+      ready: 'True KeepMarked',
+      degraded: 'False KeepMarked',
     },
     {
-      name: 'a watch does not work',
+      name: 'a watch that does not work',
       over: { governance: kept('NodeUnknown') },
-      expected: ['Ready=False NodeUnknown', 'Degraded=True NodeUnknown'],
+      ready: 'False NodeUnknown',
+      degraded: 'True NodeUnknown',
     },
     {
-      name: 'a policy that cannot be followed',
-      over: { governance: { kind: 'keep', reason: 'InvalidPolicy', policy: broken } as const },
-      expected: ['Ready=False InvalidPolicy', 'Degraded=True InvalidPolicy'],
+      name: 'an invalid policy',
+      over: { governance: { kind: 'keep', reason: 'InvalidPolicy', policy: invalid } },
+      ready: 'False InvalidPolicy',
+      degraded: 'True InvalidPolicy',
     },
-  ])('$name', ({ over, expected }) => {
-    const status = planReport(facts(over), undefined, now);
-    expect(conditions(status).filter((line) => !line.startsWith('Keep'))).toEqual(expected);
+  ])('$name', ({ over, ready, degraded: expected }) => {
+    const status = reported(over);
+    const states = new Map(status.conditions?.map((one) => [one.type, `${one.status} ${one.reason}`]));
+    expect([states.get('Ready'), states.get('Degraded')]).toEqual([ready, expected]);
     expectStorable(status);
+  });
+
+  const failed = pass('imagegc', { result: 'Failed', errors: 3 });
+  test.each<{ readonly over: Partial<ReportFacts>; readonly message: string }>([
+    { over: { passes: passes(failed) }, message: 'imagegc failed (3 removals failed)' },
+    {
+      over: { passes: passes({ ...failed, message: 'EBUSY' }) },
+      message: 'imagegc failed (3 removals failed): EBUSY',
+    },
+    { over: { governance: kept('RuleOff') }, message: 'The policy has no rules for this node' },
+    {
+      over: { governance: kept('InvalidPolicy') },
+      message: 'The policy that governs this node cannot be followed',
+    },
+  ])('message: $message', ({ over, message }) => {
+    expect(degraded(over)).toBe(message);
+  });
+
+  const refused = 'reading the usage of the pods: refused';
+  test.each<{ readonly made: readonly NodePassReport[]; readonly message: string }>([
+    { made: [], message: 'No pass yet: localstorage' },
+    { made: [pass('localstorage')], message: 'The last passes did what they planned' },
+    {
+      made: [pass('localstorage', { result: 'Failed', message: refused })],
+      message: `localstorage failed: ${refused}`,
+    },
+  ])('with only a rule for local storage: $message', ({ made, message }) => {
+    expect(degraded({ governance: governedBy(storagePolicy()), passes: passes(...made) })).toBe(message);
   });
 });
 
-test('lastTransitionTime moves only with the status of a condition', () => {
-  const first = planReport(facts(), undefined, now);
+test('lastTransitionTime changes only with the status of a condition', () => {
+  const first = reported();
   const failed = { passes: passes(pass('imagegc', { result: 'Failed' }), pass('containergc')) };
   const second = planReport(facts(failed), first, new Date(now.getTime() + 60_000));
   const moved = second.conditions?.filter((one) => one.lastTransitionTime === '2026-01-15T12:01:00Z') ?? [];
   expect(moved.map(({ type }) => type)).toEqual(['Ready', 'Degraded']);
 });
 
-test('says what is known and leaves out what is not', () => {
-  const orphans = {
-    podDirectories: { count: 2, bytes: 3 },
-    logDirectories: undefined,
-    podCgroups: undefined,
-  };
-  const full = planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
+test('the report has all known facts', () => {
+  const podDirectories = { count: 2, bytes: 3 };
+  const orphans = { podDirectories, logDirectories: undefined, podCgroups: undefined };
+  const full = reported({ orphans, snapshots: { count: 3 } });
   expect(full).toMatchObject({
     reportTime: '2026-01-15T12:00:00Z',
     policy: { name: 'default', uid: 'uid-default', observedGeneration: 1, mode: 'Enforce' },
     imageFileSystem: { usedPercent: 50, capacityBytes: 100 * gib, inodes: 1000, availableInodes: 900 },
     images: { removable: { count: 2, bytes: 2 * gib } },
     containers: { total: 20, removable: 3 },
-    orphans: { podDirectories: { count: 2, bytes: 3 }, snapshots: { count: 3 } },
+    orphans: { podDirectories, snapshots: { count: 3 } },
   });
   expect(full.orphans).not.toHaveProperty('logDirectories');
-  const alone = planReport(facts({ snapshots: { count: 0 } }), undefined, now);
-  expect(alone.orphans).toEqual({ snapshots: { count: 0 } });
+  expect(reported({ snapshots: { count: 0 } }).orphans).toEqual({ snapshots: { count: 0 } });
   expectStorable(full);
-  const nothing = {
+});
+
+test('a fact that is not known has no field', () => {
+  const empty = reported({
     ...{ runtime: undefined, images: undefined, containers: undefined, imageDisk: undefined },
-    governance: kept('NoPolicy'),
-    passes: [],
-  };
-  const empty = planReport(facts(nothing), undefined, now);
+    ...{ governance: kept('NoPolicy'), passes: [] },
+  });
   expect(Object.keys(empty).sort()).toEqual([
-    'agentVersion',
-    'conditions',
-    'largestOffenders',
-    'reportTime',
-    'units',
+    ...['agentVersion', 'conditions', 'largestOffenders', 'reportTime', 'units'],
   ]);
   expectStorable(empty);
 });
 
-test('the ten largest of all units, in a fixed order', () => {
-  const offender = (id: string, size: number): Offender => ({
-    ...{ kind: 'Image', id, bytes: size },
-    ...{ name: undefined, namespace: undefined, reason: undefined },
+describe('the largest offenders', () => {
+  const listed = (offenders: readonly Offender[]) =>
+    reported({ images: images({ offenders }) }).largestOffenders;
+
+  test('are the ten largest', () => {
+    const some = Array.from({ length: 12 }, (_, i) => offender({ id: `i${i}`, bytes: i < 2 ? 1 : 100 - i }));
+    const expected = ['i2', 'i3', 'i4', 'i5', 'i6', 'i7', 'i8', 'i9', 'i10', 'i11'];
+    expect(listed(some)?.map(({ id }) => id)).toEqual(expected);
   });
-  const some = Array.from({ length: 12 }, (_, i) => offender(`i${i}`, i < 2 ? 1 : 100 - i));
-  const order = (list: readonly Offender[]): unknown =>
-    planReport(facts({ images: images({ offenders: list }) }), undefined, now).largestOffenders?.map(
-      ({ id }) => id,
-    );
-  expect(order(some)).toEqual(['i2', 'i3', 'i4', 'i5', 'i6', 'i7', 'i8', 'i9', 'i10', 'i11']);
-  const equal = [offender('b', 1), offender('a', 1)];
-  expect(order(equal)).toEqual(order(equal.toReversed()));
-});
 
-test('stays within the bounds of the schema whatever the node holds', () => {
-  const long = '😀\n'.repeat(40_000);
-  const huge = { count: 1e12, bytes: 1e300 };
-  const offender = {
-    kind: 'Image',
-    id: long,
-    name: long,
-    namespace: long,
-    bytes: 1e300,
-    reason: long,
-  } as const;
-  const status = planReport(
-    facts({
-      agentVersion: long,
-      runtime: { name: long, version: long, apiVersion: long },
-      governance: { kind: 'governed', policy: policy({ generation: 7 }), nodes: nodesOf(governed()) },
-      passes: passes(
-        pass('imagegc', {
-          result: 'Failed',
-          message: long,
-          removed: 1e12,
-          freedBytes: -5,
-          errors: Number.NaN,
-        }),
-      ),
-      images: images({ total: huge, removable: huge, offenders: Array.from({ length: 50 }, () => offender) }),
-      orphans: { podDirectories: huge, logDirectories: huge, podCgroups: huge },
-      snapshots: huge,
-      imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
-      troubles: [{ reason: 'RuntimeUnavailable', message: long }],
-    }),
-    undefined,
-    now,
-  );
-  expectStorable(status);
-  expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(100_000);
-  expect(status.units?.[0]?.message).toMatch(/^😀 😀.*…$/u);
-  expect(status.units?.[0]).toMatchObject({ freedBytes: 0, errors: 0 });
+  test('of equal size are ordered by id or else by name', () => {
+    const all = [{}, { name: 'm' }, { id: 'x', name: 'a' }, { id: 'b' }].map(offender);
+    expect(listed(all)).toMatchObject([{}, { id: 'b' }, { name: 'm' }, { id: 'x' }]);
+    expect(listed(all.toReversed())).toEqual(listed(all));
+  });
 });
-
-const nodesOf = (
-  governance: NodeGovernance,
-): Extract<NodeGovernance, { readonly kind: 'governed' }>['nodes'] => {
-  if (governance.kind !== 'governed') throw new Error('not governed');
-  return governance.nodes;
-};

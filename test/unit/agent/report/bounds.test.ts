@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { cut } from '../../../../src/agent/report/bounds.ts';
+import { planReport } from '../../../../src/agent/report/plan.ts';
+import { now, policy } from '../../../builders.ts';
+import { hostile } from '../../../hostile.ts';
+import { disk, facts, governed, images, offender, pass, passes } from './builders.ts';
+import { expectStorable } from './storable.ts';
+
+test.each([
+  { text: 'short', expected: 'short' },
+  { text: ' a\n b ', expected: 'a b' },
+  { text: '123456', expected: '1234…' },
+  { text: '\u2028\t\u202e', expected: String.raw`\u20…` },
+  { text: '😀😀😀😀', expected: '😀😀😀😀' },
+  { text: '😀😀😀😀😀', expected: '😀😀😀😀😀' },
+  { text: '😀😀😀😀😀😀', expected: '😀😀😀😀…' },
+])('$text in five characters is $expected', ({ text, expected }) => {
+  expect(cut(text, 5)).toBe(expected);
+});
+
+test('control characters are escaped', () => {
+  const failed = pass('imagegc', { result: 'Failed', errors: 1, message: hostile });
+  const offenders = [offender({ id: hostile, name: hostile })];
+  const runtime = { name: hostile, version: hostile, apiVersion: 'v1' };
+  const report = planReport(
+    facts({ runtime, passes: passes(failed), images: images({ offenders }) }),
+    undefined,
+    now,
+  );
+  const shown = String.raw`a\u001b[2Jb ERROR forged\u009b2Jc\u202egpj.exe d\u007f`;
+  expect(report.runtime).toEqual({ name: shown, version: shown, apiVersion: 'v1' });
+  expect(report.units?.[0]?.message).toBe(shown);
+  expect(report.conditions?.[2]?.message).toBe(`imagegc failed (1 removals failed): ${shown}`);
+  expect(report.largestOffenders?.[0]).toMatchObject({ id: shown, name: shown });
+});
+
+test('the report is within the bounds of the schema, whatever is on the node', () => {
+  const long = '😀\n'.repeat(40_000);
+  const huge = { count: 1e12, bytes: 1e300 };
+  const large = offender({ id: long, name: long, namespace: long, bytes: 1e300, reason: long });
+  const offenders = Array.from({ length: 50 }, () => large);
+  const wrong = { removed: 1e12, freedBytes: -5, errors: Number.NaN };
+  const status = planReport(
+    facts({
+      agentVersion: long,
+      runtime: { name: long, version: long, apiVersion: long },
+      governance: { ...governed(), policy: policy({ generation: 7 }) },
+      passes: passes(pass('imagegc', { result: 'Failed', message: long, ...wrong })),
+      images: images({ total: huge, removable: huge, offenders }),
+      orphans: { podDirectories: huge, logDirectories: huge, podCgroups: huge },
+      snapshots: huge,
+      imageDisk: disk(50, { mountpoint: long, usedPercent: 400, inodes: 1e300 }),
+      troubles: [{ reason: 'RuntimeUnavailable', message: long }],
+    }),
+    undefined,
+    now,
+  );
+  expectStorable(status);
+  expect(Buffer.byteLength(JSON.stringify(status))).toBeLessThan(100_000);
+  expect(status.units?.[0]?.message).toMatch(/^😀 😀.*…$/u);
+  expect(status.units?.[0]).toMatchObject({ freedBytes: 0, errors: 0 });
+});
