@@ -7,7 +7,7 @@ const raw = { bsize: 4096n, blocks: 1000n, bavail: 250n, files: 100n, ffree: 40n
 const timedOut = (): AbortSignal => AbortSignal.abort();
 const hangs = new Promise<typeof raw>(() => undefined);
 
-test('reads this machine', async () => {
+test('reads a file system of this machine', async () => {
   const figures = await statFsReader()('/', never);
   expect(figures.capacityBytes).toBeGreaterThan(0);
   expect(figures.availableBytes).toBeLessThanOrEqual(figures.capacityBytes);
@@ -15,16 +15,16 @@ test('reads this machine', async () => {
 
 test.each([
   {
-    name: 'as it is',
+    name: 'possible values',
     over: {},
     expected: { capacityBytes: 4_096_000, availableBytes: 1_024_000, inodes: 100, inodesFree: 40 },
   },
   {
-    name: 'more available than there is',
+    name: 'more available than the capacity',
     over: { bavail: 2000n, ffree: 200n },
     expected: { availableBytes: 4_096_000, inodesFree: 100 },
   },
-  { name: 'less than nothing available', over: { bavail: -1n }, expected: { availableBytes: 0 } },
+  { name: 'less than 0 available', over: { bavail: -1n }, expected: { availableBytes: 0 } },
   {
     name: 'no capacity',
     over: { blocks: 0n, bavail: 0n },
@@ -47,11 +47,11 @@ test('an error is one line that names the path', async () => {
   });
 });
 
-test('a mount that hangs is given up on, and not asked again while it hangs', async () => {
-  let asked = 0;
+test('a mount that hangs ends at the deadline, and is not read again while it hangs', async () => {
+  let reads = 0;
   const statFs = statFsReader({
     read: () => {
-      asked += 1;
+      reads += 1;
       return hangs;
     },
     deadline: timedOut,
@@ -60,17 +60,17 @@ test('a mount that hangs is given up on, and not asked again while it hangs', as
     await expect(statFs('/nfs', never)).rejects.toMatchObject({
       cause: { message: 'no response, the mount hangs' },
     });
-  expect(asked).toBe(1);
+  expect(reads).toBe(1);
 });
 
-test('a mount that answers again is asked again', async () => {
-  const answers = [Promise.reject(new Error('EIO')), Promise.resolve(raw)];
-  const statFs = statFsReader({ read: () => answers.shift() ?? hangs });
+test('a failed read is repeated', async () => {
+  const results = [Promise.reject(new Error('EIO')), Promise.resolve(raw)];
+  const statFs = statFsReader({ read: () => results.shift() ?? hangs });
   await expect(statFs('/x', never)).rejects.toThrow('reading the file system of /x');
   expect(await statFs('/x', never)).toMatchObject({ inodes: 100 });
 });
 
-test('ends with its signal', async () => {
+test('a read ends with its signal', async () => {
   const stop = new AbortController();
   const reading = statFsReader({ read: () => hangs, deadline: () => never })('/x', stop.signal);
   stop.abort(new Error('stopping'));
@@ -79,7 +79,7 @@ test('ends with its signal', async () => {
 
 const mounted = (mountpoint: string) => ({ mountpoint, usedBytes: 7, inodesUsed: 3 });
 
-test('the image disk is the first that the runtime names', async () => {
+test('the image disk is the first file system that the runtime names', async () => {
   const runtime = new FakeRuntime();
   runtime.filesystems = { images: [mounted('/images'), mounted('/other')], containers: [mounted('/layers')] };
   const paths: string[] = [];
@@ -96,14 +96,14 @@ test('the image disk is the first that the runtime names', async () => {
   expect(paths).toEqual(['/images']);
 });
 
-test('a runtime that names no image disk is an error', async () => {
+test('a runtime without an image file system is an error', async () => {
   const statFs = statFsReader({ read: () => Promise.resolve(raw) });
   await expect(imageDisk({ runtime: new FakeRuntime(), statFs }, never)).rejects.toThrow(
     'names no image file system',
   );
 });
 
-// Whole percents, the free part rounded down, as the kubelet does.
+// Whole percents, with the free part rounded down, as in the kubelet.
 test.each([
   { capacityBytes: 1000, availableBytes: 151, expected: 85 },
   { capacityBytes: 1000, availableBytes: 149, expected: 86 },

@@ -18,8 +18,8 @@ const request = {
 };
 const ofKubelet = (code: string): string => kubeletError(failed(code), request).message;
 
-describe('a connection that failed', () => {
-  test.each(Object.entries(connectionPhrases))('%s is "%s" of both', (code, words) => {
+describe('a failed connection', () => {
+  test.each(Object.entries(connectionPhrases))('%s is "%s" for API server and kubelet', (code, words) => {
     expect(ofServer(code)).toBe(`cannot reach the API server S: ${words}`);
     expect(ofKubelet(code)).toContain(` the kubelet K: ${words}`);
   });
@@ -41,13 +41,13 @@ describe('a connection that failed', () => {
       kubelet: 'it has no serving certificate yet (is its signing request approved?)',
     },
     { code: 'EOTHER', server: 'words of Node for EOTHER', kubelet: 'words of Node for EOTHER' },
-  ])('$code is told of each in its own words', ({ code, server, kubelet }) => {
+  ])('$code has its own text for each', ({ code, server, kubelet }) => {
     expect(ofServer(code)).toBe(`cannot reach the API server S: ${server}`);
     expect(ofKubelet(code)).toContain(` the kubelet K: ${kubelet}`);
   });
 });
 
-test('an error before there is a connection is told in its own words', () => {
+test('an error before the connection keeps its message', () => {
   const noCredentials = new Error('getting credentials', { cause: new Error('no such plugin') });
   expect(kubeletError(noCredentials, request)).toMatchObject({
     failure: 'unavailable',

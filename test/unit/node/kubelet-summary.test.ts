@@ -22,7 +22,7 @@ describe('a stats summary', () => {
     'ephemeral-storage': { time, usedBytes: 60 },
   };
 
-  test('is read down to local storage', () => {
+  test('has the usage of local storage', () => {
     const usage = storageUsageOf({ node: {}, pods: [pod] }, 7);
     expect(usage.atMs).toBe(7);
     expect(usage.pods.get('u1')).toEqual({
@@ -38,8 +38,8 @@ describe('a stats summary', () => {
   test.each([
     { name: 'of equal capacity', fs: 100, imageFs: 100, expected: false },
     { name: 'of different capacity', fs: 100, imageFs: 50, expected: true },
-    { name: 'not told', fs: undefined, imageFs: undefined, expected: true },
-    { name: 'told of the node alone', fs: 100, imageFs: undefined, expected: true },
+    { name: 'without capacity', fs: undefined, imageFs: undefined, expected: true },
+    { name: 'with the capacity of the node alone', fs: 100, imageFs: undefined, expected: true },
   ])('file systems $name: dedicated $expected', ({ fs, imageFs, expected }) => {
     const node = { fs: { capacityBytes: fs }, runtime: { imageFs: { capacityBytes: imageFs } } };
     expect(storageUsageOf({ node }, 0).dedicatedImageFs).toBe(expected);
@@ -54,7 +54,7 @@ describe('a stats summary', () => {
       name: 'pods without identity',
       summary: { pods: [null, 3, {}, { podRef: { uid: 3 } }, { podRef: { uid: '' } }] },
     },
-  ])('that is $name tells of no pod', ({ summary }) => {
+  ])('that is $name has no pods', ({ summary }) => {
     expect(storageUsageOf(summary, 0).pods.size).toBe(0);
   });
 
@@ -63,19 +63,9 @@ describe('a stats summary', () => {
     { name: 'a text', usedBytes: '10' },
     { name: 'missing', usedBytes: undefined },
     { name: 'null', usedBytes: null },
-  ])('a figure that is $name was not told', ({ usedBytes }) => {
-    const usage = storageUsageOf(
-      {
-        pods: [
-          {
-            podRef: { uid: 'u' },
-            'ephemeral-storage': { time, usedBytes },
-            volume: [{ name: 'v', usedBytes }],
-          },
-        ],
-      },
-      0,
-    ).pods.get('u');
+  ])('a size that is $name is not measured', ({ usedBytes }) => {
+    const stats = { 'ephemeral-storage': { time, usedBytes }, volume: [{ name: 'v', usedBytes }] };
+    const usage = storageUsageOf({ pods: [{ podRef: { uid: 'u' }, ...stats }] }, 0).pods.get('u');
     expect(usage?.total).toBeUndefined();
     expect(usage?.volumes.size).toBe(0);
   });
@@ -85,13 +75,13 @@ describe('a stats summary', () => {
     { name: "Go's zero", time: '0001-01-01T00:00:00Z' },
     { name: 'null', time: null },
     { name: 'no time', time: 'yesterday' },
-  ])('a figure whose time is $name has none', ({ time: measured }) => {
+  ])('a measurement whose time is $name has no time', ({ time: measured }) => {
     const pods = [{ podRef: { uid: 'u' }, 'ephemeral-storage': { time: measured, usedBytes: 1 } }];
     expect(storageUsageOf({ pods }, 0).pods.get('u')?.total).toEqual({ bytes: 1, atMs: undefined });
   });
 });
 
-describe('taken apart while it arrives', () => {
+describe('the scanner', () => {
   const scan = (
     text: string,
     cuts: readonly number[],
@@ -108,7 +98,7 @@ describe('taken apart while it arrives', () => {
     return { pods, rest: scanner.finish() };
   };
 
-  test('gives what parsing it whole gives, however it is cut', property, () => {
+  test('returns the same as JSON.parse, wherever the chunks end', property, () => {
     const text = fc.string({ unit: 'grapheme' });
     const value = fc.jsonValue({ maxDepth: 4 });
     const pods = fc.array(fc.dictionary(text, value), { maxLength: 4 });
@@ -135,14 +125,14 @@ describe('taken apart while it arrives', () => {
     );
   });
 
-  test('a field of that name deeper down is not the list', () => {
+  test('ignores a nested field named pods', () => {
     const { pods, rest } = scan('{"node":{"pods":[{"a":1}]},"pods":[{"b":2}]}', []);
     expect(pods).toEqual([{ b: 2 }]);
     expect(rest).toEqual({ node: { pods: [{ a: 1 }] }, pods: [] });
   });
 
   test.each(['', '{', '{"pods":[', '{"pods":[{"a":1}', '{"pods":[{"a":1}]', 'null}', '{"a":"'])(
-    'what is cut off or none is refused: %s',
+    'refuses text that is incomplete or not JSON: %s',
     (text) => {
       expect(() => scan(text, [])).toThrow(SyntaxError);
     },
