@@ -114,8 +114,8 @@ export const localStorageMutants: MutantGroup = {
       '(now.getTime() - measuredAtMs)',
     ],
     ['UsageUnknown: in part', plan, '  isPartly\n    ?', '  isPartly === undefined\n    ?'],
-    ['UsageUnknown: no number', readings, 'Number.isNaN(figure.bytes) || ', ''],
-    ['UsageUnknown: as old as the read', readings, 'figure.atMs ?? nodeUsage.atMs', 'figure.atMs ?? 0'],
+    ['UsageUnknown: no number', readings, 'Number.isNaN(measured.bytes) || ', ''],
+    ['UsageUnknown: as old as the read', readings, 'measured.atMs ?? nodeUsage.atMs', 'measured.atMs ?? 0'],
     ['order: the highest level', plan, 'warnAtPercent.findLast(', 'warnAtPercent.find('],
     [
       'order: the most excessive is requested first',

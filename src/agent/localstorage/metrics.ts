@@ -154,7 +154,7 @@ function usedBytes(
   return sums;
 }
 
-const bytesOf = (figure: StorageFigure | undefined): number => figure?.bytes ?? 0;
+const bytesOf = (measured: StorageFigure | undefined): number => measured?.bytes ?? 0;
 
 const maxPods = 256;
 

@@ -28,7 +28,7 @@ export function readLimits(
     ...usage.containers.flatMap((container) =>
       reading(
         { signal: 'ephemeralcontainerfs.limit', subject: container.name },
-        figureOf(container, nodeUsage),
+        usageOf(container, nodeUsage),
         {
           limit: limits.containers.get(container.name),
           nodeUsage,
@@ -53,18 +53,18 @@ type Measured = Pick<LimitReading, 'usedBytes' | 'limit'>;
 
 function reading(
   of: { readonly signal: EvictionSignal; readonly subject: string | undefined },
-  figure: StorageFigure | undefined,
+  measured: StorageFigure | undefined,
   {
     limit,
     nodeUsage,
   }: { readonly limit: BindingLimit | undefined; readonly nodeUsage: Pick<StorageUsage, 'atMs'> },
 ): LimitReading[] {
-  if (figure === undefined || Number.isNaN(figure.bytes) || limit === undefined) return [];
-  return [{ ...of, usedBytes: figure.bytes, ...limit, measuredAtMs: figure.atMs ?? nodeUsage.atMs }];
+  if (measured === undefined || Number.isNaN(measured.bytes) || limit === undefined) return [];
+  return [{ ...of, usedBytes: measured.bytes, ...limit, measuredAtMs: measured.atMs ?? nodeUsage.atMs }];
 }
 
 /** Usage that counts for one container: its logs, and its layer unless images have a file system of their own. */
-function figureOf(
+function usageOf(
   { layer, logs }: ContainerStorageUsage,
   { dedicatedImageFs }: Pick<StorageUsage, 'dedicatedImageFs'>,
 ): StorageFigure | undefined {

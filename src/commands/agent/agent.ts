@@ -91,9 +91,7 @@ class Agent {
     const { config, cluster, metrics, log } = base;
     this.#base = base;
     this.#stop = stop;
-    this.#loops = new AgentLoops({
-      ...{ config, clock, random: Math.random, log, onResult: metrics.pass },
-    });
+    this.#loops = new AgentLoops({ config, clock, random: Math.random, log, onResult: metrics.pass });
     this.#caches = agentCaches({
       ...{ transport: cluster.transport, clock, random: Math.random, log, metrics: metrics.reflector },
       nodeName: config.nodeName,
@@ -135,7 +133,7 @@ class Agent {
       this.#runtimeTrouble = () => line;
     };
     const { config, log } = this.#base;
-    return waitForSocket({ wanted: config.criSocket, clock, log, onTrouble }, this.#stop);
+    return waitForSocket({ socket: config.criSocket, clock, log, onTrouble }, this.#stop);
   }
 
   async #collect(socket: string, writing: AbortController): Promise<void> {

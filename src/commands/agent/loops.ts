@@ -115,7 +115,7 @@ export class AgentLoops {
     ]);
   }
 
-  /** Delays the report of a change until the passes have acted on it: an immediate report from every agent would only say that it was seen. */
+  /** Delays the report of a change until the passes have acted on it: an immediate report from every agent would only show that it was seen. */
   #report({ report, isReportAwaited }: Passes, signal: AbortSignal): Promise<void> {
     const options = { name: 'report', intervalMs: reportPeriodMs, jitter };
     this.#reportSpread.hold(this.#first.reportMs, signal);

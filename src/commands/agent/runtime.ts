@@ -68,7 +68,7 @@ export class RuntimeWatch implements Pick<Check, 'check'> {
 
 interface SocketWait {
   /** `--cri-socket`; undefined = any that exists. */
-  readonly wanted: string | undefined;
+  readonly socket: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Called with the reason why there is none yet, in one line. */
@@ -79,12 +79,12 @@ const searchMs = 5_000;
 
 /** Waits for the runtime's socket and returns its path; undefined when the signal aborts first. */
 export async function waitForSocket(
-  { wanted, clock, log, onTrouble }: SocketWait,
+  { socket, clock, log, onTrouble }: SocketWait,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let logged = '';
   while (!signal.aborted) {
-    const found = await search(wanted, signal);
+    const found = await search(socket, signal);
     if (typeof found === 'string' || found === undefined) return found;
     const line = errorLine(found);
     if (line !== logged) log.warn({ err: found }, 'no container runtime found, waiting for one');
@@ -96,9 +96,9 @@ export async function waitForSocket(
 }
 
 /** Returns the path, an error if there is none, or undefined when the signal aborted. */
-async function search(wanted: string | undefined, signal: AbortSignal): Promise<string | Error | undefined> {
+async function search(socket: string | undefined, signal: AbortSignal): Promise<string | Error | undefined> {
   try {
-    return await findSocket({ wanted, answers: answersCri }, signal);
+    return await findSocket({ wanted: socket, answers: answersCri }, signal);
   } catch (err) {
     return signal.aborted || !(err instanceof Error) ? undefined : err;
   }

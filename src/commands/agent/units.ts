@@ -164,7 +164,10 @@ function localStorage(
     pods: caches.pods,
     governance: caches.governance,
     source: new KubeletUsage({
-      ...{ ...config.kubelet, nodeName: config.nodeName, cluster: cluster.connection, clock },
+      ...config.kubelet,
+      nodeName: config.nodeName,
+      cluster: cluster.connection,
+      clock,
     }),
     metrics: localStorageMetrics(registry),
     podMetrics: config.localStoragePodMetrics ? podStorageMetrics(registry) : undefined,

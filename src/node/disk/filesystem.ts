@@ -12,13 +12,13 @@ export interface FileSystemFigures {
   readonly inodesFree: number | undefined;
 }
 
-/** Reads the figures of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
+/** Reads size and free space of the file system that `path` is on; rejects after a few seconds, in one line that names the path. */
 export type StatFs = (path: string, signal: AbortSignal) => Promise<FileSystemFigures>;
 
-type RawFigures = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
+type RawStats = Readonly<Record<'bsize' | 'blocks' | 'bavail' | 'files' | 'ffree', bigint>>;
 
 interface StatFsOptions {
-  readonly read?: (path: string) => Promise<RawFigures>;
+  readonly read?: (path: string) => Promise<RawStats>;
   readonly deadline?: () => AbortSignal;
 }
 
@@ -30,8 +30,8 @@ export function statFsReader({
   read = (path) => statfs(path, { bigint: true }),
   deadline = () => AbortSignal.timeout(timeoutMs),
 }: StatFsOptions = {}): StatFs {
-  const underWay = new Map<string, Promise<RawFigures>>();
-  const readOnce = (path: string): Promise<RawFigures> => {
+  const underWay = new Map<string, Promise<RawStats>>();
+  const readOnce = (path: string): Promise<RawStats> => {
     const reading = underWay.get(path) ?? read(path).finally(() => underWay.delete(path));
     underWay.set(path, reading);
     return reading;
@@ -40,7 +40,7 @@ export function statFsReader({
     signal.throwIfAborted();
     try {
       const late = (): Error => new Error('no response, the mount hangs');
-      return figures(await within(readOnce(path), { deadline: deadline(), late }, signal));
+      return converted(await within(readOnce(path), { deadline: deadline(), late }, signal));
     } catch (err) {
       signal.throwIfAborted();
       throw new Error(`reading the file system of ${path}`, { cause: err });
@@ -49,7 +49,7 @@ export function statFsReader({
 }
 
 /** Limits the free part to 0 and the capacity: some network file systems report impossible values. */
-function figures({ bsize, blocks, bavail, files, ffree }: RawFigures): FileSystemFigures {
+function converted({ bsize, blocks, bavail, files, ffree }: RawStats): FileSystemFigures {
   const counted = files > 0n;
   return {
     capacityBytes: Number(blocks * bsize),

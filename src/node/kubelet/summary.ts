@@ -37,7 +37,7 @@ export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage
   const { uid } = object(podRef);
   if (typeof uid !== 'string' || uid === '') return [];
   const usage = {
-    total: figureOf(total),
+    total: sizeOf(total),
     volumes: volumesOf(volume),
     containers: list(containers).flatMap(containerOf),
   };
@@ -48,8 +48,8 @@ export function podUsageOf(pod: unknown): readonly (readonly [uid: string, usage
 function volumesOf(volumes: unknown): ReadonlyMap<string, StorageFigure> {
   const found = list(volumes).flatMap((volume): (readonly [string, StorageFigure])[] => {
     const { name, pvcRef } = object(volume);
-    const figure = figureOf(volume);
-    return typeof name !== 'string' || pvcRef !== undefined || figure === undefined ? [] : [[name, figure]];
+    const size = sizeOf(volume);
+    return typeof name !== 'string' || pvcRef !== undefined || size === undefined ? [] : [[name, size]];
   });
   return found.length === 0 ? noVolumes : new Map(found);
 }
@@ -57,10 +57,10 @@ function volumesOf(volumes: unknown): ReadonlyMap<string, StorageFigure> {
 function containerOf(container: unknown): readonly ContainerStorageUsage[] {
   const { name, rootfs, logs } = object(container);
   if (typeof name !== 'string') return [];
-  return [{ name, layer: figureOf(rootfs), logs: figureOf(logs) }];
+  return [{ name, layer: sizeOf(rootfs), logs: sizeOf(logs) }];
 }
 
-function figureOf(stats: unknown): StorageFigure | undefined {
+function sizeOf(stats: unknown): StorageFigure | undefined {
   const { usedBytes, time } = object(stats);
   const bytes = bytesOf(usedBytes);
   return bytes === undefined ? undefined : { bytes, atMs: timeOf(time) };

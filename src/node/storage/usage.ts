@@ -17,7 +17,7 @@ interface UsageBounds {
   readonly mountpoints: ReadonlySet<string>;
 }
 
-/** lstat counts in these, whatever the file system's blocks are. */
+/** The unit of lstat's `blocks`, independent of the file system. */
 const blockBytes = 512;
 
 /** Measures a directory as du does: allocated bytes, a file with several names once, without following links or entering other file systems. */

@@ -57,7 +57,9 @@ test('an orphan was unclaimed twice; a place that was not listed twice has none'
   const now: OrphanPaths = { podDirectories: ['/a', '/b'], logDirectories: ['/c'], podCgroups: undefined };
   const before: OrphanPaths = { podDirectories: ['/b', '/d'], logDirectories: undefined, podCgroups: ['/e'] };
   expect(planOrphans(now, before)).toEqual({
-    ...{ podDirectories: ['/b'], logDirectories: undefined, podCgroups: undefined },
+    podDirectories: ['/b'],
+    logDirectories: undefined,
+    podCgroups: undefined,
   });
 });
 
@@ -93,7 +95,9 @@ test.each([
 test('a missing place is undefined, an empty place is empty', async () => {
   mkdirSync(at('logs'));
   expect(await listOrphanPlaces(roots())).toEqual({
-    ...{ podDirectories: undefined, logDirectories: [], podCgroups: undefined },
+    podDirectories: undefined,
+    logDirectories: [],
+    podCgroups: undefined,
   });
 });
 

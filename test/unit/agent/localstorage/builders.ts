@@ -74,7 +74,9 @@ function podUsage({ total, volumes = {}, containers = {}, atMs = now.getTime() }
     total: optional(total),
     volumes: new Map(Object.entries(volumes).map(([name, size]) => [name, measured(size)])),
     containers: Object.entries(containers).map(([name, { layer, logs }]): ContainerStorageUsage => ({
-      ...{ name, layer: optional(layer), logs: optional(logs) },
+      name,
+      layer: optional(layer),
+      logs: optional(logs),
     })),
   };
 }

@@ -94,7 +94,9 @@ const cluster: fc.Arbitrary<
   }));
 
 const by = (policy: LocalStoragePolicy): Given & { readonly policy: LocalStoragePolicy } => ({
-  ...{ governance: governedBy(policy), policy, now },
+  governance: governedBy(policy),
+  policy,
+  now,
 });
 
 /** The pods of these decisions, as the facts have them. */

@@ -252,7 +252,10 @@ describe('many pods', () => {
     storagePod('critical', { containers: [container('main', '10Mi')] }, { priority: 2_000_001_000 }),
   ];
   const used = usage({
-    ...{ scratch: overVolume, logger: { total: 230 }, fine: { total: 50 }, critical: { total: 50 } },
+    scratch: overVolume,
+    logger: { total: 230 },
+    fine: { total: 50 },
+    critical: { total: 50 },
   });
   const planBy = (storage: Parameters<typeof governedBy>[0], over: object = {}): LocalStoragePlan =>
     planLocalStorage({ pods, usage: used, ...over }, { governance: governedBy(storage), now });

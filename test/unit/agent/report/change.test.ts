@@ -186,7 +186,8 @@ describe('warnings of a report that another program wrote', () => {
     ...{ observedBytes: 1, limitBytes: 1, ...(percent !== undefined && { percent }) },
   });
   const status = (storageWarnings: Warnings, count = storageWarnings.length): NodeGCReportStatus => ({
-    ...{ storageWarnings, storageWarningCount: count },
+    storageWarnings,
+    storageWarningCount: count,
   });
 
   test.each([

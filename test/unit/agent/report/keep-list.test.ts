@@ -40,7 +40,9 @@ test.each<{ readonly name: string; readonly over: Partial<ReportFacts>; readonly
     name: 'a low threshold right below the high one of the kubelet',
     over: {
       governance: governed({
-        ...{ lowThresholdPercent: 84, highThresholdPercent: 87, kubeletHighThresholdPercent: 88 },
+        lowThresholdPercent: 84,
+        highThresholdPercent: 87,
+        kubeletHighThresholdPercent: 88,
       }),
     },
     expected: tooHigh,

@@ -13,7 +13,9 @@ const degraded = (over: Partial<ReportFacts>): string | undefined =>
   reported(over).conditions?.find(({ type }) => type === 'Degraded')?.message;
 
 const kept = (reason: Extract<NodeGovernance, { readonly kind: 'keep' }>['reason']): NodeGovernance => ({
-  ...{ kind: 'keep', reason, policy: undefined },
+  kind: 'keep',
+  reason,
+  policy: undefined,
 });
 const invalid = { name: 'broken', uid: 'u', generation: 3, priority: 0, problems: ['spec.nodes: bad'] };
 const short = pass('containergc', { result: 'Short' });

@@ -8,7 +8,10 @@ import { expectStorable } from './storable.ts';
 
 const { uid, generation } = policy();
 const nothing: StorageInventory = {
-  ...{ policy: { uid, generation }, warnings: [], evictionRequests: [], offenders: [] },
+  policy: { uid, generation },
+  warnings: [],
+  evictionRequests: [],
+  offenders: [],
 };
 const planned = (storage: StorageInventory | undefined) => {
   const status = planReport(facts({ storage }), undefined, now);
@@ -83,7 +86,9 @@ test('32 entries are listed, and all are counted', () => {
 
 test('no warnings and requests are 0; without an inventory there is no field', () => {
   expect(planned(nothing)).toMatchObject({
-    ...{ storageWarningCount: 0, storageWarnings: [], evictionRequestCount: 0 },
+    storageWarningCount: 0,
+    storageWarnings: [],
+    evictionRequestCount: 0,
   });
   expect(planned(undefined)).not.toHaveProperty('storageWarningCount');
   expect(planned(undefined)).not.toHaveProperty('evictionRequests');
