@@ -1,5 +1,5 @@
 /** A measured size. */
-export interface Sample {
+interface Sample {
   readonly atMs: number;
   readonly bytes: number;
 }
