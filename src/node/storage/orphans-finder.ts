@@ -16,13 +16,12 @@ import { within } from '../disk/within.ts';
 interface OrphanFinderOptions {
   readonly roots: OrphanRoots;
   readonly deadline?: () => AbortSignal;
-  /** Entries that one search may count, over all orphans. */
-  readonly maxEntries?: number;
 }
 
 /** A search takes milliseconds if there are no orphans; this is for a node full of them, or a disk that hangs. */
 const timeoutMs = 60_000;
-const defaultMaxEntries = 20_000;
+/** Entries that one search may count, over all orphans. */
+const maxEntries = 20_000;
 
 /** Finds resources of unknown pods. It removes nothing. */
 export class OrphanFinder {
@@ -67,33 +66,22 @@ export class OrphanFinder {
 
   async #measure(orphans: OrphanPaths, signal: AbortSignal): Promise<OrphansFound> {
     const { podDirectories, logDirectories, podCgroups } = orphans;
-    const measure = new Measure(this.#options.maxEntries ?? defaultMaxEntries, await readMountpoints());
+    const mountpoints = await readMountpoints();
+    let entriesLeft = maxEntries;
+    const sizeOf = async (paths: readonly string[]): Promise<CountAndBytes> => {
+      let bytes = 0;
+      for (const path of paths) {
+        const usage = await diskUsage(path, { maxEntries: entriesLeft, mountpoints }, signal);
+        entriesLeft = Math.max(0, entriesLeft - usage.entries);
+        bytes += usage.bytes;
+      }
+      return { count: paths.length, bytes };
+    };
     return {
-      podDirectories: podDirectories && (await measure.directories(podDirectories, signal)),
-      logDirectories: logDirectories && (await measure.directories(logDirectories, signal)),
+      podDirectories: podDirectories && (await sizeOf(podDirectories)),
+      logDirectories: logDirectories && (await sizeOf(logDirectories)),
       podCgroups: podCgroups && (await chargedMemory(podCgroups)),
     };
-  }
-}
-
-class Measure {
-  readonly #mountpoints: ReadonlySet<string>;
-  #entriesLeft: number;
-
-  constructor(maxEntries: number, mountpoints: ReadonlySet<string>) {
-    this.#entriesLeft = maxEntries;
-    this.#mountpoints = mountpoints;
-  }
-
-  async directories(paths: readonly string[], signal: AbortSignal): Promise<CountAndBytes> {
-    let bytes = 0;
-    for (const path of paths) {
-      const bounds = { maxEntries: this.#entriesLeft, mountpoints: this.#mountpoints };
-      const usage = await diskUsage(path, bounds, signal);
-      this.#entriesLeft = Math.max(0, this.#entriesLeft - usage.entries);
-      bytes += usage.bytes;
-    }
-    return { count: paths.length, bytes };
   }
 }
 
