@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { agentConfig, agentOptions, type AgentConfig } from '../../../../src/commands/agent/command.ts';
+import { UsageError } from '../../../../src/commands/cli/exit.ts';
+import { parsed, problemOf } from '../../../fakes/command-line.ts';
+import { FakeSystem } from '../../../fakes/system.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+const refusal = (argv: readonly string[], env: Env = {}) => problemOf(agentOptions(), argv, env);
+
+const configOf = (argv: readonly string[], env: Env = {}): AgentConfig =>
+  agentConfig(parsed(agentOptions(), argv, env).opts(), new FakeSystem({ env }));
+
+function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
+  try {
+    configOf(argv, env);
+  } catch (err) {
+    if (err instanceof UsageError) return err.problems;
+    throw err;
+  }
+  return [];
+}
+
+test('with nothing but a node, the documented defaults', () => {
+  expect(configOf(['--node-name=n1'])).toMatchObject({
+    kube: {
+      kubeconfig: undefined,
+      context: undefined,
+      kubeconfigVariable: undefined,
+      home: undefined,
+      serviceHost: undefined,
+      servicePort: undefined,
+    },
+    kubeApiQps: 5,
+    kubeApiBurst: 10,
+    nodeName: 'n1',
+    criSocket: undefined,
+    runtimeRequestTimeoutMs: 120_000,
+    imageGcPeriodMs: 300_000,
+    containerGcPeriodMs: 60_000,
+    localStoragePeriodMs: 10_000,
+    localStoragePodMetrics: false,
+    kubelet: {
+      endpoint: 'https://127.0.0.1:10250',
+      trust: { isInsecure: false, caFile: undefined, ownFile: '/var/lib/kubelet/pki/kubelet.crt' },
+    },
+    directories: {
+      state: '/var/lib/dustpan',
+      podLogs: '/var/log/pods',
+      containerLogs: '/var/log/containers',
+      kubeletRoot: '/var/lib/kubelet',
+    },
+    metricsBindAddress: ':8080',
+    metricsSecurity: { certDirectory: undefined, isAuthorized: false },
+    healthProbeBindAddress: ':8081',
+    v: 2,
+    logFormat: 'json',
+  });
+});
+
+describe('the kubelet', () => {
+  test('is asked at the address of the node, and its own certificate is looked for below its root', () => {
+    const { kubelet } = configOf(['--node-name=n1', '--kubelet-root-dir=/data/kubelet'], {
+      HOST_IP: '10.0.0.7',
+    });
+    expect(kubelet.endpoint).toBe('https://10.0.0.7:10250');
+    expect(kubelet.trust.ownFile).toBe('/data/kubelet/pki/kubelet.crt');
+  });
+
+  test('is asked and believed as the flags say', () => {
+    const argv = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
+    const { kubelet } = configOf(['--node-name=n1', ...argv, '--kubelet-insecure-tls'], {
+      HOST_IP: '10.0.0.7',
+    });
+    expect(kubelet).toMatchObject({
+      endpoint: 'https://[fd00::1]:250',
+      trust: { isInsecure: true, caFile: '/ca' },
+    });
+  });
+
+  test.each(['http://10.0.0.7:10250', '10.0.0.7:10250', 'https://10.0.0.7/stats', 'https://'])(
+    'is at no such place as %s',
+    (url) => {
+      expect(refusal([`--kubelet-endpoint=${url}`])).toMatch(
+        /kubelet-endpoint.* is invalid\. Use a URL such as https:/,
+      );
+    },
+  );
+});
+
+describe('the node', () => {
+  test.each([
+    { name: 'the flag', argv: ['--node-name=a'], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'a' },
+    { name: 'else our own variable', argv: [], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'c' },
+    {
+      name: 'else the usual one',
+      argv: [],
+      env: { NODE_NAME: 'ip-10-0-0-1.eu.internal' },
+      is: 'ip-10-0-0-1.eu.internal',
+    },
+  ])('$name', ({ argv, env, is }) => {
+    expect(configOf(argv, env).nodeName).toBe(is);
+  });
+
+  test.each([
+    { argv: [], env: {} },
+    { argv: ['--node-name='], env: {} },
+    { argv: [], env: { NODE_NAME: '' } },
+  ])('none at all is one line: $argv $env', ({ argv, env }) => {
+    expect(problemsOf(argv, env)).toEqual([
+      'agent: --node-name is required: pass it, or set NODE_NAME or DUSTPAN_NODE_NAME (in a pod: from the field spec.nodeName)',
+    ]);
+  });
+
+  test('one that no object can have', () => {
+    expect(problemsOf([], { NODE_NAME: 'Node_1' })).toEqual([
+      expect.stringContaining('agent: NODE_NAME "Node_1" is invalid. Use an object name'),
+    ]);
+    expect(refusal(['--node-name=a/b'])).toContain('Use an object name');
+  });
+});
+
+test.each([
+  { text: '/run/containerd/containerd.sock', isValid: true },
+  { text: 'unix:///run/crio/crio.sock', isValid: true },
+  { text: 'unix://run/crio/crio.sock', isValid: false },
+  { text: 'tcp://127.0.0.1:1234', isValid: false },
+  { text: 'containerd.sock', isValid: false },
+])('--cri-socket=$text', ({ text, isValid }) => {
+  expect(refusal([`--cri-socket=${text}`]) === undefined).toBe(isValid);
+});
+
+test.each(['state-dir', 'pod-logs-dir', 'container-logs-dir', 'kubelet-root-dir'])(
+  '--%s is an absolute path',
+  (name) => {
+    expect(refusal([`--${name}=/x`])).toBeUndefined();
+    for (const text of ['x', ''])
+      expect(refusal([`--${name}=${text}`])).toContain('is invalid. Use an absolute path.');
+  },
+);
+
+test('a period that a person could not mean is refused', () => {
+  expect(refusal(['--container-gc-period=10ms'])).toContain('The minimum is 1s.');
+  expect(refusal([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' })).toMatch(
+    /'often' from env 'DUSTPAN_IMAGE_GC_PERIOD' is invalid\. Use a duration such as 30s/,
+  );
+});

@@ -1,0 +1,157 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { AgentLoops, type Passes } from '../../../../src/commands/agent/loops.ts';
+import {
+  firstDelays,
+  firstStorageMs,
+  newsSpreadMs,
+  loggedSpreadMs,
+} from '../../../../src/commands/agent/spread.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { SettlingClock } from '../../../fakes/settling-clock.ts';
+
+const minute = 60_000;
+
+test.each([
+  { period: minute, random: 0, passMs: 0 },
+  { period: minute, random: 0.5, passMs: 30_000 },
+  { period: 10 * minute, random: 0.5, passMs: 30_000 },
+  { period: 10_000, random: 0.5, passMs: 5_000 },
+])('with a period of $period ms and $random drawn the first pass waits $passMs ms', (row) => {
+  const { passMs, reportMs } = firstDelays(row.period, row.random);
+  expect(passMs).toBe(row.passMs);
+  expect(reportMs).toBeGreaterThan(passMs);
+  expect(reportMs - passMs).toBeLessThan(5_000);
+});
+
+test('local storage is first looked at within a period, and soon', () => {
+  expect([1_000, 10_000, 10 * minute].map((period) => firstStorageMs(period, 0.5))).toEqual([
+    500, 5_000, 5_000,
+  ]);
+});
+
+test('news is held back for a part of a short period, and never for long', () => {
+  expect([6_000, minute, 10 * minute].map(newsSpreadMs)).toEqual([1_000, 10_000, 10_000]);
+  expect([6_000, minute, 10 * minute].map(loggedSpreadMs)).toEqual([6_000, minute, minute]);
+});
+
+interface Told {
+  readonly pass: string;
+  readonly atMs: number;
+}
+
+/** An agent that starts at 0 and makes its passes in no time; what it asks for is told by any report. */
+function start(random: number) {
+  const clock = new SettlingClock();
+  const stop = new AbortController();
+  onTestFinished(() => {
+    stop.abort();
+  });
+  const told: Told[] = [];
+  const asks = { isUntold: false };
+  const loops = new AgentLoops({
+    config: { imageGcPeriodMs: 5 * minute, containerGcPeriodMs: minute, localStoragePeriodMs: 10_000 },
+    ...{ clock, random: () => random, log: silentLogger, onResult: () => () => undefined },
+  });
+  const pass = (name: keyof Passes) => () => {
+    told.push({ pass: name, atMs: clock.monotonicMs() });
+    if (name === 'report') asks.isUntold = false;
+    if (name === 'containers' || name === 'storage') loops.tell();
+    return Promise.resolve();
+  };
+  void loops.run(
+    {
+      ...{ containers: pass('containers'), images: pass('images'), storage: pass('storage') },
+      ...{ report: pass('report'), runtime: pass('runtime') },
+      isReportAwaited: () => asks.isUntold,
+    },
+    stop.signal,
+  );
+  const times = (name: keyof Passes): readonly number[] =>
+    told.filter(({ pass: one }) => one === name).map(({ atMs }) => atMs);
+  const hear = (): void => {
+    loops.hear(stop.signal);
+  };
+  return {
+    clock,
+    times,
+    hear,
+    asks,
+    first: (name: keyof Passes) => told.find((one) => one.pass === name)?.atMs,
+  };
+}
+
+test('agents that start together report one after the other, each after its first pass', async () => {
+  const agents = Array.from({ length: 60 }, (_, i) => start(i / 60));
+  for (let seconds = 0; seconds <= 74; seconds += 1) {
+    for (const { clock } of agents) await clock.advance(seconds === 0 ? 0 : 1_000);
+    // Their first sync is news to all of them.
+    if (seconds === 1) for (const { hear } of agents) hear();
+  }
+  const reports = agents.map(({ first }) => first('report') ?? NaN);
+  expect(reports).toEqual(reports.toSorted((a, b) => a - b));
+  expect(new Set(reports).size).toBeGreaterThanOrEqual(59);
+  for (const { first } of agents) expect(first('report')).toBeGreaterThan(first('containers') ?? Infinity);
+});
+
+test('news that all hear in one second is told by each when its turn has come, with what its pass saw', async () => {
+  const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
+  const advance = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds * 4; i += 1) for (const { clock } of agents) await clock.advance(250);
+  };
+  // The last pass over containers is so long ago for none that its period would end by itself.
+  await advance(64);
+  const heardMs = agents[0]?.clock.monotonicMs() ?? NaN;
+  for (const { hear } of agents) hear();
+  await advance(64);
+  const waited = agents.map(({ times }) => (times('report').find((atMs) => atMs > heardMs) ?? NaN) - heardMs);
+  const spreadMs = loggedSpreadMs(minute);
+  for (const [i, ms] of waited.entries()) expect(ms).toBeGreaterThanOrEqual((i / 20) * spreadMs);
+  for (const ms of waited) expect(ms).toBeLessThanOrEqual(spreadMs + 1_000);
+});
+
+/** A second at a time. */
+async function advance({ clock }: ReturnType<typeof start>, seconds: number): Promise<void> {
+  for (let i = 0; i < seconds; i += 1) await clock.advance(1_000);
+}
+
+describe('a pod that is to be evicted, for which no report has asked', () => {
+  test('is told by a first report that waits for nothing but the look that found it; the next one has its turn', async () => {
+    const { reportMs } = firstDelays(minute, 0.9);
+    const agent = start(0.9);
+    agent.asks.isUntold = true;
+    await advance(agent, 10);
+    expect(agent.times('storage')).toEqual([9_000]);
+    expect(agent.times('report')).toEqual([9_000]);
+    await advance(agent, 44);
+    expect(agent.times('report')).toEqual([9_000]);
+    await advance(agent, 4);
+    expect(agent.times('report').slice(1)).toEqual([reportMs]);
+  });
+
+  test('is told by those that start together over the time in which they first look', async () => {
+    const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
+    for (const { asks } of agents) asks.isUntold = true;
+    for (let i = 0; i <= 44; i += 1) for (const { clock } of agents) await clock.advance(i === 0 ? 0 : 250);
+    const reports = agents.map(({ first }) => first('report') ?? NaN);
+    expect(reports).toEqual(agents.map((_, i) => Math.max(1_000, i * 500)));
+  });
+
+  test('has no report held back after news', async () => {
+    const agent = start(0.9);
+    await advance(agent, 64);
+    agent.hear();
+    const heardMs = agent.clock.monotonicMs();
+    await advance(agent, 20);
+    const since = (): readonly number[] => agent.times('report').filter((atMs) => atMs > heardMs);
+    expect(since()).toEqual([]);
+    agent.asks.isUntold = true;
+    await advance(agent, 11);
+    expect(since()).toHaveLength(1);
+    expect(agent.times('storage')).toContain(since()[0]);
+    // What is told by it is told: the rest has its turn.
+    await advance(agent, 20);
+    expect(since()).toHaveLength(1);
+    await advance(agent, 5);
+    expect(since()[1]).toBe(heardMs + 0.9 * loggedSpreadMs(minute));
+  });
+});

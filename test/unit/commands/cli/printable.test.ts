@@ -1,0 +1,225 @@
+import fc from 'fast-check';
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import { withCluster } from '../../../../src/commands/cli/config.ts';
+import { problemLine, UsageError } from '../../../../src/commands/cli/exit.ts';
+import { LenientCommand } from '../../../../src/commands/cli/option.ts';
+import { formatted } from '../../../../src/commands/cli/output.ts';
+import { paragraph } from '../../../../src/commands/cli/table.ts';
+import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
+import { planJson } from '../../../../src/commands/plan/json.ts';
+import { Progress } from '../../../../src/commands/plan/progress.ts';
+import { planTable } from '../../../../src/commands/plan/table.ts';
+import { planYaml } from '../../../../src/commands/plan/yaml.ts';
+import { statusTable } from '../../../../src/commands/status/table.ts';
+import { statusView } from '../../../../src/commands/status/view.ts';
+import { columns, fitted, wrapped } from '../../../../src/commands/cli/table.ts';
+import { whyTable } from '../../../../src/commands/why/table.ts';
+import { ran } from '../../../fakes/command-line.ts';
+import { hostile, hostileText, raw } from '../../../hostile.ts';
+import { property } from '../../../property.ts';
+import { decision } from '../plan/builders.ts';
+import { condition, now, policy, report } from '../status/fixtures.ts';
+
+/** Line feeds between lines are ours, and so are these two colours. */
+const values = (text: string): string => text.replaceAll(/\n|\u001b\[(31|39)m/g, '');
+
+const plan = (text: string): PlanDocument => ({
+  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Plan', generatedAt: '2026-01-15T12:00:00Z' },
+  decisions: [
+    decision({
+      ...{ unit: 'podgc', verdict: 'Delete', reason: 'Terminated', detail: text, field: text },
+      object: { kind: 'Pod', namespace: text, name: text, uid: text, node: text },
+      policy: text,
+      mode: 'Enforce',
+      order: 1,
+    }),
+    decision({
+      ...{ unit: 'imagegc', verdict: 'Remove', reason: 'Space', detail: text },
+      object: { kind: 'Image', id: text, node: text, name: text, pod: text },
+      policy: text,
+      mode: 'Enforce',
+      order: 1,
+    }),
+    decision({
+      ...{ unit: 'containergc', verdict: 'Keep', reason: 'Running', detail: text },
+      object: { kind: 'LogFile', path: `/${text}/${text}`, node: text },
+      policy: text,
+      mode: 'DryRun',
+    }),
+  ],
+  summary: [
+    {
+      ...{ unit: 'imagegc', node: text, state: 'Short', wantedBytes: 1, plannedBytes: 0, usedPercent: 90 },
+      waiting: 0,
+    },
+  ],
+  totals: [
+    {
+      ...{ unit: 'imagegc', node: text, planned: 1, kept: 1, waiting: 1, reasons: { [text]: 1 } },
+      ...{ state: 'Unknown', tripped: { [text]: 50 } },
+    },
+    {
+      ...{ unit: 'imagegc', node: `${text}2`, planned: null, kept: null, waiting: null, reasons: {} },
+      ...{ state: 'Degraded', reportedAt: '2026-01-15T11:00:00Z', removable: 1, removableBytes: 1 },
+    },
+  ],
+  policies: [{ name: text, mode: 'Enforce', planned: 1 }],
+  notes: [text],
+});
+
+const explanation = (text: string): Parameters<typeof whyTable>[0] => ({
+  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
+  object: { kind: 'Image', text, node: text },
+  explanations: plan(text).decisions.map((one) => ({
+    ...one,
+    ...{ sentence: text, change: text, caution: text },
+    heldBy: [
+      { container: { id: text, name: text, state: text }, pod: text },
+      { container: null, pod: text },
+    ],
+  })),
+  notes: [text],
+});
+
+const status = (text: string) =>
+  statusView(
+    [policy(text, { conditions: [condition('Degraded', 'True', { reason: text, message: text })] })],
+    [report(text, { policy: { name: text, observedGeneration: 1, mode: 'Enforce' } })],
+    now,
+  );
+
+/** Everything that a text from outside can come into. */
+const texts: readonly { readonly name: string; readonly shown: (text: string) => string }[] = [
+  {
+    name: 'plan',
+    shown: (text) => planTable(plan(text), { colours: true, kept: true, assumeElapsed: false }),
+  },
+  { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
+  { name: 'plan -o yaml', shown: (text) => [...planYaml(plan(text))].join('') },
+  { name: 'why', shown: (text) => whyTable(explanation(text)) },
+  {
+    name: 'status',
+    shown: (text) => statusTable(status(text), { now, width: 80, colours: true }).join('\n'),
+  },
+  { name: 'a paragraph', shown: (text) => paragraph(text, 60).join('\n') },
+  { name: 'a wrapped text', shown: (text) => wrapped(text, 20, '  ').join('\n') },
+  { name: 'an error line', shown: (text) => problemLine(text).slice(0, -1) },
+];
+
+describe.each(texts)('$name', ({ shown }) => {
+  test('has the start of a screen eraser, of a forged line and of a turned name as text', () => {
+    expect(values(shown(hostile))).not.toMatch(raw);
+    expect(shown(hostile)).toMatch(/\\(u00|x)9b/i);
+  });
+
+  test('shows nothing raw, whatever the text', property, () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(values(shown(text))).not.toMatch(raw);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('data', () => {
+  test('YAML and JSON have every value as it is', property, () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const document: unknown = JSON.parse(JSON.stringify(plan(text)));
+        expect(JSON.parse([...planJson(plan(text))].join(''))).toEqual(document);
+        expect(load([...planYaml(plan(text))].join(''))).toEqual(document);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test.each([
+    { name: 'NUL before an override', text: '\0\u202e' },
+    { name: 'an escaped NUL before an override', text: '\\0\u202e' },
+    { name: 'several lines', text: 'a\n\u202eb\n' },
+    { name: 'a quote', text: 'it\'s \u2066 "so"' },
+  ])('$name survives YAML', async ({ text }) => {
+    const written = await formatted('yaml', { [text]: [text] }, () => '');
+    expect(load(written)).toEqual({ [text]: [text] });
+    expect(values(written)).not.toMatch(raw);
+  });
+
+  test.each(['json', 'yaml'] as const)('%s of what is printable is as ever', async (format) => {
+    const value = { a: 'b', list: ['it is: so'], nested: { text: 'two\nlines' } };
+    const expected = {
+      json: `${JSON.stringify(value, undefined, 2)}\n`,
+      yaml: "a: b\nlist:\n  - 'it is: so'\nnested:\n  text: |-\n    two\n    lines\n",
+    };
+    expect(await formatted(format, value, () => '')).toBe(expected[format]);
+  });
+});
+
+describe('widths are those of what is shown', () => {
+  test('of a column', () => {
+    const layout = [
+      { title: 'NAME', text: (name: string) => name, max: 20 },
+      { title: 'X', text: () => 'x' },
+    ];
+    const lines = columns(layout, ['\u001b\u001b', 'plain', '\u202e'.repeat(9)], 80);
+    expect(lines.slice(1)).toEqual([
+      String.raw`\u001b\u001b          x`,
+      'plain                 x',
+      String.raw`\u202e\u20…02e\u202e  x`,
+    ]);
+  });
+
+  test('of a text that is cut', property, () => {
+    fc.assert(
+      fc.property(hostileText, fc.integer({ min: 4, max: 40 }), (text, size) => {
+        expect(fitted(text, size).length).toBeLessThanOrEqual(size);
+      }),
+    );
+  });
+
+  test('of a word in a paragraph', () => {
+    const lines = paragraph(`${'\u202e'.repeat(30)} end`, 40);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(40);
+  });
+});
+
+test('what goes on is told without what would move the cursor elsewhere', () => {
+  const said: string[] = [];
+  let nowMs = 0;
+  const progress = new Progress((text) => said.push(text), { monotonicMs: () => nowMs });
+  nowMs = 2000;
+  progress.phase(`reading ${hostile}`);
+  expect(said.join('').replace('\r\u001b[K', '')).not.toMatch(raw);
+});
+
+describe('standard error', () => {
+  const failing = (err: Error) => withCluster(new LenientCommand('fail')).action(() => Promise.reject(err));
+  const said = async (err: Error, ...argv: string[]): Promise<string> =>
+    (await ran(['fail', ...argv], { commands: [failing(err)] })).err;
+
+  test.each([
+    { name: 'a failure', err: new Error(hostile, { cause: new Error(hostile) }), lines: 1 },
+    { name: 'bad usage', err: new UsageError([hostile, hostile]), lines: 2 },
+  ])('$name is one line each', async ({ err, lines }) => {
+    const text = await said(err);
+    expect(text.trimEnd().split('\n')).toHaveLength(lines);
+    expect(text.replaceAll('\n', '')).not.toMatch(raw);
+  });
+
+  test('an option that is unknown is shown', async () => {
+    const text = await said(new Error('no'), `--${hostile}`);
+    expect(text).toMatch(/^dustpan: fail: unknown option [^\n]*\\u009b[^\n]*\n$/);
+    expect(text.trimEnd()).not.toMatch(raw);
+  });
+
+  test('a stack keeps its lines, and the message is one of them', async () => {
+    const [first = '', second = '', third = '', ...rest] = (await said(new Error(hostile), '--v=5')).split(
+      '\n',
+    );
+    expect(first).toMatch(/^dustpan: /);
+    expect(second).toMatch(/^Error: a\\u001b\[2Jb\\nERROR forged/);
+    expect(third).toMatch(/^ +at /);
+    expect([first, second, third, ...rest].join('')).not.toMatch(raw);
+  });
+});

@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Argument } from '@commander-js/extra-typings';
+import { currentSystem, withCluster } from '../../../../src/commands/cli/config.ts';
+import { LenientCommand, text } from '../../../../src/commands/cli/option.ts';
+import { commandsOf } from '../../../../src/commands/cli/program.ts';
+import { ran as ranHere } from '../../../fakes/command-line.ts';
+import { FakeSystem } from '../../../fakes/system.ts';
+
+const all = commandsOf(new FakeSystem());
+const names = all.map((command) => command.name());
+
+/** Some commands; what they do is kept in `done`. */
+function someCommands(done: string[]) {
+  return [
+    new LenientCommand('echo')
+      .summary('says something')
+      .description('Says something.\n\nExamples:\n  dustpan echo --text=x')
+      .option('--text <TEXT>', 'What to say.', text())
+      .action(({ text: said = 'hello' }) => void done.push(said)),
+    withCluster(new LenientCommand('fail')).action(() =>
+      Promise.reject(new Error('listing pods', { cause: new Error('connect\n  refused') })),
+    ),
+    new LenientCommand('ask')
+      .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
+      .argument('<NAME>')
+      .action((kind, name) => void done.push(`${kind} ${name}`)),
+  ];
+}
+
+async function ran(
+  argv: readonly string[],
+  options: { env?: Record<string, string>; program?: string } = {},
+) {
+  const done: string[] = [];
+  return { done, ...(await ranHere(argv, { ...options, commands: someCommands(done) })) };
+}
+
+describe('a command', () => {
+  test.each([
+    { name: 'runs', argv: ['echo', '--text=x'], done: 'x' },
+    { name: 'has its arguments', argv: ['ask', 'pod', 'a'], done: 'pod a' },
+  ])('$name', async ({ argv, done }) => {
+    expect(await ran(argv)).toEqual({ done: [done], code: 0, out: '', err: '' });
+  });
+
+  test.each([
+    {
+      name: 'an unknown option',
+      argv: ['echo', '--test=x'],
+      err: "dustpan: echo: unknown option '--test' (Did you mean --text?)\n",
+    },
+    {
+      name: 'a near one',
+      argv: ['echo', '--tex'],
+      err: "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n",
+    },
+    { name: 'too many arguments', argv: ['echo', 'x'], err: /^dustpan: echo: too many arguments/ },
+    {
+      name: 'a missing argument',
+      argv: ['ask', 'pod'],
+      err: "dustpan: ask: missing required argument 'NAME'\n",
+    },
+    {
+      name: 'a wrong argument',
+      argv: ['ask', 'pods', 'a'],
+      err: /^dustpan: ask: .*'pods' is invalid.*Allowed choices are pod, image\.\n/,
+    },
+    { name: 'an unknown command', argv: ['nothing'], err: "dustpan: unknown command 'nothing'\n" },
+    { name: 'a near one', argv: ['ehco'], err: "dustpan: unknown command 'ehco' (Did you mean echo?)\n" },
+    {
+      name: 'an option before the command',
+      argv: ['--text=x', 'echo'],
+      err: "dustpan: unknown option '--text=x'\n",
+    },
+  ])('bad usage is one line and exit code 2: $name, $argv', async ({ argv, err }) => {
+    const said = await ran(argv);
+    expect(said).toMatchObject({ done: [], code: 2, out: '' });
+    expect(said.err).toMatch(err);
+    expect(said.err.split('\n')).toHaveLength(2);
+  });
+
+  test('a failure is one line with its causes, and exit code 1', async () => {
+    expect(await ran(['fail'])).toMatchObject({
+      code: 1,
+      out: '',
+      err: 'dustpan: listing pods: connect refused\n',
+    });
+  });
+
+  test.each([[[]], [['help', 'nothing']]])('without a command the help is bad usage: %j', async (argv) => {
+    const { code, out, err } = await ran(argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('Usage: dustpan');
+  });
+});
+
+test.each([
+  { name: 'by option', argv: ['fail', '--v=5'], env: {}, stack: true },
+  { name: 'by variable', argv: ['fail'], env: { DUSTPAN_V: '5' }, stack: true },
+  { name: 'not below', argv: ['fail', '--v=4'], env: {}, stack: false },
+  { name: 'not by default', argv: ['fail'], env: {}, stack: false },
+  { name: 'not of bad usage', argv: ['fail', '--v=5', '--nothing'], env: {}, stack: false },
+  { name: 'not with an invalid level', argv: ['fail', '--v=x'], env: {}, stack: false },
+])('a stack is printed $name', async ({ argv, env, stack }) => {
+  const { err } = await ran(argv, { env });
+  expect(err.includes('\n    at ')).toBe(stack);
+});
+
+describe('an empty variable counts as unset', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  test('of ours, and only of ours', () => {
+    for (const name of ['DUSTPAN_POD_GC_PERIOD', 'OTHER']) vi.stubEnv(name, '');
+    const { env } = currentSystem('dustpan');
+    expect([env['DUSTPAN_POD_GC_PERIOD'], env['OTHER']]).toEqual([undefined, '']);
+  });
+});
+
+describe('help', () => {
+  test.each([['--help'], ['-h'], ['help']])('%s lists the commands', async (word) => {
+    const { code, out } = await ranHere([word]);
+    expect(code).toBe(0);
+    for (const name of names) expect(out).toMatch(new RegExp(`^  ${name} .*\\w`, 'm'));
+    expect(out).not.toContain('__complete');
+  });
+
+  test.each([[['echo', '--help']], [['echo', '--bad', '-h']], [['help', 'echo']]])(
+    '%j explains',
+    async (argv) => {
+      const { code, out } = await ran(argv);
+      expect(code).toBe(0);
+      expect(out).toContain('--text=TEXT\n        What to say. (env: DUSTPAN_TEXT)');
+    },
+  );
+
+  const pages = ['dustpan', 'kubectl dustpan'].flatMap((program) =>
+    [[], ...names].map((name) => ({ program, argv: [name, '--help'].flat() })),
+  );
+  test.each(pages)(
+    '$program $argv fits 80 columns and has the name of the program',
+    async ({ program, argv }) => {
+      const { out } = await ranHere(argv, { program });
+      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(out).toContain(`Usage: ${program} `);
+      const calls =
+        out.match(
+          new RegExp(`(?<=^  (?:source <\\()?)(?:kubectl )?dustpan (?=(?:${names.join('|')})\\b)`, 'gm'),
+        ) ?? [];
+      expect(new Set(calls).size).toBe(argv.length === 1 ? 0 : 1);
+      expect(calls.filter((call) => call !== `${program} `)).toEqual([]);
+    },
+  );
+
+  test('every option of a command is in it, with its variable', async () => {
+    for (const command of all) {
+      const out = (await ranHere([command.name(), '--help'])).out.replaceAll(/\s+/g, ' ');
+      for (const { long = '', envVar = '' } of command.options) {
+        expect(out).toContain(long);
+        expect(out).toContain(`env: ${envVar})`);
+      }
+    }
+  });
+});
+
+describe('version', () => {
+  test.each([[['version']], [['--version']]])('%j is one line', async (argv) => {
+    const { code, out } = await ranHere(argv);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^dustpan test \(revision test, node v[\d.]+, \w+\/\w+\)\n$/);
+  });
+
+  test('for a machine', async () => {
+    const { out } = await ranHere(['version', '-o=json']);
+    expect(JSON.parse(out)).toMatchObject({
+      version: 'test',
+      revision: 'test',
+      nodeVersion: process.version,
+    });
+    expect((await ranHere(['version', '--output=yaml'])).out).toContain('revision: test\n');
+  });
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { columns, fitted, wrapped, type Column } from '../../../../src/commands/cli/table.ts';
+
+interface Row {
+  readonly count: number;
+  readonly name: string;
+  readonly note: string;
+}
+const layout: readonly Column<Row>[] = [
+  { title: 'N', text: ({ count }) => String(count), right: true },
+  { title: 'NOTE', text: ({ note }) => note },
+  { title: 'NAME', text: ({ name }) => name, max: 60 },
+];
+const lines = (rows: readonly Row[], width = 80) =>
+  columns(layout, rows, width).map((line) => line.trimEnd());
+
+test('numbers stand at the right, and a column without content is left out', () => {
+  expect(
+    lines([
+      { count: 1, name: 'a', note: '' },
+      { count: 10, name: 'b', note: '' },
+    ]),
+  ).toEqual([' N  NAME', ' 1  a', '10  b']);
+});
+
+test('what is too wide gives way in its middle', () => {
+  const [, line = ''] = lines([{ count: 1, name: 'x'.repeat(30) + 'end', note: 'why' }], 30);
+  expect(line).toHaveLength(30);
+  expect(line).toMatch(/…x+end$/);
+});
+
+test('what would move the cursor does not get through', () => {
+  expect(lines([{ count: 1, name: 'a\u001b[2Jb\nc', note: 'n' }])[1]).toBe(
+    String.raw`1  n     a\u001b[2Jb\nc`,
+  );
+});
+
+test.each([
+  { name: 'what fits is left alone', text: 'abcdef', size: 6, expected: 'abcdef' },
+  { name: 'one word is cut in its middle', text: 'abcdefg', size: 5, expected: 'ab…fg' },
+  {
+    name: 'an image keeps its name, its tag and its id',
+    text: 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+    size: 46,
+    expected: 'docker.io/…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+  },
+  {
+    name: 'with less room the registry goes, then',
+    text: 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+    size: 40,
+    expected: 'docker…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
+  },
+  {
+    name: 'no tag is cut',
+    text: 'registry.example.com/platform/checkout-service:2024.11.07-rc.3 0a1b2c3d4e5f',
+    size: 44,
+    expected: 'registry.…:2024.11.07-rc.3 0a1b2c3d4e5f',
+  },
+  {
+    name: 'a digest, a word longer than the room, keeps both ends',
+    text: `quay.io/a@sha256:${'0123456789abcdef'.repeat(4)}`,
+    size: 40,
+    expected: 'quay.io/a@sha256:012…def0123456789abcdef',
+  },
+  {
+    name: 'a pod keeps its namespace and what is random of its name',
+    text: 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p',
+    size: 40,
+    expected: 'ci/…-the-whole-monorepo-28371920-x7k2p',
+  },
+  {
+    name: 'a node keeps both ends of its name',
+    text: 'ip-10-0-111-222.eu-west-1.compute.internal',
+    size: 30,
+    expected: 'ip-10-0-111-222…mpute.internal',
+  },
+  {
+    name: 'a path keeps its file',
+    text: '/var/log/pods/web_api_0f9c2f9e/app/0.log',
+    size: 30,
+    expected: '/…/web_api_0f9c2f9e/app/0.log',
+  },
+])('a text in so many characters: $name', ({ text, size, expected }) => {
+  expect(fitted(text, size)).toBe(expected);
+  expect(fitted(text, size).length).toBeLessThanOrEqual(size);
+});
+
+test('whatever the text and the size are, it fits and keeps its end or its start', () => {
+  const texts = [
+    '',
+    'a',
+    '/',
+    'a/b/c/d/e',
+    '-----------',
+    'x'.repeat(99),
+    'a b c d e f g h i j',
+    'n:1:2:3:4:5:6',
+  ];
+  for (const text of texts)
+    for (let size = 2; size < 30; size += 1) {
+      const cut = fitted(text, size);
+      expect(cut.length).toBeLessThanOrEqual(size);
+      const [head = '', tail = ''] = cut.split('…');
+      expect(cut.includes('…') ? text.startsWith(head) && text.endsWith(tail) : cut === text).toBe(true);
+    }
+});
+
+test('a sentence is broken between words, and a long word stays whole', () => {
+  expect(wrapped('aaa bbb ccc', 7, '  ')).toEqual(['aaa bbb', '  ccc']);
+  expect(wrapped('aaaaaaaaaa b', 5, '')).toEqual(['aaaaaaaaaa', 'b']);
+});

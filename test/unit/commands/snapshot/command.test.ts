@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { ran } from '../../../fakes/command-line.ts';
+
+test.each([
+  { name: 'no directory', argv: [], problem: "missing required argument 'DIR'" },
+  { name: 'an empty one', argv: [''], problem: 'DIR must not be empty' },
+  {
+    name: 'two',
+    argv: ['a', 'b'],
+    problem: "too many arguments for 'snapshot'. Expected 1 argument but got 2.",
+  },
+  {
+    name: 'a runtime of a nameless node',
+    argv: ['--force', 'a', '--cri-socket=/s'],
+    problem: '--cri-socket needs --node-name, or NODE_NAME',
+  },
+  {
+    name: 'an invalid socket',
+    argv: ['a', '--cri-socket=s'],
+    problem:
+      "option '--cri-socket <SOCKET>' argument 's' is invalid. Use a socket such as /run/containerd/containerd.sock or unix:///run/crio/crio.sock.",
+  },
+])('$name is bad usage, reported in one line', async ({ argv, problem }) => {
+  expect(await ran(['snapshot', ...argv])).toEqual({
+    code: 2,
+    out: '',
+    err: `dustpan: snapshot: ${problem}\n`,
+  });
+});
+
+test('an invalid node name in the environment is bad usage', async () => {
+  const { code, err } = await ran(['snapshot', 'a', '--cri-socket=/s'], { env: { NODE_NAME: '../etc' } });
+  expect(code).toBe(2);
+  expect(err).toContain('NODE_NAME "../etc" is invalid');
+});
+
+test('the help names the directory', async () => {
+  expect((await ran(['snapshot', '--help'])).out).toContain('Usage: dustpan snapshot [options] <DIR>\n');
+});

@@ -1,0 +1,135 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UsageError } from '../../../../src/commands/cli/exit.ts';
+import { SnapshotDirectory } from '../../../../src/commands/snapshot/directory.ts';
+
+let root: string;
+let directory: string;
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'dustpan-snapshot-')));
+  directory = join(root, 'snap');
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(file: string, text = '{}'): Promise<void> {
+  await mkdir(dirname(join(directory, file)), { recursive: true });
+  await writeFile(join(directory, file), text);
+}
+
+async function take(force = false): Promise<void> {
+  const taken = await SnapshotDirectory.begin({ directory, force });
+  await taken.write('pods.json', 'new');
+  await taken.write('nodes/n/images.json', 'new');
+  await taken.finish();
+}
+
+test('has its name only when it is whole, and is for its owner alone', async () => {
+  const taken = await SnapshotDirectory.begin({ directory, force: false });
+  await taken.write('pods.json', 'new');
+  expect(await readdir(root)).toEqual([expect.stringMatching(/^snap\.tmp-/)]);
+  await taken.finish();
+  expect(await readdir(root)).toEqual(['snap']);
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+});
+
+test('what is given up leaves nothing', async () => {
+  const taken = await SnapshotDirectory.begin({ directory, force: false });
+  await taken.write('nodes/n/images.json', 'new');
+  await taken.discard();
+  expect(await readdir(root)).toEqual([]);
+});
+
+test.each([
+  {
+    name: 'that is missing, with those above it',
+    make: () => {
+      directory = join(root, 'a', 'b');
+      return Promise.resolve(undefined);
+    },
+  },
+  { name: 'that is empty', make: () => mkdir(directory) },
+  {
+    name: 'that a link leads to',
+    make: async () => {
+      await mkdir(join(root, 'real'));
+      await symlink('real', directory);
+    },
+  },
+])('goes into a directory $name', async ({ make }) => {
+  await make();
+  await take();
+  expect(await readFile(join(directory, 'pods.json'), 'utf8')).toBe('new');
+});
+
+describe('a directory with something in it', () => {
+  const refusals = async (force: boolean): Promise<string> => {
+    const problem = await take(force).then(
+      () => 'taken',
+      (err: unknown) => err,
+    );
+    expect(problem).toBeInstanceOf(UsageError);
+    expect((await readdir(root)).filter((name) => name.includes('.tmp'))).toEqual([]);
+    return (problem as UsageError).message;
+  };
+
+  test('is not touched without --force', async () => {
+    await put('pods.json', 'old');
+    expect(await refusals(false)).toBe(
+      `snapshot: ${directory} is not empty; --force replaces a snapshot that is there`,
+    );
+    expect(await readFile(join(directory, 'pods.json'), 'utf8')).toBe('old');
+  });
+
+  test('is replaced whole with --force when it is a snapshot', async () => {
+    await put('pods.yaml', 'old');
+    await put('nodes/other/state.json', 'old');
+    await take(true);
+    expect(await readdir(directory)).toEqual(['nodes', 'pods.json']);
+    expect(await readdir(join(directory, 'nodes'))).toEqual(['n']);
+    expect(await readdir(root)).toEqual(['snap']);
+  });
+
+  test.each([
+    'thesis.doc',
+    'nodes/n/photo.jpg',
+    'nodes/file.json',
+    '.git/config',
+    'images.json',
+    'pods.json.bak',
+  ])('is not replaced when it holds %s', async (file) => {
+    await put('pods.json');
+    await put(file, 'mine');
+    expect(await refusals(true)).toContain('which is no part of a snapshot: it is not replaced');
+    expect(await readFile(join(directory, file), 'utf8')).toBe('mine');
+  });
+
+  test('stays when something came into it while the new one was made', async () => {
+    await put('pods.json', 'old');
+    const taken = await SnapshotDirectory.begin({ directory, force: true });
+    await put('thesis.doc', 'mine');
+    await expect(taken.finish()).rejects.toBeInstanceOf(UsageError);
+    expect(await readFile(join(directory, 'thesis.doc'), 'utf8')).toBe('mine');
+  });
+});
+
+test.each([
+  { name: 'a file', path: () => join(root, 'file'), problem: 'is no directory' },
+  {
+    name: 'where one is',
+    path: () => '.',
+    problem: 'is where you are; name a directory that is yet to be made',
+  },
+  {
+    name: 'the root of all',
+    path: () => '/',
+    problem: 'is where you are; name a directory that is yet to be made',
+  },
+])('does not go to $name', async ({ path, problem }) => {
+  await writeFile(join(root, 'file'), '');
+  directory = path();
+  await expect(SnapshotDirectory.begin({ directory, force: true })).rejects.toThrow(
+    `snapshot: ${directory} ${problem}`,
+  );
+});

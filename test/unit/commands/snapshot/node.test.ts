@@ -1,0 +1,299 @@
+import { beforeEach, expect, test } from 'vitest';
+import { NodeSnapshot, type NodePartDeps } from '../../../../src/commands/snapshot/node.ts';
+import { formatState } from '../../../../src/node/disk/state-format.ts';
+import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.ts';
+
+const never = new AbortController().signal;
+const at = Date.parse('2026-01-15T12:00:00Z');
+const state = {
+  images: new Map([['sha256:a', { firstDetectedMs: at, lastUsedMs: undefined }]]),
+  removed: [],
+};
+const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
+
+const secret = 'hunter2';
+const figure = { time: '2026-01-15T11:59:00Z', usedBytes: 7 };
+/** As of a kubelet: older figures of the disk, and more than a snapshot may tell. */
+const summary = {
+  node: {
+    nodeName: 'node-1',
+    systemContainers: [{ name: secret }],
+    fs: { ...disk, capacityBytes: 5000 },
+    runtime: { imageFs: { ...disk, availableBytes: 1, time: figure.time }, containerFs: { ...disk } },
+  },
+  pods: [
+    {
+      podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
+      network: { name: secret },
+      'ephemeral-storage': figure,
+      volume: [
+        { name: 'tmp', ...figure, inodes: 1 },
+        { name: 'claim', ...figure, pvcRef: { name: secret, namespace: 'default' } },
+      ],
+      containers: [{ name: 'main', rootfs: figure, logs: figure, userDefinedMetrics: [{ name: secret }] }],
+    },
+  ],
+};
+
+const answer = (content: unknown): Pick<NodePartDeps, 'readSummary'> => ({
+  readSummary: () => Promise.resolve(Buffer.from(JSON.stringify(content))),
+});
+const noKubelet = { readSummary: () => Promise.reject(new Error('cannot reach the kubelet')) };
+let runtime: FakeRuntime;
+let warnings: string[];
+beforeEach(() => {
+  runtime = new FakeRuntime();
+  runtime.filesystems = {
+    images: [{ mountpoint: '/images', usedBytes: 300, inodesUsed: 3 }],
+    containers: [],
+  };
+  runtime.pauseImage = 'registry.k8s.io/pause:3.10';
+  runtime.add(image('a'), container('a', { pod: 'web' }), sandbox('web'));
+  warnings = [];
+});
+
+interface Taken {
+  readonly files: Record<string, unknown>;
+  readonly text: Record<string, string>;
+}
+
+async function taken(
+  over: Partial<NodePartDeps> = {},
+  { pods = [], arePodsKnown = true }: { pods?: readonly object[]; arePodsKnown?: boolean } = {},
+): Promise<Taken> {
+  const roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
+  const listing = { roots, entries: [], directories: [], complete: true };
+  const node = new NodeSnapshot({
+    ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
+    statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
+    logs: { list: () => Promise.resolve(listing) },
+    readState: () => Promise.resolve({ kind: 'read', state }),
+    ...answer(summary),
+    warn: (line) => warnings.push(line),
+    ...over,
+  });
+  await node.read(never);
+  for (const pod of pods) node.sawPod({ ...pod });
+  const text: Record<string, string> = {};
+  const write = (file: string, content: string): Promise<void> => {
+    text[file.replace('nodes/node-1/', '')] = content;
+    return Promise.resolve();
+  };
+  await node.write(write, { arePodsKnown }, never);
+  const files = Object.entries(text).map(([file, content]) => [file, JSON.parse(content) as unknown]);
+  return { files: Object.fromEntries(files) as Record<string, unknown>, text };
+}
+
+const pod = (uid: string, over: object = {}): object => ({
+  metadata: { uid, name: uid },
+  spec: { nodeName: 'node-1' },
+  ...over,
+});
+
+test('all of a node', async () => {
+  const mtimeMs = at + 0.25;
+  const { files, text } = await taken({
+    logs: {
+      list: () =>
+        Promise.resolve({
+          roots: { pods: '/p', containers: '/c' },
+          entries: [
+            { path: '/p/a/main/0.log', bytes: 5, mtimeMs },
+            { path: '/c/a.log', bytes: 0, mtimeMs: at, target: '/p/a/main/0.log' },
+          ],
+          directories: ['/p/a', '/p/empty'],
+          complete: true,
+        }),
+    },
+  });
+  expect(Object.keys(files).toSorted()).toEqual(
+    ['containers', 'imagefs', 'images', 'info', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'].map(
+      (name) => `${name}.json`,
+    ),
+  );
+  expect(files['info.json']).toEqual({ config: { sandboxImage: 'registry.k8s.io/pause:3.10' } });
+  expect(files['logs.json']).toEqual([
+    { path: '/var/log/pods/a/main/0.log', bytes: 5, mtime: '2026-01-15T12:00:00Z' },
+    {
+      path: '/var/log/containers/a.log',
+      bytes: 0,
+      mtime: '2026-01-15T12:00:00Z',
+      target: '/var/log/pods/a/main/0.log',
+    },
+  ]);
+  expect(files['loglisting.json']).toEqual({
+    complete: true,
+    directories: ['/var/log/pods/a', '/var/log/pods/empty'],
+  });
+  expect(files['stats.json']).toEqual({
+    node: {
+      nodeName: 'node-1',
+      fs: { ...disk, capacityBytes: 5000 },
+      runtime: { imageFs: { ...disk, time: figure.time, usedBytes: 300, inodesUsed: 3 } },
+    },
+    pods: [
+      {
+        podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
+        'ephemeral-storage': figure,
+        volume: [
+          { name: 'tmp', ...figure },
+          { name: 'claim', ...figure, pvcRef: {} },
+        ],
+        containers: [{ name: 'main', rootfs: figure, logs: figure }],
+      },
+    ],
+  });
+  expect(text['state.json']).toBe(formatState(state));
+  expect(warnings).toEqual([]);
+});
+
+test.each([
+  {
+    name: 'more logs than can be listed',
+    over: {
+      logs: {
+        list: () =>
+          Promise.resolve({
+            roots: { pods: '', containers: '' },
+            entries: [],
+            directories: [],
+            complete: false,
+          }),
+      },
+    },
+    missing: ['logs.json'],
+    warning: 'node node-1: not all logs could be listed; logs.json is left out',
+  },
+  {
+    name: 'logs that cannot be read',
+    over: { logs: { list: () => Promise.reject(new Error('listing logs', { cause: new Error('EACCES') })) } },
+    missing: ['logs.json', 'loglisting.json'],
+    warning: 'node node-1: listing logs: EACCES; logs.json is left out',
+  },
+  {
+    name: 'no state file',
+    over: { readState: () => Promise.resolve({ kind: 'missing' } as const) },
+    missing: ['state.json'],
+    warning: undefined,
+  },
+  {
+    name: 'a broken state file',
+    over: {
+      readState: () => Promise.resolve({ kind: 'startOver', reason: 'is not a JSON object' } as const),
+    },
+    missing: ['state.json'],
+    warning: "node node-1: the agent's state file is not a JSON object; state.json is left out",
+  },
+  {
+    name: 'a disk that hangs',
+    over: { statFs: () => Promise.reject(new Error('reading the file system of /images')) },
+    missing: [],
+    warning:
+      "node node-1: reading the file system of /images; stats.json has the kubelet's figures of the image file system",
+  },
+])('$name: left out, the rest is there', async ({ over, missing, warning }) => {
+  const { files } = await taken(over);
+  expect(Object.keys(files)).toHaveLength(9 - missing.length);
+  for (const file of missing) expect(files).not.toHaveProperty([file]);
+  expect(warnings).toEqual(warning === undefined ? [] : [warning]);
+});
+
+test('a kubelet directory that is not there says nothing of its file system', async () => {
+  const statFs: NodePartDeps['statFs'] = (path) =>
+    path === '/kubelet'
+      ? Promise.reject(new Error('reading the file system of /kubelet'))
+      : Promise.resolve(disk);
+  const { files } = await taken({ ...noKubelet, statFs });
+  expect(files['stats.json']).not.toHaveProperty('node.fs');
+  expect(files['stats.json']).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
+  expect(warnings).toHaveLength(2);
+});
+
+test.each([
+  { name: 'a kubelet that does not answer', over: noKubelet, says: 'cannot reach the kubelet' },
+  { name: 'an answer of something else', over: answer({ kind: 'Status' }), says: 'is no stats summary' },
+  {
+    name: 'an answer that is no JSON',
+    over: { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
+    says: 'is no stats summary',
+  },
+])('$name: nothing is said of pods, the disks are there', async ({ over, says }) => {
+  const { files } = await taken(over);
+  expect(files['stats.json']).toEqual({
+    node: {
+      nodeName: 'node-1',
+      fs: { ...disk, capacityBytes: 5000 },
+      runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
+    },
+  });
+  expect(warnings).toEqual([expect.stringMatching(`${says}.*; stats.json says nothing of what pods use$`)]);
+});
+
+test('with neither a kubelet nor a disk there are no stats', async () => {
+  const { files } = await taken({ ...noKubelet, statFs: () => Promise.reject(new Error('EIO')) });
+  expect(files).not.toHaveProperty(['stats.json']);
+});
+
+test('a runtime that does not report its configuration: left out, the rest is there', async () => {
+  runtime.fail('sandboxImage');
+  const { files } = await taken();
+  expect(files).not.toHaveProperty(['info.json']);
+  expect(Object.keys(files)).toHaveLength(8);
+  expect(warnings).toEqual(['node node-1: sandboxImage: refused by the test; info.json is left out']);
+});
+
+test('a runtime that is not ready ends it', async () => {
+  runtime.notReady = 'Starting';
+  await expect(taken()).rejects.toThrow('not ready: Starting');
+});
+
+test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(
+  'a runtime that fails at %s ends it',
+  async (call) => {
+    runtime.fail(call);
+    await expect(taken()).rejects.toThrow(call);
+  },
+);
+
+test('containers are listed after images, and sandboxes last', async () => {
+  await taken();
+  expect(runtime.calls.filter((call) => call.startsWith('list'))).toEqual([
+    ...['listImages', 'listContainers', 'listSandboxes'],
+  ]);
+});
+
+/** A pod of the Node whose annotation names the UID of the container's pod. */
+const claiming = (annotation: string): object => {
+  const annotations = { [`kubernetes.io/config.${annotation}`]: 'uid-web' };
+  const owner = { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true };
+  return pod('x', { metadata: { uid: 'x', name: 'x', annotations, ownerReferences: [owner] } });
+};
+
+test.each([
+  { name: 'of a pod that is known', pods: [pod('uid-web')], arePodsKnown: true, asked: false },
+  { name: 'of a static pod, by its mirror', pods: [claiming('mirror')], arePodsKnown: true, asked: false },
+  { name: 'of a pod that another claims to be', pods: [claiming('hash')], arePodsKnown: true, asked: true },
+  {
+    name: 'of a pod of another node',
+    pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
+    arePodsKnown: true,
+    asked: true,
+  },
+  {
+    name: 'of a pod that has finished',
+    pods: [pod('uid-web', { status: { phase: 'Succeeded' } })],
+    arePodsKnown: true,
+    asked: true,
+  },
+  { name: 'of a pod that nobody knows', pods: [pod('uid-b')], arePodsKnown: true, asked: true },
+  { name: 'while pods are not known', pods: [], arePodsKnown: false, asked: false },
+])('what a container has mounted is asked of one $name: $asked', async ({ pods, arePodsKnown, asked }) => {
+  runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
+  const { files } = await taken({}, { pods, arePodsKnown });
+  const mounted = asked ? { mountedImages: ['sha256:model'] } : {};
+  expect(runtime.calls.includes('containerStatus a')).toBe(asked);
+  const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
+  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
+    'mountedImages' in mounted ? mounted.mountedImages : undefined,
+  ]);
+});

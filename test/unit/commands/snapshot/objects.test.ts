@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'vitest';
+import { snapshotObject } from '../../../../src/commands/snapshot/objects.ts';
+import { nodePodCodec } from '../../../../src/kube/cache/node-pods.ts';
+import {
+  jobCodec,
+  namespaceCodec,
+  nodeCodec,
+  podCodec,
+  replicaSetCodec,
+} from '../../../../src/kube/cache/resources.ts';
+
+type Json = Record<string, unknown>;
+
+const secret = 'hunter2';
+const podKind = { apiVersion: 'v1', kind: 'Pod' } as const;
+
+const metadata = (over: Json = {}): Json => ({
+  name: 'one',
+  namespace: 'web',
+  uid: 'uid-1',
+  resourceVersion: '17',
+  generation: 3,
+  creationTimestamp: '2026-01-15T07:00:00Z',
+  labels: { app: 'one', 'gc.dustpan.dev/keep': 'true' },
+  annotations: {
+    'kubectl.kubernetes.io/last-applied-configuration': `{"env":"${secret}"}`,
+    'example.com/token': secret,
+    'kubernetes.io/config.source': 'api',
+  },
+  finalizers: ['batch.kubernetes.io/job-tracking'],
+  managedFields: [{ manager: secret, fieldsV1: { 'f:spec': {} } }],
+  ownerReferences: [
+    { apiVersion: 'batch/v1', kind: 'Job', name: 'job', uid: 'uid-job', controller: true },
+    { apiVersion: 'v1', kind: 'Thing', name: 'thing', uid: 'uid-thing' },
+  ],
+  ...over,
+});
+
+const container = (name: string): Json => ({
+  name,
+  image: `registry.example.com/${name}:v1`,
+  command: ['sh', '-c', `login --password=${secret}`],
+  args: [secret],
+  env: [{ name: 'PASSWORD', value: secret }],
+  envFrom: [{ secretRef: { name: secret } }],
+  lifecycle: { preStop: { exec: { command: [secret] } } },
+  livenessProbe: { httpGet: { httpHeaders: [{ name: 'Authorization', value: secret }] } },
+  resources: { limits: { 'ephemeral-storage': '1Gi', cpu: '1' }, requests: { memory: '1Gi' } },
+});
+
+const ended = (name: string, finishedAt: string): Json => ({
+  name,
+  image: 'x',
+  containerID: 'containerd://1',
+  lastState: { terminated: { message: secret } },
+  state: { terminated: { exitCode: 1, reason: 'Error', message: secret, finishedAt } },
+});
+
+const pod = (over: { metadata?: Json; spec?: Json; status?: Json } = {}): Json => ({
+  metadata: metadata(over.metadata),
+  spec: {
+    nodeName: 'node-1',
+    priority: 7,
+    containers: [container('main'), container('side')],
+    initContainers: [container('init')],
+    ephemeralContainers: [container('debug')],
+    volumes: [
+      { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+      { name: 'model', image: { reference: 'registry.example.com/model:v2', pullPolicy: 'Always' } },
+      { name: 'share', csi: { volumeAttributes: { password: secret } } },
+    ],
+    ...over.spec,
+  },
+  status: {
+    phase: 'Failed',
+    reason: 'Evicted',
+    startTime: '2026-01-15T07:00:02Z',
+    message: `The node was low on resource: memory. ${'y'.repeat(300)}${secret}`,
+    conditions: [
+      { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-15T11:00:00Z', message: secret },
+    ],
+    containerStatuses: [ended('main', '2026-01-15T10:00:00Z'), ended('side', '2026-01-15T10:30:00Z')],
+    initContainerStatuses: [ended('init', '2026-01-15T09:00:00Z')],
+    ...over.status,
+  },
+});
+
+const written = (kind: Parameters<typeof snapshotObject>[0], object: unknown): unknown =>
+  JSON.parse(JSON.stringify(snapshotObject(kind, object)));
+
+describe('a pod in a snapshot', () => {
+  test.each([
+    { name: 'failed', value: pod() },
+    { name: 'running', value: pod({ status: { phase: 'Running' } }) },
+    { name: 'of a phase that is not told', value: pod({ status: { phase: undefined } }) },
+    {
+      name: 'with one container still to end',
+      value: pod({ status: { containerStatuses: [{}, ended('a', '2026-01-15T10:00:00Z')] } }),
+    },
+    {
+      name: 'whose containers were lost',
+      value: pod({ status: { containerStatuses: [], initContainerStatuses: undefined } }),
+    },
+    {
+      name: 'terminating, not bound',
+      value: pod({
+        metadata: { deletionTimestamp: '2026-01-15T11:00:00Z', deletionGracePeriodSeconds: 30 },
+        spec: { nodeName: undefined },
+      }),
+    },
+    {
+      name: 'that mirrors a static one',
+      value: pod({
+        metadata: {
+          annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' },
+          ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n', controller: true }],
+        },
+      }),
+    },
+    { name: 'without most fields', value: { metadata: { name: 'a', namespace: 'b', uid: 'c' } } },
+  ])('means the same to controller and agent: $name', ({ value }) => {
+    const copy = written(podKind, value);
+    const whole = podCodec(() => 'all');
+    expect({ ...whole.fromJson(copy) }).toEqual({ ...whole.fromJson(value) });
+    const ofAgent = nodePodCodec();
+    expect(ofAgent.fromJson(copy)).toEqual(ofAgent.fromJson(value));
+  });
+
+  test('holds nothing that could be a secret', () => {
+    const annotations = { 'kubernetes.io/config.mirror': `${secret}${'x'.repeat(256)}`, token: secret };
+    const text = [pod(), pod({ metadata: { annotations } })]
+      .map((value) => JSON.stringify(snapshotObject(podKind, value)))
+      .join('\n');
+    expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/"(env|envFrom|command|args|managedFields|lastState)"/);
+    expect(text).not.toContain('last-applied');
+  });
+
+  test('is this much', () => {
+    const { spec, metadata: meta } = written(podKind, pod()) as { spec: Json; metadata: Json };
+    expect(meta['annotations']).toEqual({ 'kubernetes.io/config.source': 'api' });
+    const main = { name: 'main', image: 'registry.example.com/main:v1' };
+    const resources = { limits: { 'ephemeral-storage': '1Gi' }, requests: {} };
+    expect((spec['containers'] as unknown[])[0]).toEqual({ ...main, resources });
+    expect(spec['volumes']).toEqual([
+      { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+      { name: 'model', image: { reference: 'registry.example.com/model:v2' } },
+      { name: 'share', csi: {} },
+    ]);
+  });
+});
+
+const node = {
+  metadata: metadata({ namespace: undefined }),
+  spec: { taints: [{ key: 'out-of-service', value: 'x', effect: 'NoExecute' }], providerID: secret },
+  status: {
+    conditions: [{ type: 'Ready', status: 'True', message: secret }],
+    images: [{ names: [secret], sizeBytes: 1 }],
+    nodeInfo: { machineID: secret },
+  },
+};
+const namespace = { metadata: metadata(), status: { phase: 'Active' } };
+const replicaSet = { metadata: metadata(), spec: { template: pod() }, status: { replicas: 3 } };
+const job = {
+  metadata: metadata(),
+  spec: { template: pod() },
+  status: { conditions: [{ type: 'Complete', status: 'True', message: secret }] },
+};
+
+describe('other objects mean the same, without secrets', () => {
+  test.each([
+    { kind: 'Node', apiVersion: 'v1', value: node, codec: nodeCodec() },
+    { kind: 'Namespace', apiVersion: 'v1', value: namespace, codec: namespaceCodec() },
+    { kind: 'Job', apiVersion: 'batch/v1', value: job, codec: jobCodec() },
+    { kind: 'ReplicaSet', apiVersion: 'apps/v1', value: replicaSet, codec: replicaSetCodec() },
+  ] as const)('$kind', ({ kind, apiVersion, value, codec }) => {
+    const copy = written({ kind, apiVersion }, value);
+    expect(copy).toMatchObject({ kind, apiVersion });
+    expect(codec.fromJson(copy)).toEqual(codec.fromJson(value));
+    expect(JSON.stringify(copy)).not.toContain(secret);
+  });
+
+  test('a policy keeps its spec, a report its status', () => {
+    const spec = { mode: 'Enforce', nodes: { imageGC: { keep: ['a/*'] } } };
+    const ours = { apiVersion: 'gc.dustpan.dev/v1alpha1' };
+    const policy = written({ ...ours, kind: 'GCPolicy' }, { metadata: metadata(), spec, status: { a: 1 } });
+    expect(policy).toMatchObject({ metadata: { name: 'one', uid: 'uid-1', generation: 3 }, spec });
+    expect(policy).not.toHaveProperty('status');
+    expect(JSON.stringify(policy)).not.toContain(secret);
+    const status = { images: { removable: { count: 1 } } };
+    expect(written({ ...ours, kind: 'NodeGCReport' }, { metadata: metadata(), status })).toMatchObject({
+      status,
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { ageText } from '../../../../src/commands/cli/age-text.ts';
+import { statusTable } from '../../../../src/commands/status/table.ts';
+import { statusView } from '../../../../src/commands/status/view.ts';
+import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
+
+const options = { now, width: 80, colours: false };
+
+const someStatus = {
+  imageFileSystem: { usedPercent: 81 },
+  images: { removable: { count: 4, bytes: 1536 * mib } },
+  units: [{ name: 'imagegc', lastPassTime: minutesAgo(4), result: 'Idle', freedBytesTotal: 512 * mib }],
+} as const;
+const tripped = condition('Degraded', 'True', {
+  reason: 'Tripped',
+  message: 'Nodes missing: 3, 60 % of all: orphans are kept',
+});
+const somePolicy = policy('default', {
+  spec: { mode: 'Enforce', pods: {} },
+  conditions: [tripped],
+  pods: { due: 12, deletedTotal: 1204 },
+  nodes: { desired: 1, upToDate: 1, imageBytesReclaimable: 1536 * mib, imageBytesReclaimed: 512 * mib },
+});
+
+test('looks like this', () => {
+  const view = statusView(
+    [somePolicy],
+    [report('node-1', { ...someStatus, units: [...someStatus.units] })],
+    now,
+  );
+  expect(statusTable(view, options)).toEqual([
+    '! GCPolicy default: Tripped (3m): Nodes missing: 3, 60 % of all: orphans are',
+    '  kept',
+    '',
+    '1 policy',
+    'pods: 12 due, 1204 deleted',
+    '1 node: 1.5 GiB can be freed, 512.0 MiB were freed',
+    'Details: kubectl get gcpolicies,nodegcreports -o wide',
+  ]);
+});
+
+test('no line is wider than the terminal, whatever the names and messages', () => {
+  const message = `${'word '.repeat(50)} ${'/path'.repeat(50)}`;
+  const conditions = [condition('Degraded', 'True', { reason: 'DeletesFailed', message })];
+  const policies = ['a', 'b'].map((name) => policy(`${name}-${'x'.repeat(90)}`, { conditions }));
+  for (const width of [40, 80]) {
+    const lines = statusTable(statusView(policies, [], now), { ...options, width });
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+  }
+});
+
+test('what would move the cursor does not reach the terminal', () => {
+  const evil = condition('Degraded', 'True', { reason: 'X', message: 'a\u001b[2Jb\nc' });
+  const lines = statusTable(statusView([policy('p', { conditions: [evil] })], [], now), options);
+  expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+});
+
+test.each([
+  { name: 'no policy', view: statusView([], [], now), line: 'There is no GCPolicy: nothing is removed.' },
+  { name: 'no reports', view: statusView([somePolicy], [], now), line: 'No agent has reported.' },
+  {
+    name: 'unknown reports',
+    view: statusView([somePolicy], undefined, now),
+    line: 'The reports of nodes are not known.',
+  },
+])('$name is said', ({ view, line }) => {
+  expect(statusTable(view, options)).toContain(line);
+});
+
+test.each([
+  { name: 'by Enforce is just due', modes: ['Enforce', 'Enforce'], says: 'pods: 6 due, 2 deleted' },
+  {
+    name: 'by DryRun is not touched',
+    modes: ['DryRun', 'DryRun'],
+    says: 'pods: 6 due, none to be touched (DryRun); 2 deleted',
+  },
+  {
+    name: 'by both is told apart',
+    modes: ['Enforce', 'DryRun'],
+    says: 'pods: 6 due, 3 of them not to be touched (DryRun); 2 deleted',
+  },
+])('what is due $name', ({ modes, says }) => {
+  const policies = modes.map((mode, i) =>
+    policy(`p-${i}`, { spec: { mode }, pods: { due: 3, deletedTotal: 1 } }),
+  );
+  expect(statusTable(statusView(policies, [report('n')], now), options)).toContain(says);
+});
+
+test('trouble is red where there are colours', () => {
+  const lines = statusTable(statusView([somePolicy], [], now), { ...options, colours: true });
+  expect(lines[0]).toMatch(/^\u001b\[31m! GCPolicy default/);
+  expect(lines.slice(2).join('')).not.toContain('\u001b');
+});
+
+test.each([
+  [minutesAgo(0.5), '30s'],
+  [minutesAgo(59.9), '59m'],
+  [minutesAgo(60), '1h'],
+  [minutesAgo(60 * 49), '2d'],
+  [minutesAgo(-5), '0s'],
+  ['never', '-'],
+  [null, '-'],
+])('%s is %s ago', (time, text) => {
+  expect(ageText(time, now)).toBe(text);
+});

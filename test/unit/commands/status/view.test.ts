@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import { statusView } from '../../../../src/commands/status/view.ts';
+import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
+
+const told = (view: ReturnType<typeof statusView>): string[] =>
+  view.trouble.map(({ kind, names, reason }) => `${kind} ${names.join(',')}: ${reason}`);
+
+describe('trouble', () => {
+  const tripped = condition('Degraded', 'True', { reason: 'Tripped', message: 'Nodes missing: 3' });
+  const failed = condition('Degraded', 'True', { reason: 'PassFailed', message: 'imagegc failed' });
+  const atRisk = condition('KeepListAtRisk', 'True', {
+    reason: 'AboveKubelet',
+    message: 'The kubelet may remove',
+  });
+
+  test.each([
+    {
+      name: 'none of what is well',
+      policies: [policy('a', { conditions: [condition('Ready', 'True')] })],
+      reports: [report('n', { conditions: [condition('Degraded', 'False')] })],
+      expected: [],
+    },
+    {
+      name: 'a policy that tripped',
+      policies: [policy('a', { conditions: [tripped] })],
+      reports: [],
+      expected: ['GCPolicy a: Tripped'],
+    },
+    {
+      name: 'a policy that cannot be followed, whatever its status says',
+      policies: [policy('a', { spec: { mode: 'Sometimes' } })],
+      reports: [],
+      expected: ['GCPolicy a: InvalidPolicy'],
+    },
+    {
+      name: 'a policy that no controller has looked at',
+      policies: [{ metadata: { name: 'a', generation: 1 }, spec: {} }],
+      reports: [],
+      expected: ['GCPolicy a: NotObserved'],
+    },
+    {
+      name: 'one created two minutes ago that no controller has looked at, not one created just now',
+      policies: [
+        { metadata: { name: 'old', creationTimestamp: minutesAgo(2) }, spec: {} },
+        { metadata: { name: 'new', creationTimestamp: minutesAgo(0.5) }, spec: {} },
+      ],
+      reports: [],
+      expected: ['GCPolicy old: NotObserved'],
+    },
+    {
+      name: 'a policy whose last change was not seen',
+      policies: [policy('a', { observedGeneration: 1 })],
+      reports: [],
+      expected: ['GCPolicy a: NotObserved'],
+    },
+    {
+      name: 'nodes that do not report',
+      policies: [policy('a', { nodes: { desired: 3, upToDate: 1 } })],
+      reports: [],
+      expected: ['GCPolicy a: NodesBehind'],
+    },
+    {
+      name: 'a node whose pass failed',
+      policies: [],
+      reports: [report('n', { conditions: [failed] })],
+      expected: ['Node n: PassFailed'],
+    },
+    {
+      name: 'a keep list at risk',
+      policies: [],
+      reports: [report('n', { conditions: [atRisk] })],
+      expected: ['Node n: AboveKubelet'],
+    },
+    {
+      name: 'a report of 15 minutes is not stale',
+      policies: [],
+      reports: [report('n', { reportTime: minutesAgo(15) })],
+      expected: [],
+    },
+    {
+      name: 'an older one is',
+      policies: [],
+      reports: [report('n', { reportTime: minutesAgo(15.1) })],
+      expected: ['Node n: Stale'],
+    },
+    {
+      name: 'one of the future is not',
+      policies: [],
+      reports: [report('n', { reportTime: minutesAgo(-60) })],
+      expected: [],
+    },
+    {
+      name: 'a report that was never filled',
+      policies: [],
+      reports: [{ metadata: { name: 'n', creationTimestamp: minutesAgo(16) } }],
+      expected: ['Node n: Stale'],
+    },
+    {
+      name: 'a condition that is not known is none',
+      policies: [policy('a', { conditions: [condition('Degraded', 'Unknown')] })],
+      reports: [report('n', { conditions: [condition('KeepListAtRisk', 'Unknown')] })],
+      expected: [],
+    },
+  ])('$name', ({ policies, reports, expected }) => {
+    expect(told(statusView(policies, reports, now))).toEqual(expected);
+  });
+
+  test('the worst comes first, and what is the same of many nodes is said once', () => {
+    const policies = [
+      policy('behind', { nodes: { desired: 3, upToDate: 1 } }),
+      policy('tripped', { conditions: [tripped] }),
+      policy('broken', { spec: { priority: 'x' } }),
+    ];
+    const reports = [
+      report('z', { conditions: [atRisk] }),
+      report('b', { conditions: [failed] }),
+      report('old', { reportTime: minutesAgo(120) }),
+      report('a', { conditions: [failed] }),
+    ];
+    expect(told(statusView(policies, reports, now))).toEqual([
+      'GCPolicy broken: InvalidPolicy',
+      'GCPolicy tripped: Tripped',
+      'Node a,b: PassFailed',
+      'Node z: AboveKubelet',
+      'Node old: Stale',
+      'GCPolicy behind: NodesBehind',
+    ]);
+  });
+
+  test('that nodes are degraded is said by the nodes, where they can be read', () => {
+    const degraded = condition('Degraded', 'True', {
+      reason: 'NodesDegraded',
+      message: '1 of 1 nodes are degraded',
+    });
+    const policies = [policy('a', { conditions: [degraded] })];
+    expect(told(statusView(policies, [report('n', { conditions: [failed] })], now))).toEqual([
+      'Node n: PassFailed',
+    ]);
+    expect(told(statusView(policies, undefined, now))).toEqual(['GCPolicy a: NodesDegraded']);
+  });
+});
+
+test('policies stand in the order in which they claim objects', () => {
+  const policies = [policy('b'), policy('high', { spec: { priority: 5, mode: 'Enforce' } }), policy('a')];
+  const view = statusView(policies, [], now);
+  expect(view.policies.map(({ name, mode, priority }) => [name, mode, priority])).toEqual([
+    ['high', 'Enforce', 5],
+    ['a', 'DryRun', 0],
+    ['b', 'DryRun', 0],
+  ]);
+});
+
+const unit = (name: 'imagegc' | 'containergc', minutes: number, freedBytesTotal: number) =>
+  ({ name, lastPassTime: minutesAgo(minutes), result: 'Idle', freedBytesTotal }) as const;
+
+test('a node: what can be freed of images and logs, what was freed by all units, its last pass', () => {
+  const status = {
+    imageFileSystem: { usedPercent: 81 },
+    images: { removable: { count: 4, bytes: 100 } },
+    containers: { removable: 2 },
+    logs: { removableBytes: 10 },
+    units: [unit('imagegc', 4, 1000), unit('containergc', 1, 50)],
+  };
+  expect(statusView([], [report('n', status)], now).nodes?.[0]).toMatchObject({
+    ...{ name: 'n', inTrouble: false, policy: 'default', mode: 'Enforce', imageFsUsedPercent: 81 },
+    ...{ imagesRemovable: 4, containersRemovable: 2, reclaimableBytes: 110, reclaimedBytes: 1050 },
+    lastPassTime: minutesAgo(1),
+  });
+});
+
+test('nodes in trouble come first, then those with the most to free, then by name', () => {
+  const free = (bytes: number) => ({ images: { removable: { bytes } } });
+  const reports = [
+    report('b', free(1)),
+    report('a', free(1)),
+    report('much', free(9)),
+    report('stale', { reportTime: minutesAgo(99) }),
+  ];
+  expect(statusView([], reports, now).nodes?.map(({ name }) => name)).toEqual(['stale', 'much', 'a', 'b']);
+});
+
+test('totals come from the reports, and from the policies where there are none to read', () => {
+  const nodes = { desired: 5, upToDate: 5, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
+  const policies = [
+    policy('a', { spec: { mode: 'Enforce' }, pods: { due: 3, deletedTotal: 10 }, nodes }),
+    policy('b', { pods: { due: 1 } }),
+  ];
+  const reports = [report('n', { logs: { removableBytes: mib }, units: [unit('imagegc', 1, 2 * mib)] })];
+  const pods = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10 };
+  const view = statusView(policies, reports, now);
+  expect(view.totals).toEqual({ ...pods, nodes: 1, reclaimableBytes: mib, reclaimedBytes: 2 * mib });
+  const blind = statusView(policies, undefined, now);
+  expect(blind.totals).toEqual({ ...pods, nodes: 5, reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib });
+  expect(blind.nodes).toBeNull();
+});
+
+test.each([
+  {
+    name: 'the reports of its own nodes, logs and all',
+    reports: [
+      report('mine', { logs: { removableBytes: mib }, units: [unit('containergc', 1, 2 * mib)] }),
+      report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
+    ],
+    bytes: { reclaimableBytes: mib, reclaimedBytes: 2 * mib },
+  },
+  {
+    name: 'its own status where the reports cannot be read',
+    reports: undefined,
+    bytes: { reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib },
+  },
+])('what a policy can free comes from $name', ({ reports, bytes }) => {
+  const nodes = { desired: 1, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
+  expect(statusView([policy('default', { nodes })], reports, now).policies).toMatchObject([bytes]);
+});
+
+test('a policy that says nothing about nodes has nothing to free, not 0', () => {
+  expect(statusView([policy('pods-only')], [], now).policies).toMatchObject([
+    { reclaimableBytes: null, reclaimedBytes: null },
+  ]);
+});

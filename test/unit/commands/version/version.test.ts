@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { platform, userAgent } from '../../../../src/commands/version/version.ts';
+
+test.each([
+  { platform: 'linux', arch: 'x64', expected: 'linux/amd64' },
+  { platform: 'linux', arch: 'arm64', expected: 'linux/arm64' },
+  { platform: 'darwin', arch: 'arm64', expected: 'darwin/arm64' },
+] as const)('$expected', ({ expected, ...host }) => {
+  expect(platform(host)).toBe(expected);
+});
+
+test('the user agent is one that an audit log can be searched for', () => {
+  expect(userAgent()).toMatch(/^dustpan\/test \(\w+\/\w+\) test$/);
+});

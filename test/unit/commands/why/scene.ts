@@ -1,0 +1,128 @@
+import { expect } from 'vitest';
+import { rankPolicies } from '../../../../src/api/policy/matching.ts';
+import type {
+  InvalidPolicy,
+  NodesPolicy,
+  Policy,
+  TerminatedPolicy,
+} from '../../../../src/api/policy/policy.ts';
+import { planWorld } from '../../../../src/commands/plan/world.ts';
+import type { Question } from '../../../../src/commands/why/command.ts';
+import { explain, type Explanation } from '../../../../src/commands/why/explain.ts';
+import { whyTable } from '../../../../src/commands/why/table.ts';
+import { findTarget } from '../../../../src/commands/why/target.ts';
+import type { JobFacts, NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
+import { emptyState } from '../../../../src/node/disk/state-format.ts';
+import type { NodePart, World } from '../../../../src/snapshot/world.ts';
+import { node, nodesRules, now, policy } from '../../../builders.ts';
+import { nodePod } from '../../agent/imagegc.bed.ts';
+import { terminated } from '../../controllers/podgc.world.ts';
+
+/** A world in lists; namespaces are known, node-1 exists and is governed, nothing else is there unless told. */
+export interface Told {
+  readonly policies?: readonly (Policy | InvalidPolicy)[];
+  readonly pods?: readonly PodFacts[] | undefined;
+  readonly nodes?: readonly NodeFacts[] | undefined;
+  readonly namespaces?: readonly string[] | undefined;
+  readonly jobs?: readonly JobFacts[] | undefined;
+  readonly part?: Partial<NodePart>;
+}
+
+/** Pods under a policy with this rule for those that have finished. */
+export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly PodFacts[]): Told => ({
+  policies: [terminated(over)],
+  pods,
+});
+
+export function worldOf(told: Told): World {
+  const { pods = [], nodes = [node('node-1')], part, jobs } = told;
+  const names = told.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
+  return {
+    policies: rankPolicies(told.policies ?? []),
+    pods: byUid(pods),
+    nodes: 'nodes' in told && told.nodes === undefined ? undefined : byUid(nodes),
+    namespaces: byUid(names.map(namespaceOf)),
+    jobs: jobs && byUid(jobs),
+    replicaSets: undefined,
+    parts: part === undefined ? [] : [partOf(part)],
+    reports: [],
+    notes: [],
+  };
+}
+
+const namespaceOf = (name: string): NamespaceFacts => ({
+  ...{ uid: `uid-${name}`, name, resourceVersion: '1' },
+  labels: name.startsWith('kept') ? { 'gc.dustpan.dev/keep': 'true' } : {},
+});
+
+function byUid<T extends { readonly uid: string }>(items: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(items.map((item) => [item.uid, item]));
+}
+
+const partOf = (over: Partial<NodePart>): NodePart => ({
+  ...{ name: 'node-1', pods: [], images: [], containers: [], sandboxes: [], mounted: [] },
+  sandboxImage: undefined,
+  ...{ disk: { capacityBytes: 10_000, availableBytes: 1000 }, state: emptyState, logs: undefined },
+  usage: undefined,
+  ...over,
+});
+
+/** A pod of node-1 that names these images. */
+export const boundPod = (name: string, images: readonly string[] = []): NodePodFacts => ({
+  ...nodePod(name, images),
+  ...{ resourceVersion: '1', priority: undefined, keepMarked: false },
+  storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
+});
+
+/** A policy for the nodes alone. */
+export const nodesPolicy = (over: Partial<NodesPolicy>): Policy => ({
+  ...policy({ name: 'nodes', pods: undefined }),
+  nodes: nodesRules(over),
+});
+
+export const broken: InvalidPolicy = {
+  ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9 },
+  problems: ['spec.pods.terminated.treshold: is not a known field'],
+};
+
+interface Answer {
+  readonly explanation: Explanation;
+  readonly table: string;
+}
+
+interface Asking {
+  readonly question: Question;
+  readonly world: World;
+  readonly assumeElapsed?: boolean;
+}
+
+/** Asks as the command does; there must be one answer. */
+export function ask({ question, world, assumeElapsed = false }: Asking): Answer {
+  const target = findTarget(question, world);
+  if (target.kind !== 'found') throw new Error(target.message);
+  const plan = planWorld(target.world, { now, kept: false, assumeElapsed, asked: target.asked });
+  const document = explain(plan, target);
+  expect(document.explanations).toHaveLength(1);
+  const [explanation] = document.explanations;
+  if (explanation === undefined) throw new Error('no explanation');
+  return { explanation, table: whyTable(document) };
+}
+
+/** What must hold of every answer: it reads well, fits, and says whose word it is. */
+export function checkAnswer({ explanation, table }: Answer): void {
+  const { reason, policy: name, mode, field, detail, sentence, change } = explanation;
+  expect(table).toContain(reason);
+  expect(table).toMatch(
+    name === null ? /^ {2}Policy {5}none$/m : new RegExp(`^ {2}Policy {5}GCPolicy ${name} `, 'm'),
+  );
+  if (mode === 'DryRun') expect(table).toContain('DryRun: nothing is touched');
+  if (field !== null) expect(flat(table)).toContain(`Field ${field}`);
+  expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  for (const text of [detail, sentence, change]) expect(text).toMatch(/^[A-Za-z].*[.]$/);
+  expect(table).not.toMatch(/undefined|NaN|Infinity|\(\)|\[object/);
+  expect(detail).not.toMatch(/ {2}| ,/);
+}
+
+/** Without line ends and columns. */
+export const flat = (table: string): string => table.replaceAll(/\s+/g, ' ');
