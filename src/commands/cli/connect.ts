@@ -10,24 +10,24 @@ import { userAgent } from '../version/version.ts';
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 export interface Connected {
-  /** For a log line: where the credentials come from. */
+  /** Where the credentials come from, for the log. */
   readonly source: string;
-  /** Where a name without one is looked for; undefined = not said. */
+  /** The namespace of the kubeconfig context or the pod; undefined = not set. */
   readonly namespace: string | undefined;
-  /** What the ways below are made of: the kubelet takes the same credentials. */
+  /** Address and credentials; the kubelet accepts the same credentials. */
   readonly connection: ClusterConnection;
-  /** Lists, watches, status, Events: under --kube-api-qps. */
+  /** For lists, watches, status and Events: limited by --kube-api-qps. */
   readonly transport: HttpTransport;
-  /** Deletes and the requests that belong to them: a fixed number in flight and the server's 429 limit them, so that limit does not. */
+  /** For deletions and their checks: limited only by the number in flight and by the server's status 429. */
   readonly acts: HttpTransport;
-  /** Renewals of the lease: their own connections, so that nothing can starve them. */
+  /** For renewals of the lease: own connections, so that no other request can delay them. */
   readonly lease: HttpTransport;
-  /** Who may read our metrics: under the limits too, but of their own, so that whoever asks with ever new tokens takes nothing from our work. */
+  /** For the authorization of metrics readers: own limits, so that clients with ever new tokens cannot delay our work. */
   readonly reviews: HttpTransport;
   close(): void;
 }
 
-/** Opens the ways to the API server; a configuration that names none is a usage error. */
+/** Opens connections to the API server; a configuration without a server is a usage error. */
 export async function connect(
   config: { readonly kube: KubeConfigSource; readonly kubeApiQps: number; readonly kubeApiBurst: number },
   metrics: (call: ApiCall) => void,
@@ -46,6 +46,19 @@ export async function connect(
       for (const one of [transport, acts, lease, reviews]) one.close();
     },
   };
+}
+
+/** Calls `use` with a connection for one command, without request limits, and closes it. */
+export async function usingCluster<T>(
+  kube: KubeConfigSource,
+  use: (cluster: Connected) => Promise<T>,
+): Promise<T> {
+  const cluster = await connect({ kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
+  try {
+    return await use(cluster);
+  } finally {
+    cluster.close();
+  }
 }
 
 async function load(source: KubeConfigSource): Promise<ClusterConnection> {

@@ -4,18 +4,18 @@ import { printable } from '../../runtime/text/printable.ts';
 export interface Column<T> {
   readonly title: string;
   readonly text: (row: T) => string;
-  /** Numbers stand at the right. */
+  /** Right-aligned, as numbers are. */
   readonly right?: boolean;
-  /** It gives way first when the table is too wide. */
+  /** Maximum width; the last column with one is narrowed first when the table is too wide. */
   readonly max?: number;
 }
 
 const gap = 2;
 const ellipsis = '…';
-/** A name shorter than this tells nothing. */
-const least = 8;
+/** A shorter name is useless. */
+const minWidth = 8;
 
-/** A title line and one line a row, none wider than `width` as long as the other columns leave room for those with a `max`. */
+/** A title line and one line per row. No line exceeds `width` unless the columns without a `max` alone do. */
 export function columns<T>(
   layout: readonly Column<T>[],
   rows: readonly T[],
@@ -30,7 +30,7 @@ export function columns<T>(
   const shown = capped.map((size, i) => (used[i] === true ? size : 0));
   const over = Math.max(0, sum(shown) + gap * (shown.filter((size) => size > 0).length - 1) - width);
   const flexible = layout.findLastIndex(({ max }) => max !== undefined);
-  const sizes = shown.map((size, i) => (i === flexible ? Math.max(least, size - over) : size));
+  const sizes = shown.map((size, i) => (i === flexible ? Math.max(minWidth, size - over) : size));
   const line = (texts: readonly string[]): string =>
     texts
       .map((text, i) => aligned(text, sizes[i] ?? 0, layout[i]?.right === true))
@@ -47,29 +47,29 @@ function aligned(text: string, size: number, right: boolean): string {
 }
 
 /**
- * The text, printable, in so many characters; the middle gives way, between words where they allow it. The end is worth more than the start: it is the name
- * of an image with its tag, the file of a path, the random part of a pod's name.
+ * The text, printable, in at most `size` characters. Its middle is cut out, between words where possible. The end is worth more than the start:
+ * it is the name of an image with its tag, the file of a path, the random part of a pod's name.
  */
 export function fitted(given: string, size: number): string {
   const text = printable(given);
   if (text.length <= size) return text;
   const room = size - ellipsis.length;
-  // Of a node's name or a policy's either end may be the one that matters.
+  // In the name of a node or a policy, either end may be the one that matters.
   const cut = text.includes('/') ? seamCut(text, room) : undefined;
   const { head, tail } = cut ?? middleCut(text, room);
   return [text.slice(0, head), text.slice(tail)].map(withoutHalves).join(ellipsis);
 }
 
-/** A cut may go through a surrogate pair. */
+/** A cut may split a surrogate pair. */
 const withoutHalves = (text: string): string => text.replaceAll(/\p{Cs}/gu, '');
 
-/** What is kept: before `head` and from `tail` on. */
+/** The text before `head` and from `tail` on is kept. */
 interface Cut {
   readonly head: number;
   readonly tail: number;
 }
 
-/** The best of those cuts that break no word; undefined when each takes too much. */
+/** The best cut that breaks no word; undefined when each removes too much. */
 function seamCut(text: string, room: number): Cut | undefined {
   const seams = [0, ...Array.from(text.matchAll(seam), ({ index }) => index)];
   const kept = ({ head, tail }: Cut): number => head + text.length - tail;
@@ -81,7 +81,7 @@ function seamCut(text: string, room: number): Cut | undefined {
     (head > 0 ? 6 : 0) +
     (text[head - 1] === '/' ? 4 : 0) +
     (text[tail] === '/' ? 6 : 0);
-  // Half a tag would be another one.
+  // Half a tag would look like another tag.
   const tails = seams.filter((at) => text[at] === ' ' || !/:[^/\s]+$/.test(text.slice(0, at)));
   return tails
     .flatMap((tail) => seams.map((head) => ({ head, tail })))
@@ -89,7 +89,7 @@ function seamCut(text: string, room: number): Cut | undefined {
     .toSorted((a, b) => worth(b) - worth(a))[0];
 }
 
-/** Beside what parts the words of names, paths and image references. */
+/** Before and after each separator of names, paths and image references. */
 const seam = /(?<=[-._/:@\s])|(?=[-._/:@\s])/g;
 
 function middleCut({ length }: string, room: number): Cut {
@@ -97,7 +97,7 @@ function middleCut({ length }: string, room: number): Cut {
   return { head, tail: length - (room - head) };
 }
 
-/** The text in lines of at most `width`, those after the first with a margin; a longer word stays whole. */
+/** The text in lines of at most `width`, those after the first with a margin; a longer word is not broken. */
 export function wrapped(text: string, width: number, margin: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -110,7 +110,7 @@ export function wrapped(text: string, width: number, margin: string): string[] {
   return [...lines, line];
 }
 
-/** Joins what belongs together: no line ends there. */
+/** A space at which no line is broken. */
 export const hardSpace = '\u00a0';
 
 /** The text in lines of at most `width`, those after the first indented; a word longer than a line is cut. */
@@ -120,4 +120,30 @@ export function paragraph(text: string, width: number): string[] {
     .split(' ')
     .map((word) => fitted(word, width - margin.length));
   return wrapped(words.join(' '), width, margin).map((line) => line.replaceAll(hardSpace, ' '));
+}
+
+/** The first `max` names, and the number of the others: `a, b and 2 more`. */
+export function firstOf(names: readonly string[], max: number): string {
+  const more = names.length - max;
+  return `${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Twelve characters, as docker and crictl print ids. */
+export const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, 12);
+
+export const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
+
+const spans = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+  { name: 'm', ms: 60_000 },
+] as const;
+
+/** The age in the largest unit that is at least 1: `3m`. A time in the future is `0s`, no time `-`. */
+export function ageText(time: string | null, now: Date): string {
+  const at = Date.parse(time ?? '');
+  if (Number.isNaN(at)) return '-';
+  const ms = Math.max(0, now.getTime() - at);
+  const span = spans.find((one) => ms >= one.ms);
+  return span === undefined ? `${Math.floor(ms / 1000)}s` : `${Math.floor(ms / span.ms)}${span.name}`;
 }

@@ -6,13 +6,13 @@ import { LenientCommand, list, onOff, text, type EarlierOptions, type OptionsOf 
 import { outputOption } from '../cli/output.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Lists what the controller and the agents would remove, in order, each with its reason, and removes nothing. Plans from the cluster of the kubeconfig, or from a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, nodes are only summed up, as their agents report them. On a node, --cri-socket plans its images and containers too; for localStorageEviction this needs the right to get nodes/stats. NO_COLOR, set to anything, turns colours off.
+const about = `Lists the objects that the controller and the agents would remove, in order, each with its reason. Removes nothing. Reads the cluster of the kubeconfig, or a snapshot directory without a cluster. A policy in mode DryRun is planned like any other. From a cluster, a node has only the totals that its agent reports. On a node, --cri-socket plans its images and containers too; for localStorageEviction this needs the right to get nodes/stats. The variable NO_COLOR turns colours off.
 
 Examples:
-  # what a policy would do, before it is applied
+  # the effect of a policy before it is applied
   dustpan plan --policy=policy.yaml
 
-  # why everything else is kept
+  # kept objects too, each with its reason
   dustpan plan --kept -o json
 
   # from a snapshot, at the time it was taken
@@ -21,7 +21,7 @@ Examples:
 const notTime = (given: string): string | undefined =>
   parseRfc3339(given) === undefined ? 'Use an RFC 3339 time such as 2026-01-15T12:00:00Z.' : undefined;
 
-/** The command with the options of those that make a plan: `plan` and `why`. */
+/** Adds the options of `plan` and `why`. */
 export const withPlan = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withNode(
     withCluster(
@@ -33,7 +33,7 @@ export const withPlan = <A extends unknown[], O extends OptionValues>(command: C
         )
         .option(
           '--snapshot <DIRECTORY>',
-          'Plan from a snapshot, without a cluster. Not set: from the cluster as it is now.',
+          'Plan from a snapshot, without a cluster. Not set: from the current cluster.',
           text(),
         )
         .option(
@@ -56,19 +56,19 @@ const planOptions = () =>
     new LenientCommand('plan')
       .summary('lists what would be removed, and why')
       .description(about)
-      .option('--kept [true|false]', 'Also list what is kept, each with its reason.', onOff, false),
+      .option('--kept [true|false]', 'Also list kept objects, each with its reason.', onOff, false),
   );
 
 export type PlanInputs = ReturnType<typeof planConfig>;
 export type PlanConfig = PlanInputs & { readonly kept: boolean };
 
-/** The parsed command: its values, and which of them are from the command line. */
+/** The parsed command: the values of its options, and their sources. */
 interface Parsed {
   opts(): OptionsOf<typeof withPlan<[], EarlierOptions>>;
   getOptionValueSource(key: string): string | undefined;
 }
 
-/** The settings that `plan` and `why` share, valid together; throws UsageError for what is not. */
+/** The settings that `plan` and `why` share; throws UsageError for a contradiction. */
 export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
   const options = parsed.opts();
   const { now: time = '', policy = [] } = options;
@@ -85,10 +85,10 @@ export function planConfig(parsed: Parsed, { env }: System, command = 'plan') {
   };
 }
 
-/** `snapshot` undefined = from the cluster; `node` undefined = not on a node, or the node is left out. */
+/** `snapshot` undefined = from the cluster; `node` undefined = without the objects of this node. */
 function sourceOf(parsed: Parsed, env: System['env'], command: string) {
   const options = parsed.opts();
-  // On a node the socket is often in the environment; the command line overrides it.
+  // On a node, the environment often sets the socket; the command line overrides it.
   const isGiven = (key: keyof typeof options): boolean => parsed.getOptionValueSource(key) === 'cli';
   const isSnapshotOnly = isGiven('snapshot') && !isGiven('criSocket');
   const isNodeOnly = isGiven('criSocket') && !isGiven('snapshot');

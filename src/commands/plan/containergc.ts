@@ -4,9 +4,9 @@ import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.
 import { containerReasons } from '../../gc/reasons/containers.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NodePart } from '../../snapshot/world.ts';
-import { listed, type PlanOptions, type UnitPlan } from './document.ts';
+import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
-/** What the agent's container GC would do on a node in its first pass, by its own plan. */
+/** Plans the first pass of the agent's container GC on a node. */
 export function planContainers(part: NodePart, governance: NodeGovernance, options: PlanOptions): UnitPlan {
   const { name: node, containers, sandboxes, pods, logs } = part;
   const { now, assumeElapsed: assumeGone } = options;
@@ -16,6 +16,6 @@ export function planContainers(part: NodePart, governance: NodeGovernance, optio
   const all = [...plan.removals, ...plan.kept];
   const decisions = listed(all, containerReasons, { ...options, node });
   if (nodeRule(governance, 'containerGC').kind === 'keep') return { decisions, totals: undefined };
-  const { planned, kept, waiting, reasons, bytes } = summarize(all);
-  return { decisions, totals: { unit: 'containergc', node, planned, kept, waiting, reasons, bytes } };
+  const { bytes } = summarize(all);
+  return { decisions, totals: { ...totalsOf({ unit: 'containergc', node }, all), bytes } };
 }

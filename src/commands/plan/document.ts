@@ -3,9 +3,10 @@ import { isInvalid, type Policy } from '../../api/policy/policy.ts';
 import type { Reason } from '../../api/reasons.ts';
 import type { Decision as Planned, Target, Unit, Verdict } from '../../gc/decision.ts';
 import { explain, type ReasonCatalog } from '../../gc/reasons/entry.ts';
+import { summarize } from '../../gc/summary.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
-export interface PodObject {
+interface PodObject {
   readonly kind: 'Pod';
   readonly namespace: string;
   readonly name: string;
@@ -13,39 +14,42 @@ export interface PodObject {
   readonly node: string | null;
 }
 
-/** What lies on a node: it has an `id` or a `path`. */
-export interface NodeObject {
+/** An object on a node; it has an `id` or a `path`. */
+interface NodeObject {
   readonly kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogLink' | 'LogFile';
   readonly id?: string;
   readonly path?: string;
   readonly node: string;
-  /** A name people know it by: an image's tag, a container's name in its pod. */
+  /** The tag of an image, or the name of a container in its pod. */
   readonly name?: string;
   /** `namespace/name` of the pod it belongs to. */
   readonly pod?: string;
 }
+
+export type PlanObject = PodObject | NodeObject;
 
 /** One decision, as `plan -o json` prints it: fields are added, never renamed. */
 export interface Decision {
   readonly unit: Unit;
   readonly verdict: Verdict;
   readonly reason: Reason;
-  /** null = no policy governs the object. An invalid one has no mode. */
+  /** null = no policy governs the object. */
   readonly policy: string | null;
+  /** null = no policy, or an invalid one. */
   readonly mode: Policy['mode'] | null;
-  /** From 1, by unit and node; null = it stays. */
+  /** Position in the order of removal, from 1, by unit and node; null = it is kept. */
   readonly order: number | null;
-  readonly object: PodObject | NodeObject;
+  readonly object: PlanObject;
   readonly eligibleAt: string | null;
   readonly bytes: number | null;
-  /** One sentence for a person. */
+  /** One sentence. */
   readonly detail: string;
-  /** What decided, with its value: a field of the policy, or a mark on an object; null = what was observed, or could not be. */
+  /** The field of the policy, or the label of an object, that decided, with its value; null = none did. */
   readonly field: string | null;
   readonly markFailed?: boolean;
 }
 
-/** What the images of a node have to give, and what they can; for image GC alone (docs/adr/0012). */
+/** The image file system of a node: how much image GC has to free, and how much it can (docs/adr/0012). */
 export interface Summary {
   readonly unit: 'imagegc';
   readonly node: string;
@@ -57,31 +61,31 @@ export interface Summary {
   readonly waiting: number;
 }
 
-/** How many a unit would remove and keep, in the cluster or on one node; null = nobody looked. */
+/** How many objects a unit would remove and keep, in the cluster or on one node; null = not known. */
 export interface Totals {
   readonly unit: Unit;
   /** null = the cluster. */
   readonly node: string | null;
   readonly planned: number | null;
   readonly kept: number | null;
-  /** Of those kept: how many wait for time alone. */
+  /** How many of the kept ones only wait for time. */
   readonly waiting: number | null;
-  /** Limits of pods that stay or go of which so much is used that somebody is warned; localstorage alone. */
+  /** How many warnings about a limit that is nearly reached; localstorage alone. */
   readonly warned?: number;
-  /** How many there are of each reason. */
+  /** How many decisions have each reason. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Of what would go, as far as sizes are known. */
+  /** Bytes of the planned removals, as far as sizes are known. */
   readonly bytes?: number;
   readonly state?: string;
   /** By policy: the percentage of missing nodes that stops its orphan rule. */
   readonly tripped?: Readonly<Record<string, number>>;
-  /** Set when only the report of the node was read: what could go, as its agent counted it then. */
+  /** Set where only the report of the node was read: what its agent counted as removable then. */
   readonly reportedAt?: string | null;
   readonly removable?: number;
   readonly removableBytes?: number;
 }
 
-/** A policy that can be followed, and how much would go by its word. */
+/** A valid policy, and how many removals are planned under it. */
 export interface PolicyCount {
   readonly name: string;
   readonly mode: Policy['mode'];
@@ -96,14 +100,14 @@ export interface PlanDocument {
   readonly summary: readonly Summary[];
   readonly totals: readonly Totals[];
   readonly policies: readonly PolicyCount[];
-  /** What a person should know before believing it, one sentence each. */
+  /** Facts that limit the plan, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** What one unit decides. */
+/** The part of one unit, in the cluster or on one node. */
 export interface UnitPlan {
   readonly decisions: readonly Decision[];
-  /** undefined = no policy speaks of it. */
+  /** undefined = no policy has a rule for it. */
   readonly totals: Totals | undefined;
   readonly summary?: Summary | undefined;
 }
@@ -111,66 +115,58 @@ export interface UnitPlan {
 /** How to plan. */
 export interface PlanOptions {
   readonly now: Date;
-  /** Lists what stays, too. */
+  /** Lists kept objects too. */
   readonly kept: boolean;
-  /** Takes quarantines as over, and gone pods as seen twice. */
+  /** Treats quarantines as over, and pods that are gone as seen gone twice. */
   readonly assumeElapsed: boolean;
-  /** Lists what is decided about these objects alone, what stays too; the rest is planned and counted all the same. */
-  readonly asked?: Asked | undefined;
+  /** Lists every decision about these objects and no other; all objects are planned and counted all the same. */
+  readonly only?: ObjectFilter | undefined;
 }
 
-export type Asked = (object: PodObject | NodeObject) => boolean;
+export type ObjectFilter = (object: PlanObject) => boolean;
 
-/** Whether a decision is listed. */
-const isListed = (
-  { kept, asked }: PlanOptions,
-  { verdict, object }: Pick<Decision, 'verdict' | 'object'>,
-): boolean => (asked === undefined ? kept || verdict !== 'Keep' : asked(object));
+/** The totals of a unit, from its decisions. */
+export function totalsOf(place: Pick<Totals, 'unit' | 'node'>, decisions: Iterable<Planned>): Totals {
+  const { planned, kept, waiting, reasons } = summarize(decisions);
+  return { ...place, planned, kept, waiting, reasons };
+}
 
-/** Lists the decisions of a unit, in one place, as the options ask for; those that are carried out are numbered. */
+/** The decisions of a unit that the options select, in order; those that are carried out are numbered. */
 export function listed<E, R extends keyof E & Reason>(
   decisions: Iterable<Planned<Target, R, E[R]>>,
   catalog: ReasonCatalog<E>,
-  { node, ...options }: PlanOptions & { readonly node: string | null },
+  { node, kept, only }: PlanOptions & { readonly node: string | null },
 ): readonly Decision[] {
   const list: Decision[] = [];
   let order = 0;
   for (const one of decisions) {
-    const isCarriedOut = one.verdict !== 'Keep' && one.verdict !== 'Warn';
+    const { verdict, target } = one;
+    const isCarriedOut = verdict !== 'Keep' && verdict !== 'Warn';
     if (isCarriedOut) order += 1;
-    const object = objectOf(one.target, node);
-    if (!isListed(options, { verdict: one.verdict, object })) continue;
+    const object = objectOf(target, node);
+    if (!(only?.(object) ?? (kept || verdict !== 'Keep'))) continue;
     const { detail, field = null } = explain(catalog, one);
-    list.push({
-      ...printed(one, object),
-      order: isCarriedOut ? order : null,
-      detail,
-      field,
-    });
+    list.push({ ...printed(one, object), order: isCarriedOut ? order : null, detail, field });
   }
   return list;
 }
 
 function printed(
   { unit, verdict, reason, policy, eligibleAt, bytes, target }: Planned,
-  object: Decision['object'],
+  object: PlanObject,
 ): Omit<Decision, 'order' | 'detail' | 'field'> {
   return {
-    ...{ unit, verdict, reason, ...governorOf(policy), object },
+    ...{ unit, verdict, reason },
+    policy: policy?.name ?? null,
+    mode: policy === undefined || isInvalid(policy) ? null : policy.mode,
+    object,
     eligibleAt: eligibleAt === undefined ? null : formatRfc3339(eligibleAt),
     bytes: bytes ?? null,
     ...(verdict === 'Delete' && target.kind === 'Pod' && { markFailed: target.markFailed === true }),
   };
 }
 
-/** An invalid policy has no mode. */
-const governorOf = (policy: Planned['policy']): Pick<Decision, 'policy' | 'mode'> => ({
-  policy: policy?.name ?? null,
-  mode: policy === undefined || isInvalid(policy) ? null : policy.mode,
-});
-
-/** What a decision is about, as JSON has it. */
-function objectOf(target: Target, node: string | null): PodObject | NodeObject {
+function objectOf(target: Target, node: string | null): PlanObject {
   if (target.kind === 'Pod') {
     const { kind, namespace, name, uid } = target;
     return { kind, namespace, name, uid, node: target.node ?? node };

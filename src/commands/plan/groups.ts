@@ -3,85 +3,78 @@ import { containerRemoveReasons, imageRemoveReasons, podDeleteReasons } from '..
 import { hardSpace } from '../cli/table.ts';
 import type { Decision, PlanDocument, Totals } from './document.ts';
 
-/** What goes, or what stays, of one unit in one place. */
+/** The objects of one unit in one place that have the same fate. */
 export interface Group {
-  readonly goes: boolean;
+  readonly fate: Fate;
   readonly title: string;
-  /** As far as they are listed. */
+  /** The listed ones. */
   readonly decisions: readonly Decision[];
 }
 
-type Sums = Readonly<Record<string, number>>;
+type Counts = Readonly<Record<string, number>>;
 
-interface Gathered {
-  /** undefined = no policy speaks of the place: only what is listed is known. */
-  readonly sums: Sums | undefined;
+interface Place {
+  /** By reason; undefined = no policy has a rule here: only listed objects are counted. */
+  readonly counts: Counts | undefined;
   readonly decisions: Decision[];
 }
 
-/** The one way to name a unit in its place. */
+/** Names a unit and its place. */
 export const placeText = ({ unit, node }: Pick<Totals, 'unit' | 'node'>): string =>
   node === null ? unit : `${unit} on ${node}`;
 
-/** All that goes, what is warned about, then all that stays; a title has the sums whether the objects are listed or not. */
+/** Removals first, then warnings, then kept objects. A title has the counts whether the objects are listed or not. */
 export function groupsOf(plan: PlanDocument): readonly Group[] {
-  const places = [...gathered(plan)];
+  const places = [...placesOf(plan)];
   return fates.flatMap((fate) =>
-    places.flatMap(([where, { sums, decisions }]) => {
+    places.flatMap(([place, { counts, decisions }]) => {
       const own = decisions.filter((one) => fateOf(one) === fate);
-      const goes = fate === 'goes';
-      const reasons = Object.entries(
-        // Whoever is warned about goes or stays besides, and is counted there.
-        fate === 'warned' ? counted(own) : (sums ?? counted(own)),
-      ).filter(([reason]) => fate === 'warned' || isGoing(reason) === goes);
-      return reasons.length === 0 ? [] : [{ goes, title: titleOf(where, fate, reasons), decisions: own }];
+      // Totals do not count warnings by reason: each is about an object that is counted as removed or kept.
+      const reasons = Object.entries(fate === 'warned' ? countsOf(own) : (counts ?? countsOf(own))).filter(
+        ([reason]) => fate === 'warned' || isRemoval(reason) === (fate === 'removed'),
+      );
+      return reasons.length === 0 ? [] : [{ fate, title: titleOf(place, fate, reasons), decisions: own }];
     }),
   );
 }
 
-const fates = ['goes', 'warned', 'stays'] as const;
+const fates = ['removed', 'warned', 'kept'] as const;
 type Fate = (typeof fates)[number];
 
 function fateOf({ order, verdict }: Decision): Fate {
-  if (order !== null) return 'goes';
-  return verdict === 'Warn' ? 'warned' : 'stays';
+  if (order !== null) return 'removed';
+  return verdict === 'Warn' ? 'warned' : 'kept';
 }
 
-const verbs: Readonly<Record<Fate, readonly [one: string, more: string]>> = {
-  goes: ['goes', 'go'],
-  warned: ['warning', 'warnings'],
-  stays: ['stays', 'stay'],
-};
-
-function gathered({ totals, decisions }: PlanDocument): ReadonlyMap<string, Gathered> {
-  const places = new Map<string, Gathered>(
-    totals.map((one) => [placeText(one), { sums: one.reasons, decisions: [] }]),
+function placesOf({ totals, decisions }: PlanDocument): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>(
+    totals.map((one) => [placeText(one), { counts: one.reasons, decisions: [] }]),
   );
   for (const one of decisions) {
-    const where = placeText({ unit: one.unit, node: one.unit === 'podgc' ? null : one.object.node });
-    const found = places.get(where);
-    if (found === undefined) places.set(where, { sums: undefined, decisions: [one] });
+    const place = placeText({ unit: one.unit, node: one.unit === 'podgc' ? null : one.object.node });
+    const found = places.get(place);
+    if (found === undefined) places.set(place, { counts: undefined, decisions: [one] });
     else found.decisions.push(one);
   }
   return places;
 }
 
-function counted(decisions: readonly Decision[]): Sums {
-  const sums: Record<string, number> = {};
-  for (const { reason } of decisions) sums[reason] = (sums[reason] ?? 0) + 1;
-  return sums;
+function countsOf(decisions: readonly Decision[]): Counts {
+  const counts: Record<string, number> = {};
+  for (const { reason } of decisions) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
 }
 
-const goingReasons: ReadonlySet<string> = new Set([
+const removalReasons: ReadonlySet<string> = new Set([
   ...podDeleteReasons,
   ...imageRemoveReasons,
   ...containerRemoveReasons,
   ...evictionSignals,
 ]);
-const isGoing = (reason: string): boolean => goingReasons.has(reason);
+const isRemoval = (reason: string): boolean => removalReasons.has(reason);
 
-function titleOf(where: string, fate: Fate, reasons: readonly (readonly [string, number])[]): string {
+function titleOf(place: string, fate: Fate, reasons: readonly (readonly [string, number])[]): string {
   const count = reasons.reduce((total, [, one]) => total + one, 0);
-  const verb = verbs[fate][count === 1 ? 0 : 1];
-  return `${where}: ${count} ${verb} (${reasons.map(([reason, one]) => `${reason}${hardSpace}${one}`).join(', ')})`;
+  const words = { removed: 'to remove', warned: count === 1 ? 'warning' : 'warnings', kept: 'kept' };
+  return `${place}: ${count} ${words[fate]} (${reasons.map(([reason, one]) => `${reason}${hardSpace}${one}`).join(', ')})`;
 }

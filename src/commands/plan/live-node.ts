@@ -17,20 +17,20 @@ import { inOrder, type NodePart } from '../../snapshot/world.ts';
 import { withKubelet } from '../agent/kubelet-usage.ts';
 import type { ThisNode } from '../cli/config.ts';
 
-interface Tools {
+interface Given {
   readonly transport: KubeTransport;
   readonly connection: ClusterConnection;
-  /** Somebody wants to know what pods use. */
+  /** Whether the local storage usage of pods is needed. */
   readonly needsUsage: boolean;
-  /** What is remarkable is added. */
+  /** Receives one sentence for each failure. */
   readonly notes: string[];
 }
 
-/** Looks into the node this runs on as its agent does; rejects when its runtime does not answer or is not ready, or its pods cannot be listed. */
-export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSignal): Promise<NodePart> {
+/** Reads this node as its agent does; rejects when the runtime does not answer or is not ready, or the pods cannot be listed. */
+export async function readThisNode(node: ThisNode, given: Given, signal: AbortSignal): Promise<NodePart> {
   const runtime = criRuntime({ socket: socketPath(node.criSocket) });
   try {
-    return await read(node, { ...tools, runtime }, signal);
+    return await read(node, { ...given, runtime }, signal);
   } finally {
     runtime.close();
   }
@@ -38,13 +38,13 @@ export async function readThisNode(node: ThisNode, tools: Tools, signal: AbortSi
 
 async function read(
   node: ThisNode,
-  { runtime, transport, connection, needsUsage, notes }: Tools & { readonly runtime: ContainerRuntime },
+  { runtime, transport, connection, needsUsage, notes }: Given & { readonly runtime: ContainerRuntime },
   signal: AbortSignal,
 ): Promise<NodePart> {
   const { name, podLogs, containerLogs } = node;
-  const orNote = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  const orNote = async <T>(value: Promise<T>): Promise<T | undefined> => {
     try {
-      return await asked;
+      return await value;
     } catch (err) {
       notes.push(`Node ${name}: ${errorLine(err)}.`);
       return undefined;
@@ -61,7 +61,7 @@ async function read(
   const pods = await podsOf(name, transport, signal);
   return inOrder({
     ...{ name, images, sandboxImage, containers, sandboxes, usage, pods },
-    mounted: await mountedImages({ runtime, containers, pods }, signal),
+    mounted: await mountedImages(runtime, strayContainers(containers, pods), signal),
     disk: await orNote(imageDisk({ runtime, statFs: statFsReader() }, signal)),
     logs: await orNote(new LocalLogs({ pods: podLogs, containers: containerLogs }).list(signal)),
     state: await stateOf(node, notes, signal),
@@ -79,19 +79,14 @@ async function podsOf(
   return pods;
 }
 
-interface Strays {
-  readonly runtime: ContainerRuntime;
-  readonly containers: readonly RuntimeContainer[];
-  readonly pods: readonly NodePodFacts[];
-}
-
-/** Image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+/** Image volumes are in the specs of pods; where the pod of a container is not known, only the runtime knows them. */
 async function mountedImages(
-  { runtime, containers, pods }: Strays,
+  runtime: ContainerRuntime,
+  strays: readonly RuntimeContainer[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const mounted: string[] = [];
-  for (const { id } of strayContainers(containers, pods)) {
+  for (const { id } of strays) {
     mounted.push(...((await runtime.containerStatus(id, signal))?.mountedImages ?? []));
   }
   return mounted;

@@ -1,7 +1,6 @@
 import { hasStorageRule, podLabelKeys, rankPolicies } from '../../api/policy/matching.ts';
 import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/policy.ts';
 import { parsePolicy } from '../../api/policy/policy-spec.ts';
-import type { ClusterConnection } from '../../kube/auth/credentials.ts';
 import { listPages } from '../../kube/cache/list-watch.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { nodeReportsResource } from '../../kube/cache/node-report-facts.ts';
@@ -14,51 +13,44 @@ import {
   replicaSetsResource,
   type Resource,
 } from '../../kube/cache/resources.ts';
-import { ApiError, isNotFound, type KubeTransport } from '../../kube/http/transport.ts';
+import { ApiError, isNotFound } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { OnProgress } from '../../snapshot/files.ts';
 import { readPolicyFiles } from '../../snapshot/policies.ts';
-import { kindMissingNote, type ByUid, type NodePart, type World } from '../../snapshot/world.ts';
-import { connect, type Connected } from '../cli/connect.ts';
-import type { ThisNode } from '../cli/config.ts';
+import { kindMissingNote, type ByUid, type World } from '../../snapshot/world.ts';
+import { usingCluster, type Connected } from '../cli/connect.ts';
 import type { PlanConfig } from './command.ts';
 import { readThisNode } from './live-node.ts';
 
 type LiveConfig = Pick<PlanConfig, 'kube' | 'policyFiles' | 'node'>;
 
-/** Reads the cluster of the kubeconfig, and the node this runs on when that is asked for; rejects when what a plan rests on cannot be read. */
-export async function readCluster(config: LiveConfig, onProgress: OnProgress): Promise<World> {
-  const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
-  try {
-    return await new ClusterReading(cluster, onProgress).world(config);
-  } finally {
-    cluster.close();
-  }
-}
+/** Reads the cluster of the kubeconfig and, with `--cri-socket`, this node; rejects when an object that every plan needs cannot be read. */
+export const readCluster = (config: LiveConfig, onProgress: OnProgress): Promise<World> =>
+  usingCluster(config.kube, (cluster) => new ClusterReader(cluster, onProgress).read(config));
 
-class ClusterReading {
-  readonly #transport: KubeTransport;
-  readonly #connection: ClusterConnection;
+class ClusterReader {
+  readonly #cluster: Connected;
   readonly #onProgress: OnProgress;
   readonly #notes: string[] = [];
-  /** Nobody stops a plan but by ending the process. */
+  /** Never aborted: only the end of the process stops a plan. */
   readonly #signal = new AbortController().signal;
 
-  constructor({ transport, connection }: Connected, onProgress: OnProgress) {
-    this.#transport = transport;
-    this.#connection = connection;
+  constructor(cluster: Connected, onProgress: OnProgress) {
+    this.#cluster = cluster;
     this.#onProgress = onProgress;
   }
 
-  async world({ policyFiles, node }: LiveConfig): Promise<World> {
+  async read({ policyFiles, node }: LiveConfig): Promise<World> {
     const policies = policyFiles.length > 0 ? await readPolicyFiles(policyFiles) : await this.#policies();
-    // The runtime comes before the pods: one that is created meanwhile is then known before its containers are.
-    const part = node && (await this.#inside(node, hasStorageRule(policies)));
+    // The node is read before the pods: a pod that is created meanwhile is then known, though its containers are not.
+    const needsUsage = hasStorageRule(policies);
+    const given = { ...this.#cluster, needsUsage, notes: this.#notes };
+    const part = node && (await readThisNode(node, given, this.#signal));
     const rules = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.pods?.terminated ?? [])));
     const labelKeys = podLabelKeys(policies);
     const pods = await this.#list(podsResource({ labelKeys: () => labelKeys }));
-    // After the pods: a node that joins meanwhile must not look as if it were missing.
+    // Nodes are read after the pods: a node that joins meanwhile must not seem to be missing.
     const nodes = await this.#list(nodesResource());
     const namespaces = await this.#list(namespacesResource());
     const needsJobs = rules.some((rule) => rule.protectUnfinishedJobs);
@@ -74,14 +66,9 @@ class ClusterReading {
     };
   }
 
-  #inside(node: ThisNode, needsUsage: boolean): Promise<NodePart> {
-    const [transport, connection, notes] = [this.#transport, this.#connection, this.#notes];
-    return readThisNode(node, { transport, connection, needsUsage, notes }, this.#signal);
-  }
-
   async #policies(): Promise<readonly (Policy | InvalidPolicy)[]> {
     try {
-      const { objects } = await readPolicies(this.#transport, this.#signal);
+      const { objects } = await readPolicies(this.#cluster.transport, this.#signal);
       return rankPolicies(objects.map((object) => parsePolicy(object).policy));
     } catch (err) {
       if (!isNotFound(err)) throw new Error('reading policies', { cause: err });
@@ -92,7 +79,7 @@ class ClusterReading {
 
   async #list<T extends Identified>(resource: Resource<T>): Promise<ByUid<T>> {
     const objects = new Map<string, T>();
-    const source = { transport: this.#transport, clock, random: Math.random, resource };
+    const source = { transport: this.#cluster.transport, clock, random: Math.random, resource };
     try {
       for await (const { items } of listPages(source, this.#signal)) {
         for (const item of items) objects.set(item.uid, item);
@@ -105,13 +92,13 @@ class ClusterReading {
     return objects;
   }
 
-  /** undefined where this user may not read them: then what they would tell is not known. */
+  /** undefined where this user may not list them; a note says so. */
   async #listIfAllowed<T extends Identified>(resource: Resource<T>): Promise<ByUid<T> | undefined> {
     try {
       return await this.#list(resource);
     } catch (err) {
       if (!(err instanceof Error && err.cause instanceof ApiError && err.cause.status === 403)) throw err;
-      this.#notes.push(`What ${resource.name} would tell is not known: ${errorLine(err)}.`);
+      this.#notes.push(`The ${resource.name} are not known: ${errorLine(err)}.`);
       return undefined;
     }
   }

@@ -1,28 +1,50 @@
 import type { LocalStoragePlan, PodEviction } from '../../agent/localstorage/facts.ts';
 import { byExcess } from '../../agent/localstorage/inventory.ts';
 import { planLocalStorage, staleAfterMs } from '../../agent/localstorage/plan.ts';
-import { hasStorageRule } from '../../api/policy/matching.ts';
 import { nodeRule, type NodeGovernance } from '../../api/policy/node-governance.ts';
-import { judgeNamespace } from '../../controllers/eviction/plan.ts';
+import type { EvictionDecision, EvictionFacts } from '../../controllers/eviction/facts.ts';
+import { noMemory } from '../../controllers/eviction/memory.ts';
+import { judgeNamespace, planEvictions } from '../../controllers/eviction/plan.ts';
 import type { Decision, PodTarget } from '../../gc/decision.ts';
 import { evictionReasons, type LabelEvidence } from '../../gc/reasons/evictions.ts';
 import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import { summarize } from '../../gc/summary.ts';
 import type { NamespaceFacts } from '../../kube/cache/objects.ts';
 import { byName, type NodePart, type World } from '../../snapshot/world.ts';
-import { listed, type PlanOptions, type UnitPlan } from './document.ts';
+import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
-/** By name; undefined = not known. */
-type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
-
-/** What evictions need to know of the cluster; undefined where no policy has a rule for local storage, which then costs nothing. */
-export function storageNamespaces({
-  policies,
-  namespaces,
-}: World): { readonly known: Namespaces } | undefined {
-  if (!hasStorageRule(policies)) return undefined;
-  return { known: namespaces && byName(namespaces) };
+/**
+ * Plans the evictions that agents request in their reports, as the controller does: node by node, the most excessive first. Checks that need a
+ * live read of the pod and its disruption budgets are left out.
+ */
+export function planRequested(world: World, options: PlanOptions): readonly UnitPlan[] {
+  const facts = evictionFacts(world);
+  if (facts === undefined) return [];
+  const given = { policies: world.policies ?? [], now: options.now, monotonicMs: 0 };
+  const byNode = new Map<string, EvictionDecision[]>();
+  for (const one of planEvictions(facts, given)) {
+    const { node } = one.target;
+    byNode.set(node, [...(byNode.get(node) ?? []), one]);
+  }
+  return [...byNode].map(([node, decided]) => ({
+    decisions: listed(decided, evictionReasons, { ...options, node }),
+    totals: totalsOf({ unit: 'localstorage', node }, decided),
+  }));
 }
+
+/** undefined = no report requests an eviction, or too little is known to decide. */
+function evictionFacts({ policies, pods, nodes, namespaces, reports }: World): EvictionFacts | undefined {
+  const requesting = reports.filter(({ requests }) => requests.length > 0);
+  if (requesting.length === 0 || !policies || !pods || !nodes || !namespaces) return undefined;
+  return {
+    ...{ reports: requesting, pods, memory: noMemory },
+    nodes: byName(nodes),
+    namespaces: byName(namespaces),
+  };
+}
+
+/** Namespaces by name; undefined = not known. */
+type Namespaces = ReadonlyMap<string, NamespaceFacts> | undefined;
 
 interface Place {
   readonly part: NodePart;
@@ -30,7 +52,7 @@ interface Place {
   readonly namespaces: Namespaces;
 }
 
-/** Which pods of a node would be evicted or warned about, by the agent's own plan; each warning is a decision besides the one about its pod. */
+/** Plans the agent's local-storage unit on a node: which pods would be evicted or warned about. A warning is a decision of its own, besides the one about its pod. */
 export function planStorage({ part, governance, namespaces }: Place, options: PlanOptions): UnitPlan {
   const { name: node, pods, usage } = part;
   const { evictions, refused, warnings, kept } = rechecked(planOf(part, governance, options), namespaces);
@@ -43,22 +65,15 @@ export function planStorage({ part, governance, namespaces }: Place, options: Pl
   ];
   if (nodeRule(governance, 'localStorageEviction').kind === 'keep') return { decisions, totals: undefined };
   const all = [...evictions, ...warnings, ...refused, ...kept];
-  const { planned, kept: stay, waiting, reasons, warned } = summarize(all);
-  const state = pods === undefined || usage === undefined ? { state: 'Unknown' } : {};
   const totals = {
-    unit: 'localstorage',
-    node,
-    planned,
-    kept: stay,
-    waiting,
-    reasons,
-    warned,
-    ...state,
-  } as const;
+    ...totalsOf({ unit: 'localstorage', node }, all),
+    warned: summarize(all).warned,
+    ...((pods === undefined || usage === undefined) && { state: 'Unknown' }),
+  };
   return { decisions, totals };
 }
 
-/** As a pass at the moment at which the usage was read, which a snapshot keeps; where it does not, measurements may be of any age. */
+/** Plans for the moment at which the usage was measured, which a snapshot records; without it, measurements may have any age. */
 function planOf(
   { pods, usage }: NodePart,
   governance: NodeGovernance,
@@ -73,12 +88,12 @@ function planOf(
 type RefusedPod = Decision<PodTarget, 'KeepMarked' | 'NamespaceUnknown', LabelEvidence>;
 
 interface Rechecked extends Pick<LocalStoragePlan, 'warnings' | 'kept'> {
-  /** In the order in which they are requested. */
+  /** In the order of the requests. */
   readonly evictions: readonly PodEviction[];
   readonly refused: readonly RefusedPod[];
 }
 
-/** As the controller decides, which sees the namespaces: no agent does. */
+/** Applies the labels of namespaces as the controller does; agents do not know them. */
 function rechecked({ evictions, warnings, kept }: LocalStoragePlan, namespaces: Namespaces): Rechecked {
   const sorted = evictions.toSorted(byExcess);
   const refusals = sorted.map((one) => refusal(one, namespaces));

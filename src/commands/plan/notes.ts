@@ -2,13 +2,13 @@ import { hasStorageRule } from '../../api/policy/matching.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
 import type { NodePart, World } from '../../snapshot/world.ts';
 
-/** What is not known, and what follows from that; one sentence each. */
+/** What is not known, and the consequence; one sentence each. */
 export function notesOn(world: World): readonly string[] {
-  const spoken = spokenOf(world);
+  const rules = rulesOf(world);
   return [
     ...policyNotes(world),
     ...clusterNotes(world),
-    ...world.parts.flatMap((part) => partNotes(part, spoken)),
+    ...world.parts.flatMap((part) => partNotes(part, rules)),
     ...reportNotes(world),
     ...world.notes,
   ];
@@ -19,63 +19,71 @@ function policyNotes({ policies }: World): readonly string[] {
   if (policies.length === 0) return ['There is no GCPolicy: nothing would be removed.'];
   return policies.flatMap((policy) =>
     isInvalid(policy)
-      ? [`GCPolicy ${policy.name} is invalid and keeps all it may govern: ${policy.problems[0] ?? ''}`]
+      ? [
+          `GCPolicy ${policy.name} is invalid, so everything it may select is kept: ${policy.problems[0] ?? ''}`,
+        ]
       : [],
   );
 }
 
 function clusterNotes({ pods, nodes, namespaces }: World): readonly string[] {
-  return [
-    ...(pods === undefined ? ['Pods are not known: no pod is deleted or gone, and no image goes.'] : []),
-    ...(nodes === undefined
-      ? [
-          'Nodes are not known: no pod is an orphan, no node is touched, and keep labels of nodes are not seen.',
-        ]
-      : []),
-    ...(namespaces === undefined ? ['Namespaces are not known: every pod stays.'] : []),
-  ];
-}
-
-function reportNotes(world: World): readonly string[] {
-  const count = world.reports.length;
-  if (count === 0) return [];
-  return [
-    `${count === 1 ? 'One node is' : `${count} nodes are`} only summed up, from the reports of the agents: what goes there is listed by --cri-socket on the node.`,
-  ];
-}
-
-/** Only what some policy speaks of is worth a word. */
-function partNotes(part: NodePart, { images, containers, localStorage }: Spoken): readonly string[] {
-  const { name } = part;
   const consequences = [
-    ['images', part.images, images, 'nothing is said of them'],
-    ['containers', part.containers, images || containers, 'no image, sandbox or log directory goes'],
-    ['sandboxes', part.sandboxes, containers, 'no container, sandbox or log directory goes'],
-    ['logs', part.logs, containers, 'nothing is said of them'],
-    ['disk', part.disk, images, 'no image goes for space'],
+    ['Pods', pods, 'no pod is deleted or counts as gone, and no image is removed'],
+    [
+      'Nodes',
+      nodes,
+      'no pod counts as orphaned, nothing on a node is removed, and keep labels of nodes have no effect',
+    ],
+    ['Namespaces', namespaces, 'every pod is kept'],
   ] as const;
-  const lists = consequences.flatMap(([what, value, matters, consequence]) =>
-    value === undefined && matters
-      ? [`Node ${name}: its ${what} ${what === 'disk' ? 'is' : 'are'} not known: ${consequence}.`]
-      : [],
+  return consequences.flatMap(([what, value, consequence]) =>
+    value === undefined ? [`${what} are not known: ${consequence}.`] : [],
   );
-  const isUsageMissed = localStorage && part.usage === undefined;
-  const unknown = isUsageMissed
-    ? [...lists, `Node ${name}: what its pods use is not known: none is evicted or warned about.`]
-    : lists;
-  const isForgetful = images && part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
-  return isForgetful
-    ? [...unknown, `Node ${name}: when its images were used is not known: all count as new.`]
-    : unknown;
 }
 
-interface Spoken {
+function reportNotes({ reports: { length: count } }: World): readonly string[] {
+  if (count === 0) return [];
+  const subject = count === 1 ? 'One node has' : `${count} nodes have`;
+  return [
+    `${subject} only totals, from the reports of the agents. To list the objects of a node, run this command there with --cri-socket.`,
+  ];
+}
+
+/** Only facts that some policy has a rule for are worth a note. */
+function partNotes(part: NodePart, { images, containers, localStorage }: Rules): readonly string[] {
+  const isForgetful = part.state.images.size === 0 && (part.images?.length ?? 0) > 0;
+  const consequences = [
+    ['its images are', part.images, images, 'no image is removed'],
+    [
+      'its containers are',
+      part.containers,
+      images || containers,
+      'no image, sandbox or log directory is removed',
+    ],
+    ['its sandboxes are', part.sandboxes, containers, 'no container, sandbox or log directory is removed'],
+    ['its logs are', part.logs, containers, 'no log is removed'],
+    ['its disk usage is', part.disk, images, 'no image is removed for space'],
+    ['the local storage usage of its pods is', part.usage, localStorage, 'no pod is evicted or warned about'],
+    [
+      'the usage history of its images is',
+      isForgetful ? undefined : part.state,
+      images,
+      'all images count as new',
+    ],
+  ] as const;
+  return consequences.flatMap(([what, value, isRelevant, consequence]) =>
+    value === undefined && isRelevant ? [`Node ${part.name}: ${what} not known: ${consequence}.`] : [],
+  );
+}
+
+/** Whether any policy has a rule for these objects of a node. */
+interface Rules {
   readonly images: boolean;
   readonly containers: boolean;
   readonly localStorage: boolean;
 }
 
-function spokenOf({ policies = [] }: World): Spoken {
+function rulesOf({ policies = [] }: World): Rules {
   const nodes = policies.flatMap((policy) => (isInvalid(policy) ? [] : (policy.nodes ?? [])));
   return {
     images: nodes.some(({ imageGC }) => imageGC !== undefined),

@@ -4,15 +4,15 @@ import { InputError } from '../../snapshot/input-error.ts';
 import type { World } from '../../snapshot/world.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
+import { Progress } from '../cli/progress.ts';
+import type { System } from '../cli/system.ts';
 import type { PlanConfig, PlanInputs } from './command.ts';
 import type { PlanDocument } from './document.ts';
-import { decisionsInPiece, planJson } from './json.ts';
-import { Progress } from './progress.ts';
 import { planTable } from './table.ts';
+import { decisionsInPiece, planJson, planYaml } from './text.ts';
 import { planWorld } from './world.ts';
-import type { System } from '../cli/system.ts';
 
-/** Prints what would be removed; resolves with the exit code. Nothing is printed before all of it is known. */
+/** Prints what would be removed; resolves with the exit code. Prints nothing before the whole plan is known. */
 export async function runPlan(config: PlanConfig, { stdout, stderr }: System): Promise<number> {
   const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
   try {
@@ -20,13 +20,13 @@ export async function runPlan(config: PlanConfig, { stdout, stderr }: System): P
     progress.phase('planning');
     const { kept, assumeElapsed, now = clock.now() } = config;
     const plan = planWorld(world, { now, kept, assumeElapsed });
-    const isSeen = process.stdout.isTTY;
-    // On one screen the line would stand among the output.
-    if (isSeen) progress.end();
+    const isTerminal = process.stdout.isTTY;
+    // On a terminal the progress line would mix with the output.
+    if (isTerminal) progress.end();
     let printed = 0;
     for (const piece of await textOf(plan, config)) {
       stdout(piece);
-      if (!isSeen) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
+      if (!isTerminal) progress.step(`printing: ${printed} of ${plan.decisions.length}`);
       printed += decisionsInPiece;
     }
     return exitCode.ok;
@@ -41,7 +41,7 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
     case 'json':
       return planJson(plan);
     case 'yaml':
-      return (await import('./yaml.ts')).planYaml(plan);
+      return planYaml(plan, (await import('../cli/yaml-text.ts')).yamlText);
     case 'table': {
       const colours = process.stdout.isTTY && config.isColourAllowed;
       return [planTable(plan, { colours, kept, assumeElapsed })];
@@ -49,7 +49,7 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
   }
 }
 
-/** The world that a plan is made from, as the flags say; UsageError for what cannot be read as such. */
+/** Reads the snapshot or the cluster that the flags name; throws UsageError for unusable input. */
 export async function worldOf(config: PlanInputs, progress: Progress): Promise<World> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {

@@ -1,21 +1,29 @@
-import { decisionsOf, type PodGcFacts, type PodGcPlan } from '../../controllers/podgc/facts.ts';
+import { decisionsOf, type PodGcFacts } from '../../controllers/podgc/facts.ts';
 import { noneSeen } from '../../controllers/podgc/finish.ts';
 import { noneMissing } from '../../controllers/podgc/nodes.ts';
 import { observe } from '../../controllers/podgc/observe.ts';
 import { planPodGc } from '../../controllers/podgc/plan.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
-import { summarize } from '../../gc/summary.ts';
 import type { ByUid, World } from '../../snapshot/world.ts';
-import { listed, type PlanOptions, type Totals, type UnitPlan } from './document.ts';
+import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
-/** What the controller's pod GC would do, by its own plan. Pods that are not known have no decision. */
+/** Plans the controller's pod GC. Pods that are not known have no decision. */
 export function planPods(world: World, options: PlanOptions): UnitPlan {
   const plan = planPodGc(factsOf(world, options), { policies: world.policies ?? [], now: options.now });
   const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
-  return { decisions, totals: plan.policies.length === 0 ? undefined : totalsOf(plan, world) };
+  if (plan.policies.length === 0) return { decisions, totals: undefined };
+  const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
+    trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
+  );
+  const totals = {
+    ...totalsOf({ unit: 'podgc', node: null }, decisionsOf(plan)),
+    ...(world.pods === undefined && { state: 'Unknown' }),
+    ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
+  };
+  return { decisions, totals };
 }
 
-/** What the controller would see in its first pass. */
+/** The facts that the controller would have in its first pass. */
 function factsOf(world: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
   const { facts } = observe(
     {
@@ -37,15 +45,3 @@ const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; read
   items: items ?? new Map<string, T>(),
   synced: items !== undefined,
 });
-
-function totalsOf(plan: PodGcPlan, { pods }: World): Totals {
-  const { planned, kept, waiting, reasons } = summarize(decisionsOf(plan));
-  const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
-    trippedPercent === undefined ? [] : [[policy.name, Math.round(trippedPercent)] as const],
-  );
-  return {
-    ...{ unit: 'podgc', node: null, planned, kept, waiting, reasons },
-    ...(pods === undefined && { state: 'Unknown' }),
-    ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
-  };
-}

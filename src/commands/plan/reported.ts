@@ -1,7 +1,6 @@
-import { ageText } from '../cli/age-text.ts';
-import { bytesText } from './bytes.ts';
+import { kubeletSizeText } from '../../runtime/text/size-text.ts';
+import { ageText, columns, firstOf, type Column } from '../cli/table.ts';
 import type { PlanDocument, Totals } from './document.ts';
-import { columns, type Column } from '../cli/table.ts';
 
 /** A node of which only its agent's report was read. */
 interface ReportedNode {
@@ -13,10 +12,10 @@ interface ReportedNode {
   readonly reportedAt: string | null;
 }
 
-/** More than a screen nobody reads; the other forms have all. */
+/** About one screen; the other formats list all rows. */
 const maxRows = 20;
 
-/** What could be removed on nodes that were not looked into, those with most to free first; not what would go now. */
+/** What nodes that were not planned could free, most first; due now or not. */
 export function reportedLines(plan: PlanDocument, width: number): readonly string[] {
   const now = new Date(plan.generatedAt);
   const nodes = reportedNodes(plan.totals);
@@ -24,29 +23,26 @@ export function reportedLines(plan: PlanDocument, width: number): readonly strin
   const layout: readonly Column<ReportedNode>[] = [
     { title: 'NODE', text: ({ node }) => node, max: 40 },
     { title: 'IMAGES', text: ({ images }) => String(images), right: true },
-    { title: 'CAN FREE', text: ({ bytes }) => bytesText(bytes), right: true },
+    { title: 'CAN FREE', text: ({ bytes }) => kubeletSizeText(bytes), right: true },
     { title: 'CONTAINERS', text: ({ containers }) => String(containers), right: true },
     { title: 'STATE', text: ({ state = '' }) => state },
     { title: 'REPORT', text: ({ reportedAt }) => ageText(reportedAt, now), right: true },
   ];
   const more = nodes.length - maxRows;
   return [
-    'What agents report as removable, whether it is due now or not:',
+    'Removable on other nodes, as their agents report, due now or not:',
     ...columns(layout, nodes.slice(0, maxRows), width),
-    ...(more > 0 ? [`  and ${more} more; -o json has all`] : []),
+    ...(more > 0 ? [`  and ${more} more; -o json lists all`] : []),
   ];
 }
 
-/** Told once for all such nodes: each agent's own words are in `dustpan status`. */
+/** One sentence for all nodes whose agents report a problem. */
 export function degradedTrouble({ totals }: PlanDocument): readonly string[] {
   const names = reportedNodes(totals).flatMap(({ node, state }) => (state === undefined ? [] : [node]));
-  if (names.length === 0) return [];
-  const shown = names.slice(0, maxNames).join(', ');
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return [`The agents of ${shown}${more} report trouble: dustpan status tells what it is.`];
+  return names.length === 0
+    ? []
+    : [`The agents of ${firstOf(names, 3)} report problems; dustpan status shows them.`];
 }
-
-const maxNames = 3;
 
 function reportedNodes(totals: readonly Totals[]): readonly ReportedNode[] {
   const nodes = new Map<string, ReportedNode>();

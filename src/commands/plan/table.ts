@@ -1,22 +1,19 @@
-import { bytesText } from './bytes.ts';
-import type { Decision, PlanDocument, PlanOptions, Summary, Totals } from './document.ts';
+import { kubeletSizeText } from '../../runtime/text/size-text.ts';
+import { columns, paragraph as paragraphOf, red, shortId, type Column } from '../cli/table.ts';
+import type { Decision, PlanDocument, PlanOptions, PolicyCount, Summary, Totals } from './document.ts';
 import { groupsOf, placeText, type Group } from './groups.ts';
-import { waitingHint } from './hints.ts';
-import { modeSentences } from './modes.ts';
 import { degradedTrouble, reportedLines } from './reported.ts';
-import { columns, paragraph as paragraphOf, type Column } from '../cli/table.ts';
 
 const width = 80;
 const margin = '  ';
-/** More than a screen nobody reads; the other forms have all. */
+/** About one screen; the other formats list all rows. */
 const maxRows = 20;
-const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
 
 export interface PlanTableOptions extends Pick<PlanOptions, 'kept' | 'assumeElapsed'> {
   readonly colours: boolean;
 }
 
-/** The plan for a person: trouble first, then what will really happen, the sums, what goes and what stays. */
+/** The plan for people: problems first, then the effect of each policy, the totals, and the rows to remove and to keep. */
 export function planTable(plan: PlanDocument, { colours, ...options }: PlanTableOptions): string {
   const troubles = troublesOf(plan).flatMap((trouble) => paragraph(`! ${trouble}`));
   const groups = groupsOf(plan);
@@ -26,12 +23,12 @@ export function planTable(plan: PlanDocument, { colours, ...options }: PlanTable
     [`Plan for ${plan.generatedAt}`],
     colours ? troubles.map(red) : troubles,
     modeSentences(plan.policies).flatMap(paragraph),
-    sums(plan.totals),
+    totalsTable(plan.totals),
     waitingHint(plan, options).flatMap(paragraph),
     reportedLines(plan, width),
     ...groups.filter(isListed).map((group) => rows(group, isMixed)),
     groups.filter((group) => !isListed(group)).flatMap(({ title }) => paragraph(title)),
-    groups.some(({ goes }) => goes) ? [] : [nothing(plan)],
+    groups.some(({ fate }) => fate === 'removed') ? [] : [nothing(plan)],
   ];
   const filled = sections.filter((lines) => lines.length > 0);
   return `${filled.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
@@ -40,7 +37,9 @@ export function planTable(plan: PlanDocument, { colours, ...options }: PlanTable
 const isReported = ({ reportedAt }: Totals): boolean => reportedAt !== undefined;
 
 const nothing = ({ totals }: PlanDocument): string =>
-  totals.some(isReported) ? 'Nothing that was looked into would be removed.' : 'Nothing would be removed.';
+  totals.some(isReported)
+    ? 'Nothing would be removed, except on nodes of which only the report was read.'
+    : 'Nothing would be removed.';
 
 const paragraph = (text: string): string[] => paragraphOf(text, width);
 
@@ -55,39 +54,72 @@ const troublesOf = (plan: PlanDocument): readonly string[] => [
 const trippedTroubles = (one: Totals): readonly string[] =>
   Object.entries(one.tripped ?? {}).map(
     ([policy, percent]) =>
-      `${placeText(one)}: ${percent} % of the nodes are missing, and GCPolicy ${policy} does not believe it: orphans stay.`,
+      `${placeText(one)}: ${percent} % of the nodes are missing, more than GCPolicy ${policy} accepts: orphaned pods are kept.`,
   );
 
 function shortTrouble(one: Summary): readonly string[] {
   if (one.state !== 'Short') return [];
-  const { wantedBytes, plannedBytes, usedPercent } = one;
-  const need = `is ${usedPercent ?? '?'} % full and ${bytesText(wantedBytes)} are wanted`;
-  return [`${placeText(one)}: the image file system ${need}, but only ${bytesText(plannedBytes)} can go.`];
+  const wanted = kubeletSizeText(one.wantedBytes);
+  const planned = kubeletSizeText(one.plannedBytes);
+  return [
+    `${placeText(one)}: the image file system is ${one.usedPercent ?? '?'} % full: ${wanted} must be freed, but only ${planned} can be.`,
+  ];
 }
 
 const unknownTrouble = (one: Totals): readonly string[] =>
   one.state === 'Unknown' ? [`${placeText(one)}: too little is known to decide.`] : [];
 
-function sums(totals: readonly Totals[]): readonly string[] {
-  const looked = totals.filter((one) => !isReported(one));
+/** The effect of each policy, so that nobody mistakes a dry run for a real one, or the reverse. */
+function modeSentences(policies: readonly PolicyCount[]): readonly string[] {
+  if (policies.length === 0 || policies.some(({ mode }) => mode === 'Enforce'))
+    return policies.map(modeSentence);
+  const names = policies.map(({ name }) => name).join(', ');
+  const subject = policies.length === 1 ? `GCPolicy ${names} is` : `GCPolicies ${names} are`;
+  return [`${subject} in mode DryRun: nothing will be removed.`];
+}
+
+function modeSentence({ name, mode, planned }: PolicyCount): string {
+  const subject = `GCPolicy ${name} is in mode ${mode}`;
+  if (planned === 0) return `${subject}: it removes nothing listed here.`;
+  const removals = `${planned} ${planned === 1 ? 'removal' : 'removals'}`;
+  return `${subject}: ${removals} will ${mode === 'Enforce' ? '' : 'not '}be carried out.`;
+}
+
+function totalsTable(totals: readonly Totals[]): readonly string[] {
+  const planned = totals.filter((one) => !isReported(one));
   const number = (count: number | null): string => (count === null ? '?' : String(count));
   const layout: readonly Column<Totals>[] = [
     { title: 'UNIT', text: ({ unit }) => unit },
     { title: 'NODE', text: ({ node }) => node ?? '-', max: 24 },
-    { title: 'GO', text: ({ planned }) => number(planned), right: true },
-    { title: 'STAY', text: ({ kept }) => number(kept), right: true },
-    { title: 'WAIT', text: ({ waiting }) => number(waiting), right: true },
-    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : bytesText(bytes)), right: true },
+    { title: 'REMOVE', text: (one) => number(one.planned), right: true },
+    { title: 'KEEP', text: ({ kept }) => number(kept), right: true },
+    { title: 'WAITING', text: ({ waiting }) => number(waiting), right: true },
+    { title: 'FREES', text: ({ bytes = 0 }) => (bytes === 0 ? '' : kubeletSizeText(bytes)), right: true },
     { title: 'STATE', text: ({ state }) => state ?? '' },
   ];
-  return looked.length === 0 ? [] : columns(layout, looked, width);
+  return planned.length === 0 ? [] : columns(layout, planned, width);
 }
 
-function rows({ goes, title, decisions }: Group, isMixed: boolean): readonly string[] {
+/** Explains the column WAITING and how to see more; empty when nothing waits. */
+function waitingHint(
+  { totals }: PlanDocument,
+  { kept, assumeElapsed }: Pick<PlanOptions, 'kept' | 'assumeElapsed'>,
+): readonly string[] {
+  const count = totals.reduce((sum, { waiting }) => sum + (waiting ?? 0), 0);
+  if (count === 0) return [];
+  const isQuarantined = totals.some(({ reasons }) => (reasons['Quarantined'] ?? 0) > 0);
+  const subject = `${count} of the kept objects only ${count === 1 ? 'waits' : 'wait'} for time (WAITING)`;
+  const when = kept ? 'UNTIL shows when they are due' : '--kept lists them with their times';
+  const flag = '--assume-quarantine-elapsed plans as if quarantines were over';
+  return [`${subject}: ${when}${isQuarantined && !assumeElapsed ? `; ${flag}` : ''}.`];
+}
+
+function rows({ fate, title, decisions }: Group, isMixed: boolean): readonly string[] {
   const more = decisions.length - maxRows;
+  const layout = fate === 'removed' ? removedLayout(isMixed) : keptLayout;
   return [
     ...paragraph(`${title}:`),
-    ...columns(goes ? goingLayout(isMixed) : stayingLayout, decisions.slice(0, maxRows), width),
+    ...columns(layout, decisions.slice(0, maxRows), width),
     ...(more > 0 ? [`${margin}and ${more} more; -o json lists all`] : []),
   ];
 }
@@ -95,19 +127,19 @@ function rows({ goes, title, decisions }: Group, isMixed: boolean): readonly str
 const reasonColumn: Column<Decision> = { title: 'REASON', text: ({ reason }) => reason };
 const objectColumn: Column<Decision> = { title: 'OBJECT', text: objectText, max: 56 };
 
-/** Where there is one mode, the first lines have told it. */
-function goingLayout(isMixed: boolean): readonly Column<Decision>[] {
+/** Without a column MODE where all policies have the same mode: the first lines name it. */
+function removedLayout(isMixed: boolean): readonly Column<Decision>[] {
   return [
     { title: '#', text: ({ order }) => String(order ?? ''), right: true },
     { title: 'VERDICT', text: ({ verdict }) => verdict },
     reasonColumn,
     { title: 'MODE', text: ({ mode }) => (isMixed ? (mode ?? '') : '') },
-    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : bytesText(bytes)), right: true },
+    { title: 'BYTES', text: ({ bytes }) => (bytes === null ? '' : kubeletSizeText(bytes)), right: true },
     objectColumn,
   ];
 }
 
-const stayingLayout: readonly Column<Decision>[] = [
+const keptLayout: readonly Column<Decision>[] = [
   reasonColumn,
   { title: 'UNTIL', text: ({ eligibleAt }) => eligibleAt ?? '' },
   objectColumn,
@@ -133,16 +165,13 @@ function objectText({ object }: Decision): string {
 
 const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(' ');
 
-/** All of a kind lie in one directory; the start of their paths would leave no room for what tells them apart. */
+/** The end of a path distinguishes it: all paths of a kind are in one directory. */
 function pathEnd(path = '', parts: number): string {
   const all = path.split('/');
   const end = all.length > parts + 1 ? `…/${all.slice(-parts).join('/')}` : path;
   return end.replace(longId, '$1…');
 }
 
-/** A UID or a container's id: the rest of it tells a person nothing. */
+/** A UID or the id of a container: eight characters suffice for people. */
 const longId = /(?<![0-9a-z])([0-9a-f]{8})[0-9a-f-]{20,}/;
 const podUid = /_[0-9a-f]{8}…/;
-
-/** As docker and crictl cut them. */
-const shortId = (id: string): string => id.replace(/^sha256:/, '').slice(0, 12);

@@ -1,26 +1,19 @@
+import { hasStorageRule } from '../../api/policy/matching.ts';
 import { governNode } from '../../api/policy/node-governance.ts';
 import { isInvalid } from '../../api/policy/policy.ts';
-import type { NodeFacts } from '../../kube/cache/objects.ts';
+import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
-import { byName, type NodePart, type World } from '../../snapshot/world.ts';
+import { byName, type World } from '../../snapshot/world.ts';
 import { planContainers } from './containergc.ts';
-import { planRequested } from './evictions.ts';
-import type { Decision, PlanDocument, PlanOptions, PolicyCount, UnitPlan } from './document.ts';
+import type { Decision, PlanDocument, PlanOptions, PolicyCount, Totals, UnitPlan } from './document.ts';
 import { planImages } from './imagegc.ts';
-import { planStorage, storageNamespaces } from './localstorage.ts';
+import { planRequested, planStorage } from './localstorage.ts';
 import { notesOn } from './notes.ts';
-import { reportTotals } from './reports.ts';
 import { planPods } from './podgc.ts';
 
-/** What controller and agents would do with this world, decided by their own plans: the cluster first, then node by node. */
+/** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
 export function planWorld(world: World, options: PlanOptions): PlanDocument {
-  const nodes = byName(world.nodes ?? new Map<string, NodeFacts>());
-  const storage = storageNamespaces(world);
-  const units: readonly UnitPlan[] = [
-    planPods(world, options),
-    ...planRequested(world, options),
-    ...world.parts.flatMap((part) => planNode(part, { world, node: nodes.get(part.name), storage }, options)),
-  ];
+  const units = [planPods(world, options), ...planRequested(world, options), ...planNodes(world, options)];
   const decisions = units.flatMap((unit) => unit.decisions);
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -34,26 +27,36 @@ export function planWorld(world: World, options: PlanOptions): PlanDocument {
   };
 }
 
-interface Place {
-  readonly world: World;
-  readonly node: NodeFacts | undefined;
-  readonly storage: ReturnType<typeof storageNamespaces>;
+function planNodes(world: World, options: PlanOptions): readonly UnitPlan[] {
+  const nodes = world.nodes && byName(world.nodes);
+  const namespaces = world.namespaces && byName(world.namespaces);
+  return world.parts.flatMap((part) => {
+    const governance = governNode(world.policies, nodes?.get(part.name));
+    return [
+      planImages(part, governance, options),
+      planContainers(part, governance, options),
+      // Without a rule for local storage its usage is not even read.
+      ...(hasStorageRule(world.policies) ? [planStorage({ part, governance, namespaces }, options)] : []),
+    ];
+  });
 }
 
-function planNode(
-  part: NodePart,
-  { world, node, storage }: Place,
-  options: PlanOptions,
-): readonly UnitPlan[] {
-  const governance = governNode(world.policies, node);
+/** The totals of a node of which only the report was read: sums, no objects. */
+function reportTotals(report: NodeReportFacts): readonly Totals[] {
+  const { reportedAtMs, degraded } = report;
+  const common = {
+    ...{ node: report.name, planned: null, kept: null, waiting: null, reasons: {} },
+    ...(degraded && { state: 'Degraded' }),
+    reportedAt: reportedAtMs === undefined ? null : formatRfc3339(new Date(reportedAtMs)),
+  };
+  const images = { removable: report.imagesRemovable, removableBytes: report.imageBytesRemovable };
   return [
-    planImages(part, governance, options),
-    planContainers(part, governance, options),
-    ...(storage === undefined ? [] : [planStorage({ part, governance, namespaces: storage.known }, options)]),
+    { unit: 'imagegc', ...common, ...images },
+    { unit: 'containergc', ...common, removable: report.containersRemovable },
   ];
 }
 
-/** Of the policies that can be followed, in the order in which they govern. */
+/** The valid policies, in the order in which they govern. */
 function policyCounts({ policies = [] }: World, decisions: readonly Decision[]): readonly PolicyCount[] {
   const planned = new Map<string | null, number>();
   for (const { order, policy } of decisions)

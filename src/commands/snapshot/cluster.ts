@@ -16,21 +16,21 @@ import { acceptJson } from '../../kube/http/media-types.ts';
 interface ClusterPartDeps {
   readonly transport: KubeTransport;
   readonly clock: Clock;
-  /** Where a file of this name goes. */
+  /** The path of a file of the snapshot. */
   readonly pathOf: (file: string) => string;
   /** One sentence. */
   readonly warn: (line: string) => void;
   readonly onProgress: (file: string, objects: number) => void;
-  /** Told of every object that is written. */
+  /** Called for each written object. */
   readonly onObject?: (object: JsonObject) => void;
 }
 
-/** How many objects of each file were written; a list that could not be read is not there. */
+/** The number of written objects by file; without the lists that could not be read. */
 export type ClusterPart = ReadonlyMap<string, number>;
 
 /**
- * Writes the lists of the cluster. A kind that may not be listed is left out with a warning: missing means not known. One of ours that is not
- * installed is an empty list that says so. Rejects for anything else.
+ * Writes the lists of the cluster. A kind that may not be listed is left out with a warning: a missing file means "not known". A kind of dustpan
+ * that is not installed becomes an empty list with a mark. Rejects for any other failure.
  */
 export async function writeClusterPart(deps: ClusterPartDeps, signal: AbortSignal): Promise<ClusterPart> {
   const written = new Map<string, number>();
@@ -81,7 +81,7 @@ function reasonToLeaveOut(err: unknown): string | undefined {
   return err.status === 403 ? errorLine(err) : undefined;
 }
 
-/** A list that the server forgot on the way, as it does after five minutes, is begun again this often. */
+/** A list is started again when its continue token has expired, by default after five minutes. */
 const maxAttempts = 3;
 
 type WriteDeps = ClusterPartDeps & { readonly path: string };
@@ -102,7 +102,7 @@ async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
   const invalidOf = list.kind === 'GCPolicy' ? namesOfInvalid : () => [];
   const storedInvalid: unknown[] = [];
   try {
-    const source = { transport: patient(transport), clock, random: Math.random, resource: resourceOf(list) };
+    const source = { transport: retrying(transport), clock, random: Math.random, resource: resourceOf(list) };
     for await (const { items } of listPages({ ...source, pageSize: list.pageSize }, signal)) {
       await file.add(items);
       for (const item of items) onObject?.(item);
@@ -116,16 +116,16 @@ async function writeOnce(list: SnapshotList, deps: WriteDeps, signal: AbortSigna
   }
 }
 
-/** The names of those that nobody could apply today: what stands in a cluster shields there, and is no mistake of the snapshot (docs/adr/0011). */
+/** Names of stored policies that today's validation refuses: in the cluster they block all deletions they might govern (docs/adr/0011). */
 const namesOfInvalid = (policies: readonly JsonObject[]): readonly string[] =>
   policies
     .map((policy) => parsePolicy(policy).policy)
     .flatMap((policy) => (isInvalid(policy) ? [policy.name] : []));
 
-/** Of a busy server, or one that is just being replaced, a person asks again, too. */
+/** Retries of a throttled or restarting server, as a person would. */
 const retries = 4;
 
-const patient = (transport: KubeTransport): KubeTransport => ({
+const retrying = (transport: KubeTransport): KubeTransport => ({
   send: (request, signal) => transport.send(request, signal),
   stream: (request, signal) => transport.stream({ retries, ...request }, signal),
 });
@@ -133,7 +133,7 @@ const patient = (transport: KubeTransport): KubeTransport => ({
 function resourceOf(list: SnapshotList): Parameters<typeof listPages<JsonObject>>[0]['resource'] {
   const codec: Codec<JsonObject> = {
     fromProtobuf: () => {
-      throw new MalformedError('protobuf in answer to a request for JSON');
+      throw new MalformedError('protobuf in the response to a request for JSON');
     },
     fromJson: (json) => snapshotObject(list, json),
   };

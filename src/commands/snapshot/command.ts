@@ -3,22 +3,22 @@ import { UsageError } from '../cli/exit.ts';
 import { LenientCommand, onOff, type OptionsOf } from '../cli/option.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster into the new directory DIR, as lists that kubectl could have written. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster.
+const about = `Writes pods, nodes, namespaces, jobs, replicasets, GCPolicies and NodeGCReports of the cluster to the new directory DIR, as lists in the format of kubectl. On a node, --cri-socket adds its images, containers, sandboxes, logs, file systems, the usage of pods that its kubelet measures (this needs the right to get nodes/stats), and the agent's state. dustpan plan --snapshot=DIR makes the same plan from it as from the cluster.
 
-A snapshot can be passed on: only the fields that a rule reads are written. These are names, labels, image references, phases and times. Not written are environment, command lines, probes, volumes except their types, managedFields, and annotations except those of static pods. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears only when all of it is written. If the pods cannot be listed, the command fails but keeps the rest.
+A snapshot can be shared: it contains only the fields that a rule reads, such as names, labels, image references, phases and times. It has no environment, command lines, probes, managedFields, contents of volumes, or annotations except those of static pods. Kinds that may not be listed are left out with a warning, and count as not known. DIR appears once it is complete. If the pods cannot be listed, the command fails but keeps the rest.
 
 Examples:
-  # of the current context
+  # the current context
   dustpan snapshot ./snapshot
 
-  # its plan, made elsewhere and later
+  # plan from it, on another machine and later
   dustpan plan --snapshot=./snapshot --now=2026-01-15T12:00:00Z
 
   # on a node, with its images and containers
   dustpan snapshot /tmp/s --cri-socket=/run/containerd/containerd.sock \\
     --node-name=node-1
 
-  # again, in place of the last one
+  # replace the last one
   dustpan snapshot ./snapshot --force`;
 
 const snapshotOptions = () =>
@@ -45,7 +45,7 @@ function snapshotConfig(directory: string, options: OptionsOf<typeof snapshotOpt
     directory,
     force: options.force,
     kube: kubeConfigSource(options, env),
-    /** undefined = only the cluster is written. */
+    /** undefined = only the cluster. */
     node: thisNode(options, env, 'snapshot'),
   };
 }

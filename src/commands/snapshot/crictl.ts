@@ -9,7 +9,7 @@ import type {
 import { keptPodAnnotations } from './objects.ts';
 import { texts } from './pick.ts';
 
-// Protobuf JSON as crictl prints it: 64 bits are texts, enums are names. What the CRI tells and no rule reads is left out.
+// Protobuf JSON as crictl prints it: 64-bit numbers are strings, enums are names. Fields that no rule reads are left out.
 
 /** As `crictl images -o json`. */
 export const imagesJson = (images: readonly RuntimeImage[]): object => ({ images: images.map(imageJson) });
@@ -26,7 +26,7 @@ const containerStates: Readonly<Record<ContainerState, string>> = {
   Unknown: 'CONTAINER_UNKNOWN',
 };
 
-/** Labels of the kubelet, which say whose a container is; those of users are with their pods. */
+/** The kubelet's labels, which name the pod of a container. */
 const keptLabels = texts((name) => name.startsWith('io.kubernetes.'));
 const containerAnnotations: ReadonlySet<string> = new Set([
   'io.kubernetes.container.restartCount',
@@ -35,7 +35,7 @@ const containerAnnotations: ReadonlySet<string> = new Set([
 ]);
 const keptContainerAnnotations = texts((name) => containerAnnotations.has(name));
 
-/** As `crictl ps -a -o json`; besides, `mountedImages` of those containers that somebody asked about. */
+/** As `crictl ps -a -o json`, plus `mountedImages` where the runtime was queried for them. */
 export const containersJson = (
   containers: readonly RuntimeContainer[],
   mountedImages: ReadonlyMap<string, readonly string[]>,
@@ -54,7 +54,7 @@ function containerJson(container: RuntimeContainer, mountedImages: readonly stri
   };
 }
 
-/** As `crictl info -o json`, with what a rule reads of the configuration. */
+/** As `crictl info -o json`, with the only part of the configuration that a rule reads. */
 export const infoJson = (sandboxImage: string | undefined): object => ({ config: { sandboxImage } });
 
 /** As `crictl pods -o json`. */

@@ -5,13 +5,13 @@ import { UsageError } from '../cli/exit.ts';
 import { snapshotLists } from './kinds.ts';
 
 interface SnapshotPlace {
-  /** As the user wrote it. */
+  /** As on the command line. */
   readonly directory: string;
-  /** A snapshot that is there is replaced. */
+  /** Replace an existing snapshot. */
   readonly force: boolean;
 }
 
-/** A snapshot on its way: it stands beside its place, and gets its name only when it is whole. */
+/** A snapshot that is being written to a temporary directory, which gets its final name once it is complete. */
 export class SnapshotDirectory {
   readonly #place: SnapshotPlace;
   readonly #target: string;
@@ -23,7 +23,7 @@ export class SnapshotDirectory {
     this.#temporary = temporary;
   }
 
-  /** Throws UsageError where a snapshot must not go. */
+  /** Throws UsageError for a directory that must not be created or replaced. */
   static async begin(place: SnapshotPlace): Promise<SnapshotDirectory> {
     const target = await targetOf(place);
     try {
@@ -31,7 +31,7 @@ export class SnapshotDirectory {
       const temporary = await mkdtemp(`${target}.tmp-`);
       return new SnapshotDirectory(place, target, temporary);
     } catch (cause) {
-      throw new Error(`making a directory beside ${place.directory}`, { cause });
+      throw new Error(`creating a directory beside ${place.directory}`, { cause });
     }
   }
 
@@ -45,7 +45,7 @@ export class SnapshotDirectory {
     await writeFile(path, text, { mode: 0o600 });
   }
 
-  /** Gives the snapshot its name; a snapshot that stood there goes only then. */
+  /** Gives the snapshot its final name, and removes the snapshot that it replaces. */
   async finish(): Promise<void> {
     const { directory } = this.#place;
     const isReplacing = (await contentsOf(await targetOf(this.#place)))?.length;
@@ -53,11 +53,11 @@ export class SnapshotDirectory {
       if (isReplacing) await this.#replace();
       else await rename(this.#temporary, this.#target);
     } catch (cause) {
-      throw new Error(`giving the snapshot its name ${directory}`, { cause });
+      throw new Error(`renaming the snapshot to ${directory}`, { cause });
     }
   }
 
-  /** Takes away what was written. */
+  /** Removes everything that was written. */
   async discard(): Promise<void> {
     await rm(this.#temporary, { recursive: true, force: true });
   }
@@ -75,21 +75,21 @@ export class SnapshotDirectory {
   }
 }
 
-/** The absolute path, links resolved; throws UsageError unless there is nothing, an empty directory, or a snapshot that may be replaced. */
+/** The absolute path, links resolved; throws UsageError unless it does not exist, is empty, or is a snapshot that may be replaced. */
 async function targetOf({ directory, force }: SnapshotPlace): Promise<string> {
   const path = await realpath(resolve(directory)).catch(() => resolve(directory));
-  const say = (problem: string): UsageError => new UsageError([`snapshot: ${directory} ${problem}`]);
-  // Its name would go to another directory, and the shell would stay in the old one.
+  const usageError = (problem: string): UsageError => new UsageError([`snapshot: ${directory} ${problem}`]);
+  // The renamed directory would remain the current directory of the shell.
   if (`${process.cwd()}/`.startsWith(`${path === '/' ? '' : path}/`))
-    throw say('is where you are; name a directory that is yet to be made');
+    throw usageError('is the current directory or contains it; name another one');
   const found = await contentsOf(path).catch((err: unknown) => {
-    throw say(isNoDirectory(err) ? 'is no directory' : 'cannot be read');
+    throw usageError(errorCode(err) === 'ENOTDIR' ? 'is not a directory' : 'cannot be read');
   });
   if (found === undefined || found.length === 0) return path;
-  if (!force) throw say('is not empty; --force replaces a snapshot that is there');
-  const stranger = await strangerIn(path, found);
-  if (stranger !== undefined)
-    throw say(`holds ${stranger}, which is no part of a snapshot: it is not replaced`);
+  if (!force) throw usageError('is not empty; --force replaces an existing snapshot');
+  const foreign = await foreignFile(path, found);
+  if (foreign !== undefined)
+    throw usageError(`contains ${foreign}, which is not part of a snapshot: it is not replaced`);
   return path;
 }
 
@@ -108,10 +108,10 @@ const nodeFiles: ReadonlySet<string> = new Set([
   ...['images', 'containers', 'sandboxes', 'info', 'imagefs', 'stats', 'state', 'logs', 'loglisting'],
 ]);
 
-/** What must not be lost by mistake: the first thing that no snapshot has. */
-async function strangerIn(path: string, names: readonly string[]): Promise<string | undefined> {
-  const stranger = names.find((name) => name !== 'nodes' && !isPart(name, clusterFiles));
-  if (stranger !== undefined || !names.includes('nodes')) return stranger;
+/** The first file that no snapshot has, and that must not be lost by mistake. */
+async function foreignFile(path: string, names: readonly string[]): Promise<string | undefined> {
+  const foreign = names.find((name) => name !== 'nodes' && !isPart(name, clusterFiles));
+  if (foreign !== undefined || !names.includes('nodes')) return foreign;
   for (const node of await readdir(join(path, 'nodes'))) {
     const within = await readdir(join(path, 'nodes', node)).catch(() => ['']);
     const other = within.find((name) => !isPart(name, nodeFiles));
@@ -122,5 +122,3 @@ async function strangerIn(path: string, names: readonly string[]): Promise<strin
 
 const isPart = (name: string, known: ReadonlySet<string>): boolean =>
   /\.(json|yaml)$/.test(name) && known.has(basename(name).replace(/\.(json|yaml)$/, ''));
-
-const isNoDirectory = (err: unknown): boolean => errorCode(err) === 'ENOTDIR';

@@ -3,27 +3,27 @@ import type { SnapshotKind } from './objects.ts';
 
 /** One file of a snapshot and where its objects come from. */
 export interface SnapshotList {
-  /** Of the file, without its ending. */
+  /** The name of the file, without its extension. */
   readonly name: string;
-  /** As `kubectl get` takes it, for messages. */
+  /** For messages, as an argument of `kubectl get`. */
   readonly resource: string;
   readonly path: string;
   readonly apiVersion: string;
   readonly kind: SnapshotKind;
-  /** Objects of one request: a page is held in one piece. */
+  /** Objects per request: a whole page is held in memory. */
   readonly pageSize: number;
-  /** Of our own: a cluster without the kind has no such objects, and that is known. */
+  /** A kind of dustpan: a cluster without the kind is known to have no such objects. */
   readonly optional?: boolean;
 }
 
 const pageSize = 500;
-/** A node has the list of its images in its status, and a report up to 50 KB. */
+/** For nodes, whose status lists their images, and reports, which may have 50 KB. */
 const pageSizeOfLarge = 100;
 const ours = 'gc.dustpan.dev/v1alpha1';
 
 /**
- * The lists of a snapshot in the order in which they are read. Pods come first: whatever a pod refers to that was made in the meantime is then
- * found, and nothing looks abandoned only because it was looked for too early.
+ * The lists of a snapshot in the order in which they are read. Pods come first: every object that a listed pod refers to is then found, even if
+ * it was created meanwhile.
  */
 export const snapshotLists: readonly SnapshotList[] = [
   { name: 'pods', resource: 'pods', path: '/api/v1/pods', apiVersion: 'v1', kind: 'Pod', pageSize },

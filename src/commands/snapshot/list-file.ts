@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { JsonObject } from './pick.ts';
 
-/** A List as `kubectl get -o json` gives it, written page by page, an object a line. */
+/** A List as `kubectl get -o json` prints it, written page by page, one object per line. */
 export class ListFile {
   readonly #file: FileHandle;
   #count = 0;
@@ -10,14 +10,14 @@ export class ListFile {
     this.#file = file;
   }
 
-  /** Begins the file anew, whatever is there. */
+  /** Creates or overwrites the file. */
   static async begin(path: string): Promise<ListFile> {
     const list = new ListFile(await open(path, 'w', 0o600));
     await list.#write('{"apiVersion":"v1","kind":"List","metadata":{"resourceVersion":""},"items":[');
     return list;
   }
 
-  /** How many objects it has. */
+  /** The number of objects so far. */
   get count(): number {
     return this.#count;
   }
@@ -30,7 +30,7 @@ export class ListFile {
     await this.#write(lines.join(''));
   }
 
-  /** The file is whole; besides, the list gets these fields. */
+  /** Completes the list, with these additional fields. */
   async end(fields: JsonObject = {}): Promise<void> {
     const more = Object.entries(fields).map(
       ([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`,

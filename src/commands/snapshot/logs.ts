@@ -2,17 +2,17 @@ import { posix } from 'node:path';
 import type { LogEntry, LogListing, LogRoots } from '../../node/logs/list.ts';
 import { formatRfc3339 } from '../../runtime/text/rfc3339.ts';
 
-/** Where the kubelet keeps logs unless told otherwise; a snapshot names no other places, so this is how they are understood. */
+/** The kubelet's default directories: paths in a snapshot are always below them. */
 const usualRoots: LogRoots = { pods: '/var/log/pods', containers: '/var/log/containers' };
 
-/** What `logs.json` has no place for: the directories of pods, empty ones too; and where not all could be listed, what was. */
+/** The directories of pods, empty ones too; and if not all logs could be listed, those that were. `logs.json` cannot express either. */
 export const logListingJson = ({ roots, entries, directories, complete }: LogListing): object => ({
   complete,
   directories: directories.map((path) => usual(path, roots)),
   ...(!complete && { entries: logsJson(entries, roots) }),
 });
 
-/** Files and links as `logs.json` has them: below the usual directories, wherever they were found. */
+/** Files and links for `logs.json`, moved to the default directories. */
 export function logsJson(entries: readonly LogEntry[], roots: LogRoots): readonly object[] {
   return entries.map(({ path, bytes, mtimeMs, target }) => ({
     ...{ path: usual(path, roots), bytes, mtime: formatRfc3339(new Date(mtimeMs)) },
@@ -20,7 +20,7 @@ export function logsJson(entries: readonly LogEntry[], roots: LogRoots): readonl
   }));
 }
 
-/** A target that need not be changed is left as it is written in the link. */
+/** A target that needs no change keeps its original, maybe relative form. */
 function usualTarget(link: string, target: string, roots: LogRoots): string {
   const absolute = posix.resolve(posix.dirname(link), target);
   const moved = usual(absolute, roots);

@@ -18,7 +18,7 @@ export interface NodePartDeps {
   readonly statFs: StatFs;
   readonly logs: Pick<NodeLogs, 'list'>;
   readonly readState: (signal: AbortSignal) => Promise<StateReading>;
-  /** The answer of the node's kubelet, as it is. */
+  /** The raw response of the node's kubelet. */
   readonly readSummary: (signal: AbortSignal) => Promise<Buffer>;
   readonly kubeletRoot: string;
   /** One sentence. */
@@ -28,14 +28,14 @@ export interface NodePartDeps {
 type Write = (file: string, text: string) => Promise<void>;
 
 /**
- * The node this runs on. It is read before the pods are: a container that is found then has a pod that is listed later, or none any more.
- * What cannot be read is left out with a warning; a runtime that does not answer or is not ready rejects.
+ * Reads and writes the objects on this node. They are read before the pods: the pod of a found container is then listed later, or is gone.
+ * Parts that cannot be read are left out with a warning; a runtime that does not answer or is not ready rejects.
  */
 export class NodeSnapshot {
   readonly #deps: NodePartDeps;
   readonly #files = new Map<string, object | string>();
   #containers: readonly RuntimeContainer[] = [];
-  /** As the agent reads them. */
+  /** The pods of this node, as the agent reads them. */
   readonly #pods: NodePodFacts[] = [];
   readonly #codec = nodePodCodec();
 
@@ -47,7 +47,7 @@ export class NodeSnapshot {
     const { runtime } = this.#deps;
     await runtime.checkReady(signal);
     await this.#readIfPossible('info', async () => infoJson(await runtime.sandboxImage(signal)), signal);
-    // An image that a new container is made from meanwhile is then seen in use.
+    // Images first: an image from which a container is created meanwhile then counts as in use.
     this.#files.set('images', imagesJson(await runtime.listImages(signal)));
     this.#containers = await runtime.listContainers(signal);
     this.#files.set('sandboxes', sandboxesJson(await runtime.listSandboxes(signal)));
@@ -56,13 +56,13 @@ export class NodeSnapshot {
     await this.#readDisks(signal);
   }
 
-  /** Takes note of a pod of the cluster. */
-  sawPod(pod: JsonObject): void {
+  /** Adds a pod of the cluster if it is bound to this node. */
+  addPod(pod: JsonObject): void {
     const { spec } = pod;
     if (isObject(spec) && spec['nodeName'] === this.#deps.name) this.#pods.push(this.#codec.fromJson(pod));
   }
 
-  /** Once all pods were seen, or it is known that they cannot be. */
+  /** Writes the files, once all pods were added or it is known that they cannot be listed. */
   async write(
     write: Write,
     { arePodsKnown }: { readonly arePodsKnown: boolean },
@@ -76,7 +76,7 @@ export class NodeSnapshot {
     }
   }
 
-  /** As the agent: image volumes stand in the specs of the pods; of a container whose pod is not known, only the runtime can tell. */
+  /** Image volumes are in the specs of pods; where the pod of a container is not known, only the runtime knows them. */
   async #mountedImages(signal: AbortSignal): Promise<ReadonlyMap<string, readonly string[]>> {
     const mounted = new Map<string, readonly string[]>();
     for (const { id } of strayContainers(this.#containers, this.#pods)) {
@@ -92,7 +92,7 @@ export class NodeSnapshot {
       async () => {
         const listing = await this.#deps.logs.list(signal);
         this.#files.set('loglisting', logListingJson(listing));
-        // To whoever reads that file alone, what is missing in it would look as if it did not exist.
+        // A reader of logs.json alone would take missing entries for missing files.
         if (!listing.complete) throw new Error('not all logs could be listed');
         return logsJson(listing.entries, listing.roots);
       },
@@ -123,20 +123,20 @@ export class NodeSnapshot {
   /** The kubelet's summary with the disk as it is measured here, or what can be measured without the kubelet. */
   async #stats(usage: RuntimeFileSystems | undefined, signal: AbortSignal): Promise<object | undefined> {
     const { name, readSummary } = this.#deps;
-    const tell = (err: unknown, what: string): void => {
+    const warn = (err: unknown, consequence: string): void => {
       signal.throwIfAborted();
-      this.#deps.warn(`node ${name}: ${errorLine(err)}; ${what}`);
+      this.#deps.warn(`node ${name}: ${errorLine(err)}; ${consequence}`);
     };
     const summary = await readSummary(signal)
       .then(pickedSummary)
       .catch((err: unknown) => {
-        tell(err, 'stats.json says nothing of what pods use');
+        warn(err, 'stats.json lacks the usage of pods');
         return undefined;
       });
     const imageFs = usage && this.#imageFs(usage, signal);
     if (summary === undefined) return imageFs && this.#ownStats(await imageFs, signal);
     const measured = await imageFs?.catch((err: unknown) => {
-      tell(err, "stats.json has the kubelet's figures of the image file system");
+      warn(err, "stats.json has the kubelet's values of the image file system");
       return undefined;
     });
     return withDisk(summary, { imageFs: measured, fs: undefined });
@@ -145,7 +145,7 @@ export class NodeSnapshot {
   async #imageFs({ images }: RuntimeFileSystems, signal: AbortSignal): Promise<MeasuredDisks['imageFs']> {
     const [first] = images;
     if (first === undefined || first.mountpoint === '')
-      throw new Error('the runtime names no image file system');
+      throw new Error('the runtime reports no image file system');
     const { usedBytes, inodesUsed } = first;
     return { ...(await this.#deps.statFs(first.mountpoint, signal)), usedBytes, inodesUsed };
   }
@@ -154,7 +154,7 @@ export class NodeSnapshot {
     const { name, statFs, kubeletRoot, warn } = this.#deps;
     const fs = await statFs(kubeletRoot, signal).catch((err: unknown) => {
       signal.throwIfAborted();
-      warn(`node ${name}: ${errorLine(err)}; stats.json says nothing of the node's own file system`);
+      warn(`node ${name}: ${errorLine(err)}; stats.json lacks the node's own file system`);
       return undefined;
     });
     return ownStats(name, { imageFs, fs });

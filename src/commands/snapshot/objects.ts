@@ -11,8 +11,8 @@ import {
 } from './pick.ts';
 
 /**
- * What a snapshot keeps of each kind: no more than a rule reads, or a person needs to recognise the object. So there is no place for a secret:
- * environment, command lines, probes, annotations of users and managedFields are not on these lists.
+ * The fields of each kind that a snapshot has: those that a rule reads, or that people need to recognize the object. Fields that may contain a
+ * secret are not among them: environment, command lines, probes, annotations of users, managedFields.
  */
 const picks = {
   Pod: objectOf({ spec: podSpec(), status: podStatus }),
@@ -29,7 +29,7 @@ const picks = {
 
 export type SnapshotKind = keyof typeof picks;
 
-/** An object of a cluster as it stands in a snapshot, free of secrets. */
+/** An object of the cluster as a snapshot has it, without secrets. */
 export function snapshotObject(
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: SnapshotKind },
   object: unknown,
@@ -38,7 +38,7 @@ export function snapshotObject(
   return { apiVersion, kind, ...(isObject(picked) ? picked : {}) };
 }
 
-/** The annotations that rules read: of a pod the one of a mirror, of a sandbox where its pod comes from. */
+/** The annotations that rules read: of a mirror pod, and the source of a sandbox's pod. */
 const podAnnotations: ReadonlySet<string> = new Set([
   'kubernetes.io/config.mirror',
   'kubernetes.io/config.source',
@@ -85,7 +85,7 @@ const volumeSources: Readonly<Record<string, Pick>> = {
   image: fields(named('reference')),
 };
 
-/** Of other volumes the type alone: what they point at is nobody's business. */
+/** Other volumes have only their type: what they refer to may be confidential. */
 function volume(value: unknown): unknown {
   if (!isObject(value)) return undefined;
   return Object.fromEntries(
@@ -96,9 +96,9 @@ function volume(value: unknown): unknown {
   );
 }
 
-/** As much of a message as a policy can match. */
+/** The part of a message that a policy can match. */
 const maxMessageLength = 256;
-/** As the rules see it, every other phase is an end. */
+/** For the rules, a pod in any other phase has finished. */
 const unfinishedPhases: ReadonlySet<unknown> = new Set(['Pending', 'Running', 'Unknown']);
 
 const terminated = fields(named('exitCode', 'reason', 'startedAt', 'finishedAt'));
@@ -113,7 +113,7 @@ const finished = fields({
   ephemeralContainerStatuses: each(containerStatus),
 });
 
-/** Rules read the message and the ends of containers of finished pods alone. */
+/** Rules read the message, and when containers ended, only of finished pods. */
 function podStatus(value: unknown): unknown {
   return unfinishedPhases.has(isObject(value) ? value['phase'] : undefined)
     ? unfinished(value)

@@ -1,12 +1,12 @@
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What of a JSON value may go into a snapshot; undefined = nothing. */
+/** Selects the part of a JSON value that a snapshot may contain; undefined = nothing. */
 export type Pick = (value: unknown) => unknown;
 
-/** The value as it is. */
+/** The whole value. */
 export const whole: Pick = (value) => value;
 
-/** Only the fields that are named, each as far as its own pick lets it through. */
+/** Only the named fields, each reduced by its own pick. */
 export function fields(shape: Readonly<Record<string, Pick>>): Pick {
   const picks = Object.entries(shape);
   return (value) => {
@@ -20,27 +20,27 @@ export function fields(shape: Readonly<Record<string, Pick>>): Pick {
   };
 }
 
-/** Of several fields the whole value. */
+/** The whole values of several fields. */
 export const named = (...names: readonly string[]): Readonly<Record<string, Pick>> =>
   Object.fromEntries(names.map((name) => [name, whole]));
 
-/** Each item of a list, as far as `pick` lets it through. */
+/** Each item of a list, reduced by `pick`. */
 export const each =
   (pick: Pick): Pick =>
   (value) =>
     Array.isArray(value) ? value.map((item: unknown) => pick(item) ?? {}) : undefined;
 
-/** A text of at most so many characters; a longer one is cut. */
+/** A string, cut to this length. */
 export const shortened =
   (length: number): Pick =>
   (value) =>
-    // Half a character becomes the sign for a broken one, as when the message itself is read.
+    // Half a surrogate pair becomes U+FFFD, as in the reader of messages.
     typeof value === 'string' ? Buffer.from(value.slice(0, length)).toString() : undefined;
 
-/** Longer ones are no identifiers but somebody's data. */
+/** Longer values are not identifiers but data of users. */
 const maxTextBytes = 256;
 
-/** The entries of a map of texts whose names pass, without long ones; undefined where none is left. */
+/** The entries of a string map whose names pass, without long values; undefined where none is left. */
 export const texts =
   (isKept: (name: string) => boolean): Pick =>
   (value) => {

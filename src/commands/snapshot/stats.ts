@@ -2,54 +2,54 @@ import type { FileSystemFigures } from '../../node/disk/filesystem.ts';
 import { isImageFsDedicated } from '../../node/kubelet/summary.ts';
 import { each, fields, isObject, named, type JsonObject } from './pick.ts';
 
-const figure = fields(named('time', 'usedBytes'));
+const usage = fields(named('time', 'usedBytes'));
 const fileSystem = fields(
   named('time', 'availableBytes', 'capacityBytes', 'usedBytes', 'inodesFree', 'inodes', 'inodesUsed'),
 );
 
-/** That it is a claim's says that it is no local storage; which claim nobody needs to know. */
+/** `pvcRef` shows that the volume is not local storage; the name of the claim is not needed. */
 const volume = fields({ ...named('name', 'time', 'usedBytes'), pvcRef: fields({}) });
 
-/** What of a kubelet's summary goes into a snapshot: file systems, and what pods use of local storage. */
+/** The part of a kubelet's summary that a snapshot has: file systems, and the local storage usage of pods. */
 const summary = fields({
   node: fields({ ...named('nodeName'), fs: fileSystem, runtime: fields({ imageFs: fileSystem }) }),
   pods: each(
     fields({
       podRef: fields(named('name', 'namespace', 'uid')),
-      'ephemeral-storage': figure,
+      'ephemeral-storage': usage,
       volume: each(volume),
-      containers: each(fields({ ...named('name'), rootfs: figure, logs: figure })),
+      containers: each(fields({ ...named('name'), rootfs: usage, logs: usage })),
     }),
   ),
 });
 
-/** What a kubelet answered, without what no rule reads; throws for what is no summary. */
+/** The kubelet's response without fields that no rule reads; throws unless it is a summary. */
 export function pickedSummary(answer: Buffer): JsonObject {
   const picked = summary(jsonOf(answer));
-  if (!isObject(picked) || !isObject(picked['node'])) throw noSummary();
-  // One without pods would look as if nobody had asked.
+  if (!isObject(picked) || !isObject(picked['node'])) throw notSummary();
+  // Without `pods`, the usage of pods would count as not known.
   return { node: picked['node'], pods: picked['pods'] ?? [] };
 }
 
-const noSummary = (cause?: unknown): Error =>
-  new Error("the kubelet's answer is no stats summary (/stats/summary)", { cause });
+const notSummary = (cause?: unknown): Error =>
+  new Error("the kubelet's response is not a stats summary (/stats/summary)", { cause });
 
 function jsonOf(answer: Buffer): unknown {
   try {
     return JSON.parse(answer.toString());
   } catch (cause) {
-    throw noSummary(cause);
+    throw notSummary(cause);
   }
 }
 
-/** File systems as they were measured here; undefined = could not be. */
+/** File systems as measured by this process; undefined = could not be measured. */
 export interface MeasuredDisks {
   readonly imageFs:
     (FileSystemFigures & { readonly usedBytes: number; readonly inodesUsed: number }) | undefined;
   readonly fs: FileSystemFigures | undefined;
 }
 
-/** What can be said without the kubelet; that nothing is said of pods means that what they use is not known. */
+/** The stats without the kubelet's summary. Without `pods`, their usage is not known. */
 export const ownStats = (nodeName: string, { imageFs, fs }: MeasuredDisks): JsonObject => ({
   node: {
     nodeName,
@@ -59,18 +59,17 @@ export const ownStats = (nodeName: string, { imageFs, fs }: MeasuredDisks): Json
 });
 
 /**
- * A summary with the image file system as it was measured here: the kubelet's figures are older, and the agent goes by its own. Whether images
- * have a file system of their own stays the kubelet's word.
+ * The summary with the image file system as measured by this process, as the agent does: the kubelet's values are older. Only the kubelet's
+ * values show whether images have a file system of their own, so the result leads to the same conclusion.
  */
 export function withDisk(picked: JsonObject, { imageFs }: MeasuredDisks): JsonObject {
   if (imageFs === undefined) return picked;
   const node = objectIn(picked, 'node');
   const fs = objectIn(node, 'fs');
   const measured = imageFsJson(imageFs);
-  const isApart = isImageFsDedicated(node);
   const looksShared = fs['capacityBytes'] === imageFs.capacityBytes;
-  const told = looksShared ? undefined : fs['capacityBytes'];
-  const capacityBytes = isApart ? told : imageFs.capacityBytes;
+  const distinct = looksShared ? undefined : fs['capacityBytes'];
+  const capacityBytes = isImageFsDedicated(node) ? distinct : imageFs.capacityBytes;
   const runtime = { imageFs: { ...objectIn(objectIn(node, 'runtime'), 'imageFs'), ...measured } };
   return { ...picked, node: { ...node, fs: { ...fs, capacityBytes }, runtime } };
 }
@@ -83,9 +82,9 @@ function objectIn(object: JsonObject, name: string): JsonObject {
 const imageFsJson = ({
   usedBytes,
   inodesUsed,
-  ...figures
+  ...values
 }: NonNullable<MeasuredDisks['imageFs']>): JsonObject => ({
-  ...statsJson(figures),
+  ...statsJson(values),
   ...{ usedBytes, inodesUsed },
 });
 

@@ -8,7 +8,7 @@ import { ApiError, type KubeTransport } from '../../kube/http/transport.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { KubeConfigSource } from '../cli/config.ts';
-import { connect } from '../cli/connect.ts';
+import { usingCluster } from '../cli/connect.ts';
 import { exitCode, problemLine } from '../cli/exit.ts';
 import { formatted, type OutputFormat } from '../cli/output.ts';
 import { statusTable } from './table.ts';
@@ -26,34 +26,33 @@ export interface StatusConfig {
 /** Shows the status once, or after each change until SIGINT; resolves with the exit code. */
 export async function runStatus(config: StatusConfig, system: System): Promise<number> {
   const signal = stopSignal(() => undefined);
-  const cluster = await connect({ kube: config.kube, kubeApiQps: 0, kubeApiBurst: 1 }, () => undefined);
   try {
-    let shown = await show(await readStatus(cluster.transport, signal), '', { config, system });
-    // In a large cluster a read takes seconds: the API server rests most of the time.
-    for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
-      await clock.sleep(pauseMs, signal);
-      const startMs = clock.monotonicMs();
-      const status = await readStatus(cluster.transport, signal).catch(warned(system, signal));
-      if (status !== undefined) shown = await show(status, shown, { config, system });
-      pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
-    }
+    await usingCluster(config.kube, async ({ transport }) => {
+      let shown = await show(await readStatus(transport, signal), '', { config, system });
+      // In a large cluster a read takes seconds: the pauses keep the load of the API server low.
+      for (let pauseMs = pollMs; config.watch && !signal.aborted;) {
+        await clock.sleep(pauseMs, signal);
+        const startMs = clock.monotonicMs();
+        const status = await readStatus(transport, signal).catch(warned(system, signal));
+        if (status !== undefined) shown = await show(status, shown, { config, system });
+        pauseMs = Math.max(pollMs, 10 * (clock.monotonicMs() - startMs));
+      }
+    });
     return exitCode.ok;
   } catch (err) {
     if (signal.aborted) return exitCode.ok;
     throw err;
-  } finally {
-    cluster.close();
   }
 }
 
-/** As `watch` of procps. */
+/** The default of procps' `watch`. */
 const pollMs = 2_000;
 
 const warned =
   ({ stderr }: System, signal: AbortSignal) =>
   (err: unknown): undefined => {
     signal.throwIfAborted();
-    stderr(problemLine(`warning: the values may be old: ${errorLine(err)}`));
+    stderr(problemLine(`warning: the values may be stale: ${errorLine(err)}`));
   };
 
 interface Status {
@@ -72,7 +71,7 @@ const resources = {
 async function readStatus(transport: KubeTransport, signal: AbortSignal): Promise<Status> {
   const list = async (resource: Resource<RawFacts>): Promise<RawFacts['object'][]> => {
     const items: RawFacts[] = [];
-    // A report may have 50 KB, and a page is held in one piece.
+    // A report may have 50 KB, and a whole page is held in memory.
     for await (const page of listPages(
       { transport, clock, random: Math.random, resource, pageSize: 100 },
       signal,
@@ -104,11 +103,11 @@ const isPolicy = (object: RawFacts['object']): object is RawFacts['object'] & GC
 const isReport = (object: RawFacts['object']): object is RawFacts['object'] & NodeGCReport =>
   typeof object['metadata'] === 'object';
 
-/** Clears the screen and goes to its upper left. */
+/** Clears the screen and moves the cursor to its upper left corner. */
 const clearScreen = '\u001b[2J\u001b[H';
 const separators = { table: '\n', json: '', yaml: '---\n' };
 
-/** Prints the status if it differs from `shown`, and resolves with what is shown now: on a terminal in place, elsewhere behind the last. */
+/** Prints the status if it differs from `shown`, in place on a terminal, else below the last one; resolves with the text to compare the next one with. */
 async function show(
   { policies, reports, warning }: Status,
   shown: string,
@@ -119,13 +118,13 @@ async function show(
   const { isInPlace, rows, ...terminal } = terminalOf(config);
   const lines = statusTable(view, { now, ...terminal }).slice(0, rows);
   const text = await formatted(config.output, view, () => `${lines.join('\n')}\n`);
-  // Elsewhere than on a terminal, grown ages alone are no news.
-  const news = isInPlace ? text : JSON.stringify(view);
-  if (news === shown) return shown;
+  // Without a terminal, a change of ages alone is not printed.
+  const current = isInPlace ? text : JSON.stringify(view);
+  if (current === shown) return shown;
   const before = shown === '' ? '' : separators[config.output];
   system.stdout((isInPlace ? clearScreen : before) + text);
   if (warning !== undefined) system.stderr(problemLine(`warning: ${warning}`));
-  return news;
+  return current;
 }
 
 /** `rows` undefined = all lines may be printed. */
@@ -134,7 +133,7 @@ function terminalOf({ output, watch, isColourAllowed }: StatusConfig) {
   const isInPlace = isTTY && watch && output === 'table';
   return {
     isInPlace,
-    // More lines would scroll the worst problems away.
+    // More lines would scroll the worst problems out of view.
     rows: isInPlace ? Math.max(2, rows - 1) : undefined,
     width: isTTY ? Math.max(40, columns) : 80,
     colours: isTTY && isColourAllowed,

@@ -6,14 +6,14 @@ import { parsePolicy } from '../../api/policy/policy-spec.ts';
 export interface Trouble {
   readonly kind: 'GCPolicy' | 'Node';
   readonly names: readonly string[];
-  /** The reason of the condition, or a word of ours. */
+  /** The reason of the condition, or a reason of this command. */
   readonly reason: string;
   readonly message: string;
-  /** RFC 3339; of several the earliest. null = not known. */
+  /** RFC 3339, the earliest of several times; null = not known. */
   readonly since: string | null;
 }
 
-/** From the worst: nothing works, something failed, something may fail, state unknown, agents missing. */
+/** Worst first: nothing works, something failed, something may fail, state unknown, agents missing. */
 const severities = ['Refused', 'PolicyDegraded', 'NodeDegraded', 'AtRisk', 'Silent', 'Behind'] as const;
 
 interface Found {
@@ -42,7 +42,7 @@ export function troublesOf(
       ofNode(report, now).map((found) => ({ ...found, kind: 'Node', name: nameOf(report) }) as const),
     ),
   ];
-  // The nodes themselves say more.
+  // The problems of the nodes themselves are more precise.
   const areNodesNamed = all.some(({ severity }) => severity === 'NodeDegraded');
   const shown = all.filter(({ reason }) => !(reason === 'NodesDegraded' && areNodesNamed));
   const groups = new Map<string, [Named, ...Named[]]>();
@@ -68,7 +68,7 @@ function troubleOf(group: readonly [Named, ...Named[]]): Trouble {
   };
 }
 
-/** The controller needs a moment for a new policy. */
+/** The time that the controller has to observe a new policy. */
 const freshMs = 60_000;
 
 function ofPolicy(policy: GCPolicy, now: Date): readonly Found[] {
@@ -96,7 +96,7 @@ function unseen({ metadata, status }: GCPolicy, now: Date): readonly Found[] {
   return [{ severity: 'Silent', reason: 'NotObserved', message, since }];
 }
 
-/** An agent reports every 5 min; for the controller, too, a report is stale after three times that. */
+/** Three times the 5 min after which an agent reports; the controller uses the same limit. */
 const staleMinutes = 15;
 
 function ofNode({ metadata, status }: NodeGCReport, now: Date): readonly Found[] {

@@ -26,7 +26,7 @@ export function statusView(
     ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Status', trouble },
     totals: totalsOf(rows, nodes),
     policies: rows,
-    /** Those in trouble first, then by the bytes that can be freed. */
+    /** Nodes with problems first, then by the bytes that can be freed. */
     nodes: nodes ?? null,
   };
 }
@@ -51,7 +51,7 @@ function policyRow(
     pods: orNull(status?.pods),
     nodes: orNull(status?.nodes),
     ...bytesOf(status?.nodes, nodes),
-    /** Of the last pass that changed a value. */
+    /** The last pass that changed a value. */
     lastPassTime: orNull(status?.lastPassTime),
   };
 }
@@ -112,7 +112,7 @@ function totalsOf(policies: readonly PolicyRow[], nodes: readonly NodeRow[] | un
       (row) => row.nodes?.desired,
     ),
     podsDue: summed((row) => row.pods?.due),
-    /** Those of them that DryRun policies select. */
+    /** The part that DryRun policies select. */
     podsDueInDryRun: summed(({ mode, pods }) => (mode === 'DryRun' ? pods?.due : 0)),
     podsDeleted: summed((row) => row.pods?.deletedTotal),
     reclaimableBytes: ofNodes(

@@ -5,7 +5,7 @@ import { LenientCommand, text } from '../cli/option.ts';
 import { planConfig, withPlan, type PlanInputs } from '../plan/command.ts';
 import type { Load, System } from '../cli/system.ts';
 
-const about = `Explains one object: whether the controller or the agent would remove it, the reason, the values behind it, the policy and field that decide, when time alone would change the verdict, and what else would. Nothing is touched. Plans as the command plan does, from the cluster or a snapshot. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.
+const about = `Explains one object: whether the controller or the agent would remove it, the reason with its values, the policy and the field that decide, when time alone would change the verdict, and what else would. Removes nothing. Reads the cluster or a snapshot, as the command plan does. Images and containers are known only on their node, with --cri-socket, or in a snapshot taken there.
 
 Examples:
   # why is this pod still there?
@@ -20,7 +20,7 @@ Examples:
   # from a snapshot
   dustpan why container 4f2ac9 --snapshot=./snapshot`;
 
-/** What is asked about. */
+/** The object to explain. */
 export type Question =
   | {
       readonly kind: 'pod';
@@ -30,9 +30,9 @@ export type Question =
     }
   | {
       readonly kind: 'image' | 'container';
-      /** As it was given. */
+      /** As on the command line. */
       readonly text: string;
-      /** undefined = every one. */
+      /** undefined = every node. */
       readonly node: string | undefined;
     };
 
@@ -67,15 +67,15 @@ export const whyCommand = (system: System, load: Load<[WhyConfig, System]>) =>
     system.exitCode = await run(config, system);
   });
 
-type Asked = Question | { readonly problem: string };
+type Parsed = Question | { readonly problem: string };
 
-function questionOf(kind: string, text: string, node: string | undefined): Asked {
+function questionOf(kind: string, text: string, node: string | undefined): Parsed {
   if (kind === 'image') return imageQuestion(text, node);
   if (kind === 'container') return containerQuestion(text, node);
   return node === undefined ? podQuestion(text) : { problem: '--node is for images and containers' };
 }
 
-function podQuestion(text: string): Asked {
+function podQuestion(text: string): Parsed {
   const names = text.split('/');
   const [first = '', second] = names;
   if (names.length > 2 || !names.every((name) => podName.test(name)))
@@ -86,24 +86,24 @@ function podQuestion(text: string): Asked {
 }
 
 const podName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** How Kubernetes writes ids of containers, and old runtimes those of images: with the runtime before them. */
+/** The prefix of container ids in Kubernetes, and of image ids in old runtimes, such as `containerd://`. */
 const scheme = /^[a-z]+(-[a-z]+)*:\/\//;
 
-function imageQuestion(given: string, node: string | undefined): Asked {
+function imageQuestion(given: string, node: string | undefined): Parsed {
   const text = given.trim().replace(scheme, '');
   return parseImageReference(text) === undefined
     ? { problem: `image: must be a reference or an id, is ${JSON.stringify(given)}` }
     : { kind: 'image', text, node };
 }
 
-/** Less of an id is more often a mistake than a question. */
-const leastId = 4;
+/** A shorter id is more often a typing error. */
+const minId = 4;
 
-function containerQuestion(given: string, node: string | undefined): Asked {
+function containerQuestion(given: string, node: string | undefined): Parsed {
   const text = given.trim().replace(scheme, '');
-  return text.length < leastId || /\s/.test(text)
+  return text.length < minId || /\s/.test(text)
     ? {
-        problem: `container: must be at least ${leastId} characters of an id, or a path, is ${JSON.stringify(given)}`,
+        problem: `container: must be at least ${minId} characters of an id, or a path, is ${JSON.stringify(given)}`,
       }
     : { kind: 'container', text, node };
 }

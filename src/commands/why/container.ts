@@ -1,12 +1,12 @@
 import { resolvedTarget } from '../../agent/containergc/log-names.ts';
 import type { World } from '../../snapshot/world.ts';
-import type { NodeObject, PodObject } from '../plan/document.ts';
+import type { PlanObject } from '../plan/document.ts';
 import type { Question } from './command.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
 type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;
 
-/** The container or the sandbox that an id begins, or the log at a path. */
+/** Finds the container or sandbox whose id begins with the text, or the log at a path. */
 export function findContainer(question: ContainerQuestion, world: World): Target {
   return question.text.startsWith('/') ? findLog(question, world) : findById(question, world);
 }
@@ -32,7 +32,7 @@ function findById({ text, node }: ContainerQuestion, world: World): Target {
     kind: 'found',
     object: { kind: 'Container', text, node: node ?? null },
     world: { ...world, parts: world.parts.filter(({ name }) => name === one.node) },
-    asked: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
+    only: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
   };
 }
 
@@ -50,7 +50,7 @@ function candidatesOf({ parts }: World): readonly Candidate[] {
   ]);
 }
 
-/** Long enough to distinguish ids that begin alike. */
+/** Longer than usual, to distinguish ids with the same beginning. */
 const shortId = (id: string): string => id.slice(0, 16);
 
 function missingText(text: string, { parts }: World): string {
@@ -63,7 +63,7 @@ function missingText(text: string, { parts }: World): string {
   return `there is no container or sandbox ${text} on ${nodes}, or not any more${but}`;
 }
 
-/** Everything in a pod's log directory, except rotated logs, is removed or kept with it; so is a link that points into it. */
+/** Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
 function findLog({ text, node }: ContainerQuestion, world: World): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
   const parts = world.parts.filter(({ logs }) =>
@@ -82,14 +82,14 @@ function findLog({ text, node }: ContainerQuestion, world: World): Target {
     kind: 'found',
     object: { kind: 'Container', text: path, node: node ?? null },
     world: { ...world, parts },
-    asked: (object) => isLogOf(object, [path, ...targets]),
+    only: (object) => isLogOf(object, [path, ...targets]),
     path,
   };
 }
 
 const isAtOrBelow = (path: string, root: string): boolean => path === root || path.startsWith(`${root}/`);
 
-function isLogOf(object: PodObject | NodeObject, paths: readonly string[]): boolean {
+function isLogOf(object: PlanObject, paths: readonly string[]): boolean {
   if (object.kind === 'Pod' || object.path === undefined) return false;
   const { kind, path } = object;
   return paths.some((one) => one === path || (kind === 'LogDirectory' && isAtOrBelow(one, path)));

@@ -1,25 +1,35 @@
+import { boundImages, usedImages } from '../../agent/imagegc/holds.ts';
+import { imageIndex } from '../../api/image-index.ts';
+import { podRefOf } from '../../api/pod-ref.ts';
+import type { Unit } from '../../gc/decision.ts';
+import { containerReasons } from '../../gc/reasons/containers.ts';
 import type { ReasonEntry } from '../../gc/reasons/entry.ts';
 import { evictionReasons } from '../../gc/reasons/evictions.ts';
-import { containerReasons } from '../../gc/reasons/containers.ts';
 import { imageReasons } from '../../gc/reasons/images.ts';
-import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
 import { podReasons } from '../../gc/reasons/pods.ts';
-import type { World } from '../../snapshot/world.ts';
-import type { Unit } from '../../gc/decision.ts';
+import { storageReasons, storageWarnings } from '../../gc/reasons/storage.ts';
+import type { NodePart, World } from '../../snapshot/world.ts';
 import type { Decision, PlanDocument } from '../plan/document.ts';
 import type { AskedObject, Found } from './found.ts';
-import { holdersOf, type Holder } from './holders.ts';
 
-/** One decision about the object, with what its reason means. */
+/** One decision about the object, with the meaning of its reason. */
 export interface Explanation extends Decision {
-  /** What the reason says of any object. */
+  /** The meaning of the reason for any object. */
   readonly sentence: string;
-  /** What would keep what goes, or let go what stays. */
+  /** What would reverse the verdict. */
   readonly change: string;
-  /** What a person must know before hastening it; null = nothing. */
+  /** What to know before reversing it; null = nothing. */
   readonly caution: string | null;
-  /** Of an image: what needs it on this node. */
+  /** Only for an image: everything on this node that needs it. */
   readonly heldBy?: readonly Holder[];
+}
+
+/** A container or a pod on a node that needs an image. */
+export interface Holder {
+  /** null = a pod that names the image and has no container made from it. */
+  readonly container: { readonly id: string; readonly name: string; readonly state: string } | null;
+  /** `namespace/name`; null = not known. */
+  readonly pod: string | null;
 }
 
 /** The answer, as `why -o json` prints it: fields are added, never renamed. */
@@ -27,15 +37,15 @@ export interface ExplanationDocument {
   readonly apiVersion: 'gc.dustpan.dev/v1alpha1';
   readonly kind: 'Explanation';
   readonly generatedAt: string;
-  /** As it was asked about. */
+  /** As the command line names it. */
   readonly object: AskedObject;
-  /** One for each unit that has a say, and for each node. */
+  /** One for each unit and node that decides about the object. */
   readonly explanations: readonly Explanation[];
-  /** What a person should know before believing it, one sentence each. */
+  /** Facts that limit the answer, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Makes an answer of the decisions of a plan about one object. */
+/** Explains the decisions of a plan about one object. */
 export function explain(plan: PlanDocument, { object, world, path }: Found): ExplanationDocument {
   const { apiVersion, generatedAt, notes } = plan;
   const explanations = nearestTo(path, plan.decisions).map((decision) => explanationOf(decision, world));
@@ -47,9 +57,13 @@ function nearestTo(path: string | undefined, decisions: readonly Decision[]): re
   return path !== undefined && exact.length > 0 ? exact : decisions;
 }
 
-function explanationOf(decision: Decision, world: World): Explanation {
+function explanationOf(decision: Decision, { parts }: World): Explanation {
   const { meaning, change, caution = null } = meaningOf(decision);
-  return { ...decision, sentence: meaning, change, caution, ...heldBy(decision, world) };
+  const { object } = decision;
+  const part = object.kind === 'Image' ? parts.find(({ name }) => name === object.node) : undefined;
+  const heldBy = object.kind === 'Image' &&
+    part !== undefined && { heldBy: holdersOf(object.id ?? '', part) };
+  return { ...decision, sentence: meaning, change, caution, ...heldBy };
 }
 
 type Meanings = Readonly<Partial<Record<string, Meaning>>>;
@@ -67,8 +81,22 @@ const warnings: Meanings = storageWarnings;
 const meaningOf = ({ unit, verdict, reason, detail }: Decision): Meaning =>
   (verdict === 'Warn' ? warnings : meanings[unit])[reason] ?? { meaning: detail, change: '' };
 
-function heldBy({ object }: Decision, { parts }: World): Pick<Explanation, 'heldBy'> {
-  if (object.kind !== 'Image') return {};
-  const part = parts.find(({ name }) => name === object.node);
-  return part === undefined ? {} : { heldBy: holdersOf(object.id ?? '', part) };
+/** By the rules of image GC: containers made from the image, running or not, and unfinished pods that name it. */
+function holdersOf(id: string, { images = [], containers = [], pods = [] }: NodePart): readonly Holder[] {
+  const index = imageIndex(images);
+  const holders = containers
+    .filter((container) => usedImages(index, [container]).has(id))
+    .map((container): Holder => {
+      const { namespace, name } = podRefOf(container);
+      return {
+        container: { id: container.id, name: container.name, state: container.state },
+        pod: namespace === undefined || name === undefined ? null : `${namespace}/${name}`,
+      };
+    });
+  const known = new Set(holders.map(({ pod }) => pod));
+  const naming = pods
+    .filter((pod) => boundImages(index, [pod]).has(id))
+    .map(({ namespace, name }) => `${namespace}/${name}`)
+    .filter((pod) => !known.has(pod));
+  return [...holders, ...naming.map((pod): Holder => ({ container: null, pod }))];
 }

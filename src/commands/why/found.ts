@@ -1,45 +1,38 @@
 import type { World } from '../../snapshot/world.ts';
-import type { Asked } from '../plan/document.ts';
+import type { ObjectFilter } from '../plan/document.ts';
+import { firstOf } from '../cli/table.ts';
 
-/** What was asked about, as JSON has it. */
+/** The object that a question names, as JSON has it. */
 export type AskedObject =
   | { readonly kind: 'Pod'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'Image' | 'Container'; readonly text: string; readonly node: string | null };
 
-/** The object of a question, or why there is no single one; messages are one line. */
-export type Target = Found | Missing | Ambiguous;
+/** The object of a question, or why there is no single one. */
+export type Target = Found | NotFound;
 
 export interface Found {
   readonly kind: 'found';
   readonly object: AskedObject;
-  /** What the answer needs of the world. */
+  /** Without the nodes and reports that have nothing to do with the object. */
   readonly world: World;
-  readonly asked: Asked;
-  /** Of a log: a decision about it alone comes before one about the directory that it is in. */
+  /** Selects the decisions about the object. */
+  readonly only: ObjectFilter;
+  /** The path of a log: a decision about this path precedes one about its directory. */
   readonly path?: string;
 }
 
-interface Missing {
-  readonly kind: 'missing';
+interface NotFound {
+  readonly kind: 'missing' | 'ambiguous';
+  /** One line. */
   readonly message: string;
 }
 
-interface Ambiguous {
-  readonly kind: 'ambiguous';
-  readonly message: string;
-}
+export const missing = (message: string): NotFound => ({ kind: 'missing', message });
 
-export const missing = (message: string): Missing => ({ kind: 'missing', message });
-
-/** More are no help in one line. */
 const maxCandidates = 5;
 
-/** Two or more things begin alike. */
-export function ambiguous(text: string, candidates: readonly string[]): Ambiguous {
-  const shown = candidates.slice(0, maxCandidates).join(', ');
-  const more = candidates.length - maxCandidates;
-  return {
-    kind: 'ambiguous',
-    message: `${JSON.stringify(text)} is the beginning of ${candidates.length}: ${shown}${more > 0 ? ` and ${more} more` : ''}`,
-  };
-}
+/** Several objects match. */
+export const ambiguous = (text: string, candidates: readonly string[]): NotFound => ({
+  kind: 'ambiguous',
+  message: `${JSON.stringify(text)} is ambiguous, ${candidates.length} match: ${firstOf(candidates, maxCandidates)}`,
+});

@@ -3,12 +3,13 @@ import { parseImageReference, repositoryOf } from '../../api/image-reference.ts'
 import type { RuntimeImage } from '../../cri/runtime.ts';
 import { nearest } from '../../runtime/text/nearest.ts';
 import type { NodePart, World } from '../../snapshot/world.ts';
+import { shortId } from '../cli/table.ts';
 import type { Question } from './command.ts';
 import { ambiguous, missing, type Target } from './found.ts';
 
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
 
-/** The image of a question on each node that has it: by a name as the spec of a pod may have it, by a digest, or by the beginning of its id. */
+/** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
 export function findImage({ text, node }: ImageQuestion, world: World): Target {
   const known = world.parts.filter(({ images }) => images !== undefined);
   if (known.length === 0) return missing(`the images of ${namesOf(world.parts)} are not known`);
@@ -25,7 +26,7 @@ export function findImage({ text, node }: ImageQuestion, world: World): Target {
     kind: 'found',
     object: { kind: 'Image', text, node: node ?? null },
     world: { ...world, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
-    asked: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
+    only: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
   };
 }
 
@@ -45,22 +46,24 @@ const isBeginning = (text: string, id: string): boolean =>
 function describe(id: string, parts: readonly NodePart[]): string {
   const image = parts.flatMap(({ images = [] }) => images).find((one) => one.id === id);
   const name = image?.tags[0] ?? image?.digests[0];
-  return `${bare(id).slice(0, 12)}${name === undefined ? '' : ` (${name})`}`;
+  return `${shortId(id)}${name === undefined ? '' : ` (${name})`}`;
 }
 
-/** What is shorter is in every name. */
-const leastGuessed = 3;
+/** Shorter texts occur in every name. */
+const minGuessed = 3;
 
-/** Most often it is the tag that is missing or wrong. */
+/** Most often, the tag is missing or wrong. */
 function hint(text: string, parts: readonly NodePart[]): string {
   const tags = [...new Set(parts.flatMap(({ images = [] }) => images.flatMap((image) => image.tags)))];
-  const asked = parseImageReference(text);
+  const wanted = parseImageReference(text);
   const siblings = tags.filter((tag) => {
     const reference = parseImageReference(tag);
-    return asked !== undefined && reference !== undefined && repositoryOf(reference) === repositoryOf(asked);
+    return (
+      wanted !== undefined && reference !== undefined && repositoryOf(reference) === repositoryOf(wanted)
+    );
   });
   const alike =
-    siblings.length > 0 ? siblings : tags.filter((tag) => text.length >= leastGuessed && tag.includes(text));
+    siblings.length > 0 ? siblings : tags.filter((tag) => text.length >= minGuessed && tag.includes(text));
   const guess = alike.length > 0 ? alike.slice(0, 3).join(' or ') : nearest(text, tags);
   return guess === undefined ? '' : `; did you mean ${guess}?`;
 }

@@ -1,20 +1,19 @@
 import { formatDuration } from '../../runtime/text/duration.ts';
-import type { Explanation, ExplanationDocument } from './explain.ts';
-import type { Holder } from './holders.ts';
-import { wrapped } from '../cli/table.ts';
+import { shortId, wrapped } from '../cli/table.ts';
+import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
 
 const width = 80;
-const labelWidth = 11;
+const labelWidth = 14;
 const indent = 2;
 
-/** The answer for a person: for each decision a line with the verdict, then why, by whose word, when, and what would change it. */
+/** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
 export function whyTable(document: ExplanationDocument): string {
   const { explanations, notes, generatedAt } = document;
   const nowMs = Date.parse(generatedAt);
   const sections = [
     ...explanations.map((one) => section(one, nowMs)),
     explanations.length === 0
-      ? ['Nothing is decided about it by itself: it goes or stays with what it belongs to.']
+      ? ['There is no decision about it alone: it is kept or removed with the object that it belongs to.']
       : [],
     notes.flatMap((note) => wrapped(`! ${note}`, width, '  ')),
   ];
@@ -33,7 +32,7 @@ function section(one: Explanation, nowMs: number): readonly string[] {
     ...row('When', whenText(one, nowMs)),
     ...row(changeLabel(one), one.change),
     ...row('Held by', holdersText(one.heldBy ?? [])),
-    ...row('Beware', one.caution ?? ''),
+    ...row('Caution', one.caution ?? ''),
   ];
 }
 
@@ -43,25 +42,27 @@ function row(label: string, text: string): readonly string[] {
   return lines.map((line, i) => `${' '.repeat(indent)}${(i === 0 ? label : '').padEnd(labelWidth)}${line}`);
 }
 
-const goes = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
+const isRemoved = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && verdict !== 'Warn';
 
 function changeLabel(one: Explanation): string {
   if (one.verdict === 'Warn') return 'Ends when';
-  return goes(one) ? 'Kept by' : 'Goes when';
+  return isRemoved(one) ? 'Kept by' : 'Removed when';
 }
 
 function verdictOf(one: Explanation): string {
   if (one.verdict === 'Warn') return 'is warned about';
-  if (!goes(one)) return 'stays';
-  return one.mode === 'Enforce' ? 'goes' : 'would go';
+  if (one.verdict === 'Keep') return 'is kept';
+  return `${one.mode === 'Enforce' ? 'will' : 'would'} be ${participles[one.verdict]}`;
 }
+
+const participles = { Delete: 'deleted', Remove: 'removed', Evict: 'evicted' } as const;
 
 function nameOf({ object }: Explanation): string {
   if (object.kind === 'Pod')
     return `Pod ${object.namespace}/${object.name} (${object.node === null ? 'on no node' : `node ${object.node}`})`;
   const { kind, node, id, path, name, pod } = object;
   if (path !== undefined) return `${kindText[kind]} ${path} on ${node}`;
-  const short = (id ?? '').replace(/^sha256:/, '').slice(0, 12);
+  const short = shortId(id ?? '');
   const known = [name, pod === undefined ? undefined : `of pod ${pod}`].filter((text) => text !== undefined);
   return known.length === 0
     ? `${kindText[kind]} ${short} on ${node}`
@@ -79,16 +80,16 @@ const kindText = {
 
 function policyText({ policy, mode }: Explanation): string {
   if (policy === null) return 'none';
-  if (mode === null) return `GCPolicy ${policy} (invalid: it keeps all it may govern)`;
+  if (mode === null) return `GCPolicy ${policy} (invalid: everything it may select is kept)`;
   return mode === 'DryRun'
-    ? `GCPolicy ${policy} (DryRun: nothing is touched)`
+    ? `GCPolicy ${policy} (DryRun: nothing is removed)`
     : `GCPolicy ${policy} (Enforce)`;
 }
 
 function whenText(one: Explanation, nowMs: number): string {
   const { mode, eligibleAt } = one;
   if (one.verdict === 'Warn') return 'Once for this level, by an Event, in mode DryRun as well.';
-  if (goes(one))
+  if (isRemoved(one))
     return mode === 'Enforce'
       ? 'Now, in the next pass.'
       : 'Never in mode DryRun; in mode Enforce now, in the next pass.';
@@ -102,7 +103,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const secondMs = 1000;
 
-/** As exact as a person wants it. */
+/** To the minute, or to the second below an hour. */
 function awayText(ms: number): string {
   if (ms <= 0) return 'now';
   if (ms >= 2 * dayMs) return `in ${Math.round(ms / dayMs)} days`;
@@ -110,11 +111,11 @@ function awayText(ms: number): string {
   return `in ${formatDuration(Math.ceil(ms / step) * step)}`;
 }
 
-/** More than these nobody reads; the other forms have all. */
+/** The other formats list all. */
 const maxHolders = 4;
 
 function holdersText(holders: readonly Holder[]): string {
-  // The sentence above names a single one.
+  // The line "Why" names a single one.
   if (holders.length < 2) return '';
   const shown = holders.slice(0, maxHolders).map(holderText);
   const more = holders.length - shown.length;

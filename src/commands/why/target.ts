@@ -7,30 +7,30 @@ import { findContainer } from './container.ts';
 import { missing, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
-/** Looks for what is asked about in a world that was read whole. */
+/** Finds the object of a question. */
 export function findTarget(question: Question, world: World): Target {
-  if (question.kind === 'pod') return findPod(question, askingAlone(question, world));
+  if (question.kind === 'pod') return findPod(question, withRequestsFor(question, world));
   const { node } = question;
   const parts = node === undefined ? world.parts : world.parts.filter(({ name }) => name === node);
-  if (parts.length === 0) return missing(notLookedInto(node, world.parts));
-  const looked = { ...world, parts, reports: [] };
-  return question.kind === 'image' ? findImage(question, looked) : findContainer(question, looked);
+  if (parts.length === 0) return missing(notRead(node, world.parts));
+  const narrowed = { ...world, parts, reports: [] };
+  return question.kind === 'image' ? findImage(question, narrowed) : findContainer(question, narrowed);
 }
 
-/** Of the reports those alone that ask for the eviction of such a pod. */
-function askingAlone({ name }: Extract<Question, { kind: 'pod' }>, world: World): World {
-  const asks = ({ requests }: NodeReportFacts): boolean => requests.some(({ pod }) => pod.name === name);
-  return { ...world, reports: world.reports.filter(asks) };
+/** Keeps only the reports that request the eviction of a pod with this name. */
+function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, world: World): World {
+  const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
+  return { ...world, reports: world.reports.filter(isRequesting) };
 }
 
-function notLookedInto(node: string | undefined, parts: readonly NodePart[]): string {
+function notRead(node: string | undefined, parts: readonly NodePart[]): string {
   const names = parts.map(({ name }) => name).join(', ');
   if (node === undefined || names === '')
-    return 'no node was looked into: a snapshot has what is on a node when it was taken there, with --cri-socket';
-  return `node ${node} was not looked into, only ${names}`;
+    return 'no node was read: a snapshot contains the objects on a node only if it was taken there, with --cri-socket';
+  return `node ${node} was not read, only ${names}`;
 }
 
-/** What kubectl calls it where nobody says otherwise. */
+/** As in kubectl. */
 const defaultNamespace = 'default';
 
 function findPod(question: Extract<Question, { kind: 'pod' }>, world: World): Target {
@@ -47,7 +47,7 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, world: World): Ta
     kind: 'found',
     object: { kind: 'Pod', namespace, name },
     world,
-    asked: (object) => object.kind === 'Pod' && object.name === name && object.namespace === namespace,
+    only: (object) => object.kind === 'Pod' && object.name === name && object.namespace === namespace,
   };
 }
 

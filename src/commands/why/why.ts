@@ -2,7 +2,7 @@ import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
 import type { PlanInputs } from '../plan/command.ts';
-import { Progress } from '../plan/progress.ts';
+import { Progress } from '../cli/progress.ts';
 import { worldOf } from '../plan/plan.ts';
 import { planWorld } from '../plan/world.ts';
 import type { System } from '../cli/system.ts';
@@ -12,7 +12,7 @@ import { collectedText, currentNamespace } from './live.ts';
 import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
-/** Explains one object; resolves with the exit code. Nothing is printed before all of it is known. */
+/** Explains one object; resolves with the exit code. Prints nothing before the whole answer is known. */
 export async function runWhy(config: WhyConfig, system: System): Promise<number> {
   const { plan } = config;
   const question = await complete(config, system);
@@ -30,14 +30,16 @@ async function explained(
   progress: Progress,
 ): Promise<ExplanationDocument> {
   const target = findTarget(question, await worldOf(plan, progress));
-  if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
-  if (target.kind === 'missing') throw new Error((await collected(question, plan)) ?? target.message);
+  if (target.kind !== 'found') {
+    if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
+    throw new Error((await collectedNote(question, plan)) ?? target.message);
+  }
   progress.phase('planning');
   const { now = clock.now(), assumeElapsed } = plan;
-  return explain(planWorld(target.world, { now, kept: false, assumeElapsed, asked: target.asked }), target);
+  return explain(planWorld(target.world, { now, kept: false, assumeElapsed, only: target.only }), target);
 }
 
-/** The question with all that can be said before anything is read; rejects one that has no answer from here. */
+/** Adds the namespace to a question about a pod; rejects a question that cannot be answered on this machine. */
 async function complete({ question, plan }: WhyConfig, system: System): Promise<Question> {
   if (plan.snapshot !== undefined) return question;
   if (question.kind === 'pod')
@@ -48,11 +50,14 @@ async function complete({ question, plan }: WhyConfig, system: System): Promise<
   return question;
 }
 
-/** What the cluster still tells of a pod that is not there. */
-const collected = async (question: Question, { snapshot, kube }: PlanInputs): Promise<string | undefined> =>
+/** What the Events of a cluster report about a pod that is gone. */
+const collectedNote = async (
+  question: Question,
+  { snapshot, kube }: PlanInputs,
+): Promise<string | undefined> =>
   snapshot === undefined && question.kind === 'pod' ? collectedText(question, kube) : undefined;
 
 function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program }: System): string {
   const command = `${program} why ${kind} ${text} --node-name=NODE --cri-socket=/run/containerd/containerd.sock`;
-  return `${kind}s are seen on their node only: run there ${command}, or give a snapshot taken there with --snapshot`;
+  return `${kind}s are known only on their node: run ${command} there, or pass a snapshot taken there with --snapshot`;
 }

@@ -69,7 +69,7 @@ describe('values', () => {
       argv: ['--file', '-v=4', '--place', '--x=y'],
       expected: { file: '-v=4', place: '--x=y' },
     },
-    { name: 'an empty text is none', argv: ['--file=a', '--file='], expected: { file: undefined } },
+    { name: 'an empty text counts as none', argv: ['--file=a', '--file='], expected: { file: undefined } },
     { name: 'a repeated option', argv: ['--policy=a', '--policy', 'b'], expected: { policy: ['a', 'b'] } },
   ])('$name', ({ argv, expected }) => {
     expect(parsed(command(), argv).opts()).toEqual({ ...defaults, ...expected });
@@ -91,7 +91,7 @@ describe('values', () => {
       expected: { kubeApiQps: 6, policy: ['b'] },
     },
     {
-      name: 'an invalid variable that is not needed',
+      name: 'an invalid variable that the command line overrides',
       env: { DUSTPAN_KUBE_API_QPS: 'x' },
       argv: ['--kube-api-qps=6'],
       expected: { kubeApiQps: 6 },
@@ -130,7 +130,7 @@ describe('problems', () => {
     expect(problemOf(command(), argv)).toContain(expected);
   });
 
-  test('of a variable names the variable', () => {
+  test('an invalid variable is named', () => {
     expect(problemOf(command(), [], { DUSTPAN_PERIOD: 'x' })).toContain(
       "value 'x' from env 'DUSTPAN_PERIOD' is invalid",
     );
@@ -139,7 +139,7 @@ describe('problems', () => {
 
 test.each([
   { name: 'arguments', argv: ['a', '--burst=1', 'b'], expected: ['a', 'b'] },
-  { name: 'a switch takes no next word', argv: ['--watch', 'a', '-w', 'b'], expected: ['a', 'b'] },
+  { name: 'the word after a switch is an argument', argv: ['--watch', 'a', '-w', 'b'], expected: ['a', 'b'] },
   { name: 'after -- nothing is an option', argv: ['--', '--watch', '-v=4'], expected: ['--watch', '-v=4'] },
   { name: 'a dash alone is an argument', argv: ['-'], expected: ['-'] },
 ])('$name', ({ argv, expected }) => {

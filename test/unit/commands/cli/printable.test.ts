@@ -5,15 +5,14 @@ import { withCluster } from '../../../../src/commands/cli/config.ts';
 import { problemLine, UsageError } from '../../../../src/commands/cli/exit.ts';
 import { LenientCommand } from '../../../../src/commands/cli/option.ts';
 import { formatted } from '../../../../src/commands/cli/output.ts';
-import { paragraph } from '../../../../src/commands/cli/table.ts';
+import { columns, fitted, paragraph, wrapped } from '../../../../src/commands/cli/table.ts';
+import { yamlText } from '../../../../src/commands/cli/yaml-text.ts';
 import type { PlanDocument } from '../../../../src/commands/plan/document.ts';
-import { planJson } from '../../../../src/commands/plan/json.ts';
-import { Progress } from '../../../../src/commands/plan/progress.ts';
+import { Progress } from '../../../../src/commands/cli/progress.ts';
 import { planTable } from '../../../../src/commands/plan/table.ts';
-import { planYaml } from '../../../../src/commands/plan/yaml.ts';
+import { planJson, planYaml } from '../../../../src/commands/plan/text.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView } from '../../../../src/commands/status/view.ts';
-import { columns, fitted, wrapped } from '../../../../src/commands/cli/table.ts';
 import { whyTable } from '../../../../src/commands/why/table.ts';
 import { ran } from '../../../fakes/command-line.ts';
 import { hostile, hostileText, raw } from '../../../hostile.ts';
@@ -21,7 +20,7 @@ import { property } from '../../../property.ts';
 import { decision } from '../plan/builders.ts';
 import { condition, now, policy, report } from '../status/fixtures.ts';
 
-/** Line feeds between lines are ours, and so are these two colours. */
+/** The text without the line feeds and colours that the commands add. */
 const values = (text: string): string => text.replaceAll(/\n|\u001b\[(31|39)m/g, '');
 
 const plan = (text: string): PlanDocument => ({
@@ -89,14 +88,14 @@ const status = (text: string) =>
     now,
   );
 
-/** Everything that a text from outside can come into. */
+/** Every output that can contain a text from outside. */
 const texts: readonly { readonly name: string; readonly shown: (text: string) => string }[] = [
   {
     name: 'plan',
     shown: (text) => planTable(plan(text), { colours: true, kept: true, assumeElapsed: false }),
   },
   { name: 'plan -o json', shown: (text) => [...planJson(plan(text))].join('') },
-  { name: 'plan -o yaml', shown: (text) => [...planYaml(plan(text))].join('') },
+  { name: 'plan -o yaml', shown: (text) => [...planYaml(plan(text), yamlText)].join('') },
   { name: 'why', shown: (text) => whyTable(explanation(text)) },
   {
     name: 'status',
@@ -108,7 +107,7 @@ const texts: readonly { readonly name: string; readonly shown: (text: string) =>
 ];
 
 describe.each(texts)('$name', ({ shown }) => {
-  test('has the start of a screen eraser, of a forged line and of a turned name as text', () => {
+  test('shows escape sequences, forged lines and turned names as text', () => {
     expect(values(shown(hostile))).not.toMatch(raw);
     expect(shown(hostile)).toMatch(/\\(u00|x)9b/i);
   });
@@ -124,12 +123,12 @@ describe.each(texts)('$name', ({ shown }) => {
 });
 
 describe('data', () => {
-  test('YAML and JSON have every value as it is', property, () => {
+  test('YAML and JSON have every value unchanged', property, () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const document: unknown = JSON.parse(JSON.stringify(plan(text)));
         expect(JSON.parse([...planJson(plan(text))].join(''))).toEqual(document);
-        expect(load([...planYaml(plan(text))].join(''))).toEqual(document);
+        expect(load([...planYaml(plan(text), yamlText)].join(''))).toEqual(document);
       }),
       { numRuns: 50 },
     );
@@ -140,13 +139,13 @@ describe('data', () => {
     { name: 'an escaped NUL before an override', text: '\\0\u202e' },
     { name: 'several lines', text: 'a\n\u202eb\n' },
     { name: 'a quote', text: 'it\'s \u2066 "so"' },
-  ])('$name survives YAML', async ({ text }) => {
+  ])('$name is unchanged in YAML', async ({ text }) => {
     const written = await formatted('yaml', { [text]: [text] }, () => '');
     expect(load(written)).toEqual({ [text]: [text] });
     expect(values(written)).not.toMatch(raw);
   });
 
-  test.each(['json', 'yaml'] as const)('%s of what is printable is as ever', async (format) => {
+  test.each(['json', 'yaml'] as const)('%s of a printable value has the usual form', async (format) => {
     const value = { a: 'b', list: ['it is: so'], nested: { text: 'two\nlines' } };
     const expected = {
       json: `${JSON.stringify(value, undefined, 2)}\n`,
@@ -156,7 +155,7 @@ describe('data', () => {
   });
 });
 
-describe('widths are those of what is shown', () => {
+describe('widths are measured after escaping', () => {
   test('of a column', () => {
     const layout = [
       { title: 'NAME', text: (name: string) => name, max: 20 },
@@ -184,39 +183,39 @@ describe('widths are those of what is shown', () => {
   });
 });
 
-test('what goes on is told without what would move the cursor elsewhere', () => {
-  const said: string[] = [];
+test('progress shows control characters as text', () => {
+  const written: string[] = [];
   let nowMs = 0;
-  const progress = new Progress((text) => said.push(text), { monotonicMs: () => nowMs });
+  const progress = new Progress((text) => written.push(text), { monotonicMs: () => nowMs });
   nowMs = 2000;
   progress.phase(`reading ${hostile}`);
-  expect(said.join('').replace('\r\u001b[K', '')).not.toMatch(raw);
+  expect(written.join('').replace('\r\u001b[K', '')).not.toMatch(raw);
 });
 
 describe('standard error', () => {
   const failing = (err: Error) => withCluster(new LenientCommand('fail')).action(() => Promise.reject(err));
-  const said = async (err: Error, ...argv: string[]): Promise<string> =>
+  const stderrOf = async (err: Error, ...argv: string[]): Promise<string> =>
     (await ran(['fail', ...argv], { commands: [failing(err)] })).err;
 
   test.each([
     { name: 'a failure', err: new Error(hostile, { cause: new Error(hostile) }), lines: 1 },
     { name: 'bad usage', err: new UsageError([hostile, hostile]), lines: 2 },
   ])('$name is one line each', async ({ err, lines }) => {
-    const text = await said(err);
+    const text = await stderrOf(err);
     expect(text.trimEnd().split('\n')).toHaveLength(lines);
     expect(text.replaceAll('\n', '')).not.toMatch(raw);
   });
 
-  test('an option that is unknown is shown', async () => {
-    const text = await said(new Error('no'), `--${hostile}`);
+  test('an unknown option is shown as text', async () => {
+    const text = await stderrOf(new Error('no'), `--${hostile}`);
     expect(text).toMatch(/^dustpan: fail: unknown option [^\n]*\\u009b[^\n]*\n$/);
     expect(text.trimEnd()).not.toMatch(raw);
   });
 
-  test('a stack keeps its lines, and the message is one of them', async () => {
-    const [first = '', second = '', third = '', ...rest] = (await said(new Error(hostile), '--v=5')).split(
-      '\n',
-    );
+  test('a stack keeps its lines, and its message is one line', async () => {
+    const [first = '', second = '', third = '', ...rest] = (
+      await stderrOf(new Error(hostile), '--v=5')
+    ).split('\n');
     expect(first).toMatch(/^dustpan: /);
     expect(second).toMatch(/^Error: a\\u001b\[2Jb\\nERROR forged/);
     expect(third).toMatch(/^ +at /);

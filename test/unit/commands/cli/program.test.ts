@@ -9,18 +9,18 @@ import { FakeSystem } from '../../../fakes/system.ts';
 const all = commandsOf(new FakeSystem());
 const names = all.map((command) => command.name());
 
-/** Some commands; what they do is kept in `done`. */
+/** Some commands, which record their actions in `done`. */
 function someCommands(done: string[]) {
   return [
     new LenientCommand('echo')
-      .summary('says something')
-      .description('Says something.\n\nExamples:\n  dustpan echo --text=x')
-      .option('--text <TEXT>', 'What to say.', text())
-      .action(({ text: said = 'hello' }) => void done.push(said)),
+      .summary('prints a text')
+      .description('Prints a text.\n\nExamples:\n  dustpan echo --text=x')
+      .option('--text <TEXT>', 'The text.', text())
+      .action(({ text: given = 'hello' }) => void done.push(given)),
     withCluster(new LenientCommand('fail')).action(() =>
       Promise.reject(new Error('listing pods', { cause: new Error('connect\n  refused') })),
     ),
-    new LenientCommand('ask')
+    new LenientCommand('show')
       .addArgument(new Argument('<KIND>').choices(['pod', 'image']))
       .argument('<NAME>')
       .action((kind, name) => void done.push(`${kind} ${name}`)),
@@ -38,7 +38,7 @@ async function ran(
 describe('a command', () => {
   test.each([
     { name: 'runs', argv: ['echo', '--text=x'], done: 'x' },
-    { name: 'has its arguments', argv: ['ask', 'pod', 'a'], done: 'pod a' },
+    { name: 'receives its arguments', argv: ['show', 'pod', 'a'], done: 'pod a' },
   ])('$name', async ({ argv, done }) => {
     expect(await ran(argv)).toEqual({ done: [done], code: 0, out: '', err: '' });
   });
@@ -50,33 +50,37 @@ describe('a command', () => {
       err: "dustpan: echo: unknown option '--test' (Did you mean --text?)\n",
     },
     {
-      name: 'a near one',
+      name: 'an option that resembles one',
       argv: ['echo', '--tex'],
       err: "dustpan: echo: unknown option '--tex' (Did you mean --text?)\n",
     },
     { name: 'too many arguments', argv: ['echo', 'x'], err: /^dustpan: echo: too many arguments/ },
     {
       name: 'a missing argument',
-      argv: ['ask', 'pod'],
-      err: "dustpan: ask: missing required argument 'NAME'\n",
+      argv: ['show', 'pod'],
+      err: "dustpan: show: missing required argument 'NAME'\n",
     },
     {
       name: 'a wrong argument',
-      argv: ['ask', 'pods', 'a'],
-      err: /^dustpan: ask: .*'pods' is invalid.*Allowed choices are pod, image\.\n/,
+      argv: ['show', 'pods', 'a'],
+      err: /^dustpan: show: .*'pods' is invalid.*Allowed choices are pod, image\.\n/,
     },
     { name: 'an unknown command', argv: ['nothing'], err: "dustpan: unknown command 'nothing'\n" },
-    { name: 'a near one', argv: ['ehco'], err: "dustpan: unknown command 'ehco' (Did you mean echo?)\n" },
+    {
+      name: 'a command that resembles one',
+      argv: ['ehco'],
+      err: "dustpan: unknown command 'ehco' (Did you mean echo?)\n",
+    },
     {
       name: 'an option before the command',
       argv: ['--text=x', 'echo'],
       err: "dustpan: unknown option '--text=x'\n",
     },
   ])('bad usage is one line and exit code 2: $name, $argv', async ({ argv, err }) => {
-    const said = await ran(argv);
-    expect(said).toMatchObject({ done: [], code: 2, out: '' });
-    expect(said.err).toMatch(err);
-    expect(said.err.split('\n')).toHaveLength(2);
+    const result = await ran(argv);
+    expect(result).toMatchObject({ done: [], code: 2, out: '' });
+    expect(result.err).toMatch(err);
+    expect(result.err.split('\n')).toHaveLength(2);
   });
 
   test('a failure is one line with its causes, and exit code 1', async () => {
@@ -87,11 +91,14 @@ describe('a command', () => {
     });
   });
 
-  test.each([[[]], [['help', 'nothing']]])('without a command the help is bad usage: %j', async (argv) => {
-    const { code, out, err } = await ran(argv);
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain('Usage: dustpan');
-  });
+  test.each([[[]], [['help', 'nothing']]])(
+    '%j is bad usage and prints the help to standard error',
+    async (argv) => {
+      const { code, out, err } = await ran(argv);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toContain('Usage: dustpan');
+    },
+  );
 });
 
 test.each([
@@ -111,7 +118,7 @@ describe('an empty variable counts as unset', () => {
     vi.unstubAllEnvs();
   });
 
-  test('of ours, and only of ours', () => {
+  test('if its name begins with DUSTPAN_', () => {
     for (const name of ['DUSTPAN_POD_GC_PERIOD', 'OTHER']) vi.stubEnv(name, '');
     const { env } = currentSystem('dustpan');
     expect([env['DUSTPAN_POD_GC_PERIOD'], env['OTHER']]).toEqual([undefined, '']);
@@ -127,33 +134,30 @@ describe('help', () => {
   });
 
   test.each([[['echo', '--help']], [['echo', '--bad', '-h']], [['help', 'echo']]])(
-    '%j explains',
+    '%j prints the help of a command',
     async (argv) => {
       const { code, out } = await ran(argv);
       expect(code).toBe(0);
-      expect(out).toContain('--text=TEXT\n        What to say. (env: DUSTPAN_TEXT)');
+      expect(out).toContain('--text=TEXT\n        The text. (env: DUSTPAN_TEXT)');
     },
   );
 
   const pages = ['dustpan', 'kubectl dustpan'].flatMap((program) =>
     [[], ...names].map((name) => ({ program, argv: [name, '--help'].flat() })),
   );
-  test.each(pages)(
-    '$program $argv fits 80 columns and has the name of the program',
-    async ({ program, argv }) => {
-      const { out } = await ranHere(argv, { program });
-      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-      expect(out).toContain(`Usage: ${program} `);
-      const calls =
-        out.match(
-          new RegExp(`(?<=^  (?:source <\\()?)(?:kubectl )?dustpan (?=(?:${names.join('|')})\\b)`, 'gm'),
-        ) ?? [];
-      expect(new Set(calls).size).toBe(argv.length === 1 ? 0 : 1);
-      expect(calls.filter((call) => call !== `${program} `)).toEqual([]);
-    },
-  );
+  test.each(pages)('$program $argv fits 80 columns and names the program', async ({ program, argv }) => {
+    const { out } = await ranHere(argv, { program });
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(out).toContain(`Usage: ${program} `);
+    const calls =
+      out.match(
+        new RegExp(`(?<=^  (?:source <\\()?)(?:kubectl )?dustpan (?=(?:${names.join('|')})\\b)`, 'gm'),
+      ) ?? [];
+    expect(new Set(calls).size).toBe(argv.length === 1 ? 0 : 1);
+    expect(calls.filter((call) => call !== `${program} `)).toEqual([]);
+  });
 
-  test('every option of a command is in it, with its variable', async () => {
+  test('lists every option of a command with its variable', async () => {
     for (const command of all) {
       const out = (await ranHere([command.name(), '--help'])).out.replaceAll(/\s+/g, ' ');
       for (const { long = '', envVar = '' } of command.options) {
@@ -171,7 +175,7 @@ describe('version', () => {
     expect(out).toMatch(/^dustpan test \(revision test, node v[\d.]+, \w+\/\w+\)\n$/);
   });
 
-  test('for a machine', async () => {
+  test('is also JSON and YAML', async () => {
     const { out } = await ranHere(['version', '-o=json']);
     expect(JSON.parse(out)).toMatchObject({
       version: 'test',

@@ -14,7 +14,7 @@ const layout: readonly Column<Row>[] = [
 const lines = (rows: readonly Row[], width = 80) =>
   columns(layout, rows, width).map((line) => line.trimEnd());
 
-test('numbers stand at the right, and a column without content is left out', () => {
+test('numbers are right-aligned, and a column without content is left out', () => {
   expect(
     lines([
       { count: 1, name: 'a', note: '' },
@@ -23,20 +23,20 @@ test('numbers stand at the right, and a column without content is left out', () 
   ).toEqual([' N  NAME', ' 1  a', '10  b']);
 });
 
-test('what is too wide gives way in its middle', () => {
+test('a cell that is too wide is cut in its middle', () => {
   const [, line = ''] = lines([{ count: 1, name: 'x'.repeat(30) + 'end', note: 'why' }], 30);
   expect(line).toHaveLength(30);
   expect(line).toMatch(/…x+end$/);
 });
 
-test('what would move the cursor does not get through', () => {
+test('shows control characters as text', () => {
   expect(lines([{ count: 1, name: 'a\u001b[2Jb\nc', note: 'n' }])[1]).toBe(
     String.raw`1  n     a\u001b[2Jb\nc`,
   );
 });
 
 test.each([
-  { name: 'what fits is left alone', text: 'abcdef', size: 6, expected: 'abcdef' },
+  { name: 'a text that fits is unchanged', text: 'abcdef', size: 6, expected: 'abcdef' },
   { name: 'one word is cut in its middle', text: 'abcdefg', size: 5, expected: 'ab…fg' },
   {
     name: 'an image keeps its name, its tag and its id',
@@ -45,13 +45,13 @@ test.each([
     expected: 'docker.io/…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
   },
   {
-    name: 'with less room the registry goes, then',
+    name: 'with less room, also most of the registry',
     text: 'docker.io/library/nginx:1.25.3-alpine 0a1b2c3d4e5f',
     size: 40,
     expected: 'docker…/nginx:1.25.3-alpine 0a1b2c3d4e5f',
   },
   {
-    name: 'no tag is cut',
+    name: 'a tag is not cut',
     text: 'registry.example.com/platform/checkout-service:2024.11.07-rc.3 0a1b2c3d4e5f',
     size: 44,
     expected: 'registry.…:2024.11.07-rc.3 0a1b2c3d4e5f',
@@ -63,7 +63,7 @@ test.each([
     expected: 'quay.io/a@sha256:012…def0123456789abcdef',
   },
   {
-    name: 'a pod keeps its namespace and what is random of its name',
+    name: 'a pod keeps its namespace and the random part of its name',
     text: 'ci/build-and-test-the-whole-monorepo-28371920-x7k2p',
     size: 40,
     expected: 'ci/…-the-whole-monorepo-28371920-x7k2p',
@@ -80,12 +80,12 @@ test.each([
     size: 30,
     expected: '/…/web_api_0f9c2f9e/app/0.log',
   },
-])('a text in so many characters: $name', ({ text, size, expected }) => {
+])('fits a text: $name', ({ text, size, expected }) => {
   expect(fitted(text, size)).toBe(expected);
   expect(fitted(text, size).length).toBeLessThanOrEqual(size);
 });
 
-test('whatever the text and the size are, it fits and keeps its end or its start', () => {
+test('any text fits any size, and keeps its start and its end', () => {
   const texts = [
     '',
     'a',
@@ -105,7 +105,7 @@ test('whatever the text and the size are, it fits and keeps its end or its start
     }
 });
 
-test('a sentence is broken between words, and a long word stays whole', () => {
+test('a sentence is broken between words, a long word is not broken', () => {
   expect(wrapped('aaa bbb ccc', 7, '  ')).toEqual(['aaa bbb', '  ccc']);
   expect(wrapped('aaaaaaaaaa b', 5, '')).toEqual(['aaaaaaaaaa', 'b']);
 });

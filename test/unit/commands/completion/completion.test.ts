@@ -24,7 +24,7 @@ const table = new Command()
       .argument('<NAME>'),
   );
 
-/** The words that fit, and what names the shell adds. */
+/** The offered words, and the names that the shell adds. */
 function completed(...words: readonly string[]) {
   const { candidates, names } = completionOf(table, words);
   return { words: candidates.map(({ word }) => word), names };
@@ -35,33 +35,37 @@ const allFlags = ['--policy', '--snapshot', '--now', '--kept', '--output', '--he
 
 describe('words', () => {
   test.each([
-    { name: 'no word yet', line: [''], expected: ['plan', 'pack', 'why', 'help'] },
+    { name: 'no word', line: [''], expected: ['plan', 'pack', 'why', 'help'] },
     { name: 'the start of a command', line: ['p'], expected: ['plan', 'pack'] },
     { name: 'a flag instead of a command', line: ['-'], expected: ['--help', '--version'] },
     { name: 'help of a command', line: ['help', 'w'], expected: ['why'] },
     { name: 'flags', line: ['plan', '-'], expected: allFlags },
     { name: 'the start of a flag', line: ['plan', '--no'], expected: ['--now'] },
     {
-      name: 'a flag that is there',
+      name: 'a flag that is given',
       line: ['plan', '--kept', '--k'],
       expected: [],
     },
     {
-      name: 'a flag that is there in its short form',
+      name: 'a flag that is given in its short form',
       line: ['plan', '-o', 'json', '--out'],
       expected: [],
     },
     {
-      name: 'a flag that may come again',
+      name: 'a flag that can be repeated',
       line: ['plan', '--policy=a', '--po'],
       expected: ['--policy'],
     },
     { name: 'the value of a flag', line: ['plan', '--output', ''], expected: ['table', 'json', 'yaml'] },
     { name: 'the value of a short flag', line: ['plan', '-o', 'j'], expected: ['json'] },
-    { name: 'the value behind =, alone', line: ['plan', '--output=y'], expected: ['yaml'] },
-    { name: 'the value behind a short flag and =', line: ['plan', '-o=t'], expected: ['table'] },
+    { name: 'the value after =', line: ['plan', '--output=y'], expected: ['yaml'] },
+    { name: 'the value after a short flag and =', line: ['plan', '-o=t'], expected: ['table'] },
     { name: 'the value of a switch', line: ['plan', '--kept='], expected: ['true', 'false'] },
-    { name: 'what a switch is no value for', line: ['why', '--kept', ''], expected: ['pod', 'image'] },
+    {
+      name: 'an operand after a switch, which takes no next word',
+      line: ['why', '--kept', ''],
+      expected: ['pod', 'image'],
+    },
     { name: 'an operand', line: ['why', ''], expected: ['pod', 'image'] },
     {
       name: 'an operand after flags and values',
@@ -76,7 +80,7 @@ describe('words', () => {
 
   test.each([
     { name: 'a file', line: ['plan', '--policy', ''], names: 'files' },
-    { name: 'a file behind =', line: ['plan', '--policy=po'], names: 'files' },
+    { name: 'a file after =', line: ['plan', '--policy=po'], names: 'files' },
     { name: 'a directory', line: ['plan', '--snapshot', 's'], names: 'directories' },
     { name: 'a directory as operand', line: ['pack', ''], names: 'directories' },
   ])('$name', ({ line, names }) => {
@@ -84,22 +88,22 @@ describe('words', () => {
   });
 
   test.each([
-    { name: 'a command nobody knows', line: ['prune', ''] },
-    { name: 'a flag nobody knows', line: ['plan', '--nothing='] },
+    { name: 'an unknown command', line: ['prune', ''] },
+    { name: 'an unknown flag', line: ['plan', '--nothing='] },
     { name: 'a free text', line: ['plan', '--now', ''] },
-    { name: 'a name', line: ['why', 'pod', ''] },
+    { name: 'the name of an object', line: ['why', 'pod', ''] },
     { name: 'one operand too many', line: ['pack', 'a', ''] },
     { name: 'a flag after --', line: ['pack', '--', 'a', '--'] },
     { name: 'help of two commands', line: ['help', 'why', ''] },
-  ])('nothing fits: $name', ({ line }) => {
+  ])('offers nothing: $name', ({ line }) => {
     expect(completed(...line)).toEqual(isNothing);
   });
 });
 
-describe('the answer to a shell', () => {
+describe('the output for a shell', () => {
   test.each([
     {
-      name: 'with what they are',
+      name: 'candidates with their descriptions',
       line: ['plan', '--k'],
       expected: '--kept\tWhat it does\n:4\n',
     },
@@ -111,14 +115,14 @@ describe('the answer to a shell', () => {
   });
 });
 
-describe('the commands there are', () => {
-  const said = async (...words: readonly string[]): Promise<string> =>
+describe('the real commands', () => {
+  const completedBy = async (...words: readonly string[]): Promise<string> =>
     (await ran(['__complete', ...words])).out;
 
   const commands = commandsOf(new FakeSystem()).map((one) => ({ name: one.name(), options: one.options }));
   test.each(commands)('$name is completed, and each of its flags', async ({ name, options }) => {
-    expect(await said(name.slice(0, -1))).toMatch(new RegExp(`^${name}\t`, 'm'));
-    const out = await said(name, '--');
+    expect(await completedBy(name.slice(0, -1))).toMatch(new RegExp(`^${name}\t`, 'm'));
+    const out = await completedBy(name, '--');
     for (const { long = '' } of options) expect(out).toMatch(new RegExp(`^${long}\t.+$`, 'm'));
   });
 
@@ -129,6 +133,6 @@ describe('the commands there are', () => {
     { line: ['agent', '--cri-socket='], expected: ':0\n' },
     { line: ['completion', ''], expected: 'bash\nzsh\nfish\n:4\n' },
   ])('$line', async ({ line, expected }) => {
-    expect(await said(...line)).toBe(expected);
+    expect(await completedBy(...line)).toBe(expected);
   });
 });

@@ -6,14 +6,14 @@ import { asks, evictPolicy, mebibyte, running } from '../controllers/eviction.wo
 import { report } from '../controllers/policystatus.world.ts';
 import { decided, type Fixture as Scene } from '../reasons/reasons.fixture.ts';
 
-const asking = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
+const reportOf = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
   report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });
 
 const scene = (over: Partial<Scene> = {}): Scene => ({
   policies: [evictPolicy()],
   nodes: [node('node-1')],
   pods: ['a', 'b'].map((name) => pod(name, { ...running, nodeName: 'node-1' })),
-  reports: [asking('node-1', asks('a'), asks('b', { observedBytes: 200 * mebibyte }))],
+  reports: [reportOf('node-1', asks('a'), asks('b', { observedBytes: 200 * mebibyte }))],
   ...over,
 });
 
@@ -22,7 +22,7 @@ const lines = (of: Scene): string[] =>
     ({ verdict, reason, order, object }) => `${order ?? '-'} ${String(object.name)} ${verdict} ${reason}`,
   );
 
-test('what agents of other nodes ask for is decided as the controller would, the most excessive first', () => {
+test('evictions that agents of other nodes request are decided as by the controller, the most excessive first', () => {
   expect(lines(scene())).toEqual(['1 b Evict emptydirfs.limit', '2 a Evict emptydirfs.limit']);
   expect(decided(scene(), 'localstorage')[1]).toMatchObject({
     ...{ policy: 'default', mode: 'Enforce', field: 'nodes.localStorageEviction.evictAtPercent=100' },
@@ -32,13 +32,13 @@ test('what agents of other nodes ask for is decided as the controller would, the
   });
 });
 
-test('what the controller would refuse stays, with its reason', () => {
+test('keeps a pod whose eviction the controller would refuse, with its reason', () => {
   const stale = asks('a', { observedAtMs: now.getTime() - 7 * 60_000 });
-  const refused = scene({ reports: [asking('node-1', stale)] });
+  const refused = scene({ reports: [reportOf('node-1', stale)] });
   expect(lines(refused)).toEqual(['- a Keep RequestStale']);
   expect(decided(refused, 'localstorage')[0]?.detail).toMatch(/too old, or from the future\.$/);
 });
 
-test('nothing is said where nobody asks', () => {
-  expect(lines(scene({ reports: [asking('node-1')] }))).toEqual([]);
+test('a report without requests leads to no decision', () => {
+  expect(lines(scene({ reports: [reportOf('node-1')] }))).toEqual([]);
 });

@@ -1,31 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import type { Decision, PlanDocument, Totals } from '../../../../src/commands/plan/document.ts';
 import { planTable, type PlanTableOptions } from '../../../../src/commands/plan/table.ts';
+import { decision, plan } from './builders.ts';
 
-const pod = (name: string, over: Partial<Decision> = {}): Decision => ({
-  ...{ unit: 'podgc', verdict: 'Delete', reason: 'Expired', policy: 'default', mode: 'Enforce', order: 1 },
-  object: { kind: 'Pod', namespace: 'web', name, uid: name, node: null },
-  ...{ eligibleAt: null, bytes: null, detail: 'It has finished.', field: null },
-  ...over,
-});
+const pod = (name: string, over: Partial<Decision> = {}): Decision =>
+  decision({
+    ...{ unit: 'podgc', verdict: 'Delete', reason: 'Expired', policy: 'default', mode: 'Enforce', order: 1 },
+    object: { kind: 'Pod', namespace: 'web', name, uid: name, node: null },
+    ...over,
+  });
 const waiting = (name: string, reason: Decision['reason']): Decision =>
   pod(name, { verdict: 'Keep', reason, order: null, eligibleAt: '2026-01-15T13:00:00Z' });
 const totals = (over: Partial<Totals> = {}): Totals => ({
   ...{ unit: 'podgc', node: null, planned: 0, kept: 0, waiting: 0, reasons: {} },
   ...over,
 });
-const plan = (over: Partial<PlanDocument> = {}): PlanDocument => ({
-  ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Plan', generatedAt: '2026-01-15T12:00:00Z' },
-  ...{ decisions: [], summary: [], totals: [], policies: [], notes: [] },
-  ...over,
-});
-const options: PlanTableOptions = { colours: false, kept: false, assumeElapsed: false };
 const lines = (document: PlanDocument, over: Partial<PlanTableOptions> = {}): readonly string[] =>
-  planTable(document, { ...options, ...over }).split('\n');
+  planTable(document, { colours: false, kept: false, assumeElapsed: false, ...over }).split('\n');
 const enforced = { name: 'default', mode: 'Enforce', planned: 1 } as const;
 const dry = { name: 'trial', mode: 'DryRun', planned: 1 } as const;
 
-test('looks like this', () => {
+test('has this layout', () => {
   const document = plan({
     decisions: [pod('done'), waiting('fresh', 'TooYoung')],
     totals: [totals({ planned: 1, kept: 1, waiting: 1, reasons: { Expired: 1, TooYoung: 1 } })],
@@ -37,57 +32,58 @@ test('looks like this', () => {
     '',
     '! Nodes are not known.',
     '',
-    'GCPolicy default is in Enforce: what goes by it (1) will really be removed.',
+    'GCPolicy default is in mode Enforce: 1 removal will be carried out.',
     '',
-    'UNIT   NODE      GO  STAY  WAIT',
-    'podgc  -          1     1     1',
+    'UNIT   NODE      REMOVE  KEEP  WAITING',
+    'podgc  -              1     1        1',
     '',
-    'Of those that stay 1 only waits for time (WAIT): UNTIL tells when it is over.',
+    '1 of the kept objects only waits for time (WAITING): UNTIL shows when they are',
+    '  due.',
     '',
-    'podgc: 1 goes (Expired 1):',
+    'podgc: 1 to remove (Expired 1):',
     '#  VERDICT  REASON   OBJECT',
     '1  Delete   Expired  web/done',
     '',
-    'podgc: 1 stays (TooYoung 1):',
+    'podgc: 1 kept (TooYoung 1):',
     'REASON    UNTIL                 OBJECT',
     'TooYoung  2026-01-15T13:00:00Z  web/fresh',
     '',
   ]);
 });
 
-describe('what will really happen', () => {
+describe('the effect of each policy', () => {
   test.each([
     {
-      name: 'one dry run',
+      name: 'one in mode DryRun',
       policies: [dry],
-      told: ['GCPolicy trial is in DryRun: nothing will be touched.'],
+      sentences: ['GCPolicy trial is in mode DryRun: nothing will be removed.'],
     },
     {
-      name: 'several dry runs',
+      name: 'several in mode DryRun',
       policies: [dry, { ...dry, name: 'second' }],
-      told: ['GCPolicies trial, second are in DryRun: nothing will be touched.'],
+      sentences: ['GCPolicies trial, second are in mode DryRun: nothing will be removed.'],
     },
     {
-      name: 'mixed: each with its own count',
+      name: 'different modes: each with its own count',
       policies: [
         { ...enforced, planned: 12 },
         { ...dry, planned: 5 },
       ],
-      told: [
-        'GCPolicy default is in Enforce: what goes by it (12) will really be removed.',
-        'GCPolicy trial is in DryRun: what goes by it (5) will not be touched.',
+      sentences: [
+        'GCPolicy default is in mode Enforce: 12 removals will be carried out.',
+        'GCPolicy trial is in mode DryRun: 5 removals will not be carried out.',
       ],
     },
     {
       name: 'nothing due',
       policies: [{ ...enforced, planned: 0 }],
-      told: ['GCPolicy default is in Enforce: nothing listed here goes by it.'],
+      sentences: ['GCPolicy default is in mode Enforce: it removes nothing listed here.'],
     },
-  ])('$name', ({ policies, told }) => {
-    expect(lines(plan({ policies })).filter((line) => line.startsWith('GCPolic'))).toEqual(told);
+  ])('$name', ({ policies, sentences }) => {
+    expect(lines(plan({ policies })).filter((line) => line.startsWith('GCPolic'))).toEqual(sentences);
   });
 
-  test('each row tells its mode where there are two', () => {
+  test('each row has its mode where policies have different ones', () => {
     const decisions = [pod('a'), pod('b', { mode: 'DryRun', policy: 'trial', order: 2 })];
     const text = (policies: PlanDocument['policies']): string =>
       lines(plan({ decisions, policies })).join('\n');
@@ -96,39 +92,42 @@ describe('what will really happen', () => {
   });
 });
 
-describe('the hint at what waits', () => {
-  const waits = (reasons: Record<string, number>): PlanDocument =>
-    plan({ totals: [totals({ kept: 3, waiting: 3, reasons })] });
-  const hint = (document: PlanDocument, over: Partial<PlanTableOptions> = {}): string =>
-    /^Of those that stay[^.]*\.$/m.exec(lines(document, over).join('\n'))?.[0].replaceAll(/\s+/g, ' ') ?? '';
+describe('the hint about waiting objects', () => {
+  const hint = (reasons: Record<string, number>, over: Partial<PlanTableOptions> = {}, count = 3): string => {
+    const document = plan({ totals: [totals({ kept: 3, waiting: count, reasons })] });
+    const text = lines(document, over).join('\n');
+    return /^\d of the kept objects[^.]*\.$/m.exec(text)?.[0].replaceAll(/\s+/g, ' ') ?? '';
+  };
 
   test.each([
-    { name: 'names the flag that lists them', reasons: { TooYoung: 3 }, over: {}, says: '--kept lists them' },
-    { name: 'not when it is given', reasons: { TooYoung: 3 }, over: { kept: true }, says: 'UNTIL tells' },
+    { name: 'names the flag that lists them', reasons: { TooYoung: 3 }, over: {}, text: '--kept lists them' },
     {
-      name: 'of a quarantine names the flag that skips it',
-      reasons: { Quarantined: 3 },
-      over: {},
-      says: '--assume-quarantine-elapsed plans as if quarantines were over',
+      name: 'names the column UNTIL where that flag is given',
+      ...{ reasons: { TooYoung: 3 }, over: { kept: true }, text: 'UNTIL shows' },
     },
-  ])('$name', ({ reasons, over, says }) => {
-    expect(hint(waits(reasons), over)).toContain(`3 only wait for time (WAIT): `);
-    expect(hint(waits(reasons), over)).toContain(says);
+    {
+      name: 'names the flag that skips quarantines',
+      ...{ reasons: { Quarantined: 3 }, over: {} },
+      text: '--assume-quarantine-elapsed plans as if quarantines were over',
+    },
+  ])('$name', ({ reasons, over, text }) => {
+    expect(hint(reasons, over)).toContain('3 of the kept objects only wait for time (WAITING): ');
+    expect(hint(reasons, over)).toContain(text);
   });
 
   test.each([
-    { name: 'of no quarantine', reasons: { TooYoung: 3 }, over: {} },
-    { name: 'when it is given', reasons: { Quarantined: 3 }, over: { assumeElapsed: true } },
-  ])('does not name --assume-quarantine-elapsed: $name', ({ reasons, over }) => {
-    expect(hint(waits(reasons), over)).not.toContain('--assume');
+    { name: 'without a quarantine', reasons: { TooYoung: 3 }, over: {} },
+    { name: 'where that flag is given', reasons: { Quarantined: 3 }, over: { assumeElapsed: true } },
+  ])('does not name --assume-quarantine-elapsed $name', ({ reasons, over }) => {
+    expect(hint(reasons, over)).not.toContain('--assume');
   });
 
   test('is left out when nothing waits', () => {
-    expect(hint(plan({ totals: [totals({ kept: 3, reasons: { NodeExists: 3 } })] }))).toBe('');
+    expect(hint({ NodeExists: 3 }, {}, 0)).toBe('');
   });
 });
 
-describe('nodes that were not looked into', () => {
+describe('nodes of which only the report was read', () => {
   const reported = (node: string, over: Partial<Totals> = {}): readonly Totals[] => {
     const common = {
       ...{ node, planned: null, kept: null, waiting: null },
@@ -140,48 +139,47 @@ describe('nodes that were not looked into', () => {
     ];
   };
 
-  test('stand apart, with what may be removed some day, those with most first', () => {
+  test('have their own table, those that can free most first', () => {
     const document = plan({
       totals: [...reported('small'), ...reported('big', { removableBytes: 1024 ** 3 })],
     });
     expect(lines(document)).toEqual([
       'Plan for 2026-01-15T12:00:00Z',
       '',
-      'What agents report as removable, whether it is due now or not:',
+      'Removable on other nodes, as their agents report, due now or not:',
       'NODE      IMAGES  CAN FREE  CONTAINERS  REPORT',
       'big            4   1.0 GiB           2      3m',
       'small          4   5.0 KiB           2      3m',
       '',
-      'Nothing that was looked into would be removed.',
+      'Nothing would be removed, except on nodes of which only the report was read.',
       '',
     ]);
   });
 
-  test('are cut to a screen', () => {
+  test('are limited to one screen', () => {
     const names = Array.from({ length: 23 }, (_, i) => `node-${i}`);
     const text = lines(plan({ totals: names.flatMap((name) => reported(name)) }));
-    expect(text).toContain('  and 3 more; -o json has all');
+    expect(text).toContain('  and 3 more; -o json lists all');
     expect(text.filter((line) => line.startsWith('node-'))).toHaveLength(20);
   });
 
-  test('whose agents are in trouble are told in one line, first', () => {
-    const names = ['a', 'b', 'c', 'd', 'e'];
+  test('share one line, at the top, when their agents report problems', () => {
     const document = plan({
-      totals: names.flatMap((name) => reported(name, { state: 'Degraded' })),
-      notes: ['One more thing.'],
+      totals: ['a', 'b', 'c', 'd', 'e'].flatMap((name) => reported(name, { state: 'Degraded' })),
+      notes: ['One more fact.'],
     });
     expect(lines(document)[2]).toBe(
-      '! The agents of a, b, c and 2 more report trouble: dustpan status tells what it',
+      '! The agents of a, b, c and 2 more report problems; dustpan status shows them.',
     );
   });
 });
 
-describe('trouble stands first', () => {
-  test.each<{ name: string; over: Partial<PlanDocument>; says: string }>([
+describe('problems come first', () => {
+  test.each<{ name: string; over: Partial<PlanDocument>; line: string }>([
     {
-      name: 'a unit that knows too little',
+      name: 'a unit without enough facts',
       over: { totals: [totals({ unit: 'imagegc', node: 'n', state: 'Unknown' })] },
-      says: '! imagegc on n: too little is known to decide.',
+      line: '! imagegc on n: too little is known to decide.',
     },
     {
       name: 'a disk that stays too full',
@@ -193,15 +191,15 @@ describe('trouble stands first', () => {
           },
         ],
       },
-      says: '! imagegc on n: the image file system is 91 % full and 2.0 KiB are wanted, but',
+      line: '! imagegc on n: the image file system is 91 % full: 2.0 KiB must be freed, but',
     },
     {
-      name: 'a breaker that has tripped',
+      name: 'an open circuit breaker',
       over: { totals: [totals({ tripped: { default: 40 } })] },
-      says: '! podgc: 40 % of the nodes are missing, and GCPolicy default does not believe',
+      line: '! podgc: 40 % of the nodes are missing, more than GCPolicy default accepts:',
     },
-  ])('$name', ({ over, says }) => {
-    expect(lines(plan(over))[2]).toBe(says);
+  ])('$name', ({ over, line }) => {
+    expect(lines(plan(over))[2]).toBe(line);
     expect(lines(plan(over), { colours: true })[2]).toContain('\u001b[31m!');
     expect(lines(plan(over)).join()).not.toContain('\u001b');
   });
@@ -235,45 +233,40 @@ test.each([
     },
     text: '…/web_a/main/0.log.1',
   },
-] as const)('of a $object.kind is shown what tells it apart', ({ object, text }) => {
-  const decision: Decision = {
+] as const)('shows the distinguishing part of a $object.kind', ({ object, text }) => {
+  const one = {
     ...pod('x', { unit: 'containergc', verdict: 'Remove', reason: 'PodGone' }),
     object: { ...object, node: 'n' },
   };
-  expect(lines(plan({ decisions: [decision] })).find((line) => line.startsWith('1 '))).toBe(
+  expect(lines(plan({ decisions: [one] })).find((line) => line.startsWith('1 '))).toBe(
     `1  Remove   PodGone  ${text}`,
   );
 });
 
-test('what no policy governs is named like everything else', () => {
-  const image: Decision = {
-    ...pod('x', { unit: 'imagegc', verdict: 'Keep', reason: 'RuleOff', order: null }),
+test('lists objects that no policy governs in the same way', () => {
+  const image = decision({
+    ...{ unit: 'imagegc', verdict: 'Keep', reason: 'RuleOff' },
     object: { kind: 'Image', id: 'sha256:0123456789abcdef', node: 'n' },
-  };
-  expect(lines(plan({ decisions: [image] }), { kept: true })).toContain('imagegc on n: 1 stays (RuleOff 1):');
+  });
+  expect(lines(plan({ decisions: [image] }), { kept: true })).toContain('imagegc on n: 1 kept (RuleOff 1):');
 });
 
-test('sums without rows are listed in the words that stand above rows', () => {
+test('counts that have no rows have the same title as those with rows', () => {
   const document = plan({
     decisions: [pod('done')],
     totals: [totals({ planned: 1, kept: 9, reasons: { Expired: 1, UnderThreshold: 8, KeepMarked: 1 } })],
   });
-  expect(lines(document)).toContain('podgc: 9 stay (UnderThreshold 8, KeepMarked 1)');
+  expect(lines(document)).toContain('podgc: 9 kept (UnderThreshold 8, KeepMarked 1)');
 });
 
-test('no line is wider than 80, whatever the names and figures', () => {
+test('no line is wider than 80, whatever the names and numbers', () => {
   const long = 'x'.repeat(253);
   const document = plan({
     decisions: [pod(long), waiting(long, 'Quarantined')],
     totals: [
       totals({
-        unit: 'imagegc',
-        node: long,
-        planned: 1e9,
-        kept: 1e9,
-        waiting: 1e9,
-        bytes: 1023e9,
-        state: 'Unknown',
+        ...{ unit: 'imagegc', node: long, state: 'Unknown' },
+        ...{ planned: 1e9, kept: 1e9, waiting: 1e9, bytes: 1023e9 },
       }),
       totals({ unit: 'imagegc', node: `${long}y`, planned: null, reportedAt: null, state: 'Degraded' }),
     ],

@@ -46,33 +46,30 @@ function write(answer: Answer, signal = never): Promise<ReadonlyMap<string, numb
   );
 }
 
-const pods = async (): Promise<{ items: { metadata: { name: string } }[] }> =>
-  JSON.parse(await readFile(join(root, 'pods.json'), 'utf8')) as { items: { metadata: { name: string } }[] };
+const json = async (file: string) => JSON.parse(await readFile(join(root, `${file}.json`), 'utf8')) as object;
+const podNames = Array.from({ length: 1203 }, (_, i) => ({ metadata: { name: `p${i}` } }));
 
-test('every list is written page by page as kubectl would write it', async () => {
+test('writes every list page by page, in the format of kubectl', async () => {
   const written = await write((request) => page(request, request.path === podPath ? 1203 : 0));
   expect(written.get('pods')).toBe(1203);
   expect((await readdir(root)).toSorted()).toEqual(
     snapshotLists.map(({ name }) => `${name}.json`).toSorted(),
   );
-  const list = await pods();
-  expect(list).toMatchObject({ apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } });
-  expect(list.items.map(({ metadata }) => metadata.name)).toEqual(
-    Array.from({ length: 1203 }, (_, i) => `p${i}`),
-  );
-  expect(list.items[0]).toEqual({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p0', uid: 'u0' } });
-  expect(JSON.parse(await readFile(join(root, 'jobs.json'), 'utf8'))).toMatchObject({
-    kind: 'List',
-    items: [],
+  const list = await json('pods');
+  const heading = { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' } };
+  expect(list).toMatchObject({ ...heading, items: podNames });
+  expect(list).toHaveProperty('items.0', {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p0', uid: 'u0' } },
   });
+  expect(await json('jobs')).toEqual({ ...heading, items: [] });
   expect(warnings).toEqual([]);
 });
 
-test('pods are listed before what they refer to', () => {
+test('lists pods before the objects that they refer to', () => {
   expect(snapshotLists[0]?.name).toBe('pods');
 });
 
-test('what is forbidden is left out, and a kind of ours that is not installed has no objects; one line each', async () => {
+test('leaves out a forbidden kind, and writes no objects of a dustpan kind that is not installed; one warning each', async () => {
   const forbidden =
     'pods is forbidden: User "u" cannot list resource "pods" in API group "" at the cluster scope';
   const written = await write((request) => {
@@ -86,7 +83,7 @@ test('what is forbidden is left out, and a kind of ours that is not installed ha
   expect((await readdir(root)).toSorted()).toEqual(
     [...written.keys()].map((name) => `${name}.json`).toSorted(),
   );
-  expect(JSON.parse(await readFile(join(root, 'policies.json'), 'utf8'))).toEqual({
+  expect(await json('policies')).toEqual({
     ...{ apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: [], kindMissing: true },
   });
   expect(warnings).toEqual([
@@ -96,7 +93,7 @@ test('what is forbidden is left out, and a kind of ours that is not installed ha
   ]);
 });
 
-test('a kind of Kubernetes itself that is not there is not known', async () => {
+test('leaves out a missing kind of Kubernetes itself', async () => {
   const written = await write((request) => {
     if (request.path.endsWith('/jobs')) throw refused(404);
     return page(request, 1);
@@ -107,7 +104,7 @@ test('a kind of Kubernetes itself that is not there is not known', async () => {
   ]);
 });
 
-test('policies that nobody could apply are named, because the cluster has them all the same', async () => {
+test('names stored policies that validation refuses', async () => {
   const policies = [
     { metadata: { name: 'good', uid: '1' }, spec: {} },
     { metadata: { name: 'no-such-mode', uid: '2' }, spec: { mode: 'Delete' } },
@@ -118,12 +115,12 @@ test('policies that nobody could apply are named, because the cluster has them a
       ? JSON.stringify({ kind: 'GCPolicyList', metadata: { resourceVersion: '1' }, items: policies })
       : page(request, 0),
   );
-  const list = JSON.parse(await readFile(join(root, 'policies.json'), 'utf8')) as object;
+  const list = await json('policies');
   expect(list).toMatchObject({ kind: 'List', storedInvalid: ['no-such-mode', 'newer'] });
   expect(list).toHaveProperty('items.length', 3);
 });
 
-test('a list that may not be read to its end is left out, not cut', async () => {
+test('leaves out a list of which only the first page may be read', async () => {
   await write((request) => {
     if (request.path === podPath && request.query?.['continue'] !== undefined) throw refused(403);
     return page(request, 1203);
@@ -131,32 +128,30 @@ test('a list that may not be read to its end is left out, not cut', async () => 
   expect(await readdir(root)).not.toContain('pods.json');
 });
 
-test('a list that the server forgot on the way is begun again', async () => {
-  let forgotten = 0;
+test('starts a list again when its continue token has expired', async () => {
+  let refusals = 0;
   await write((request) => {
-    if (request.path === podPath && request.query?.['continue'] === '1000' && forgotten++ < 2)
+    if (request.path === podPath && request.query?.['continue'] === '1000' && refusals++ < 2)
       throw refused(410);
     return page(request, 1203);
   });
-  expect((await pods()).items.map(({ metadata }) => metadata.name)).toEqual(
-    Array.from({ length: 1203 }, (_, i) => `p${i}`),
-  );
+  expect(await json('pods')).toMatchObject({ items: podNames });
 });
 
 test.each([
-  { name: 'that forgets every time', error: refused(410, 'expired'), line: 'listing nodes' },
-  { name: 'that is broken', error: refused(500, 'etcd'), line: 'listing nodes' },
-  { name: 'that does not know us', error: refused(401, 'who?'), line: 'listing nodes' },
-  { name: 'that is away', error: new Error('ECONNREFUSED'), line: 'listing nodes' },
-])('a server $name ends it', async ({ error, line }) => {
+  { name: 'whose tokens always expire', error: refused(410, 'expired') },
+  { name: 'with an internal error', error: refused(500, 'etcd') },
+  { name: 'that refuses the credentials', error: refused(401, 'who?') },
+  { name: 'that is unreachable', error: new Error('ECONNREFUSED') },
+])('rejects for a server $name', async ({ error }) => {
   const answer: Answer = (request) => {
     if (request.path === '/api/v1/nodes') throw error;
     return page(request, 1);
   };
-  await expect(write(answer)).rejects.toThrow(line);
+  await expect(write(answer)).rejects.toThrow('listing nodes');
 });
 
-test('an abort ends it with its reason', async () => {
+test('rejects with the reason of an abort', async () => {
   const stop = new AbortController();
   const answer: Answer = (request) => {
     stop.abort(new Error('Ctrl-C'));

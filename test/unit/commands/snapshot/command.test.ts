@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { ran } from '../../../fakes/command-line.ts';
 
 test.each([
-  { name: 'no directory', argv: [], problem: "missing required argument 'DIR'" },
-  { name: 'an empty one', argv: [''], problem: 'DIR must not be empty' },
+  { name: 'a missing directory', argv: [], problem: "missing required argument 'DIR'" },
+  { name: 'an empty directory', argv: [''], problem: 'DIR must not be empty' },
   {
-    name: 'two',
+    name: 'two directories',
     argv: ['a', 'b'],
     problem: "too many arguments for 'snapshot'. Expected 1 argument but got 2.",
   },
   {
-    name: 'a runtime of a nameless node',
+    name: 'a socket without a node name',
     argv: ['--force', 'a', '--cri-socket=/s'],
     problem: '--cri-socket needs --node-name, or NODE_NAME',
   },

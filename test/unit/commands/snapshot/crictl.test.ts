@@ -13,7 +13,7 @@ import { container, image, sandbox } from '../../../fakes/runtime.ts';
 const secret = 'hunter2';
 const field = (value: object): Field => new Field('x.json', '', JSON.parse(JSON.stringify(value)));
 
-test('images come back as they were, their sizes as texts', () => {
+test('images survive writing and reading, with their sizes as strings', () => {
   const images = [
     image('a', { sizeBytes: 2 ** 52, digests: ['docker.io/library/a@sha256:0'] }),
     image('b', { pinned: true, runtimeHandler: 'kata', tags: [] }),
@@ -26,7 +26,7 @@ test('images come back as they were, their sizes as texts', () => {
 });
 
 test.each(['Created', 'Running', 'Exited', 'Unknown'] as const)(
-  'a container that is %s comes back',
+  'a container in state %s survives writing and reading',
   (state) => {
     const one = container('c', {
       ...{ state, attempt: 3, createdAtNs: 1_768_460_400_123_456_789n, imageId: '' },
@@ -43,22 +43,25 @@ test.each(['Created', 'Running', 'Exited', 'Unknown'] as const)(
   },
 );
 
-test.each(['registry.k8s.io/pause:3.10', undefined])('a sandbox image %s comes back', (name) => {
-  expect(sandboxImageOf(field(infoJson(name)))).toBe(name);
-});
+test.each(['registry.k8s.io/pause:3.10', undefined])(
+  'the sandbox image %s survives writing and reading',
+  (name) => {
+    expect(sandboxImageOf(field(infoJson(name)))).toBe(name);
+  },
+);
 
-test('a runtime that prints no configuration does not name its sandbox image', () => {
+test('the sandbox image is not known where crictl prints no configuration', () => {
   expect(sandboxImageOf(field({ status: { conditions: [] } }))).toBeUndefined();
 });
 
-test.each(['Ready', 'NotReady'] as const)('a sandbox that is %s comes back', (state) => {
+test.each(['Ready', 'NotReady'] as const)('a sandbox in state %s survives writing and reading', (state) => {
   const one = sandbox('p', { state, attempt: 1, runtimeHandler: 'runc' });
   const written = sandboxesJson([one]);
   expect(written).toMatchObject({ items: [{ state: `SANDBOX_${state.toUpperCase()}` }] });
   expect(sandboxesOf(field(written))).toEqual([one]);
 });
 
-test('annotations of users, which the kubelet hands on, and hooks with their commands are not written', () => {
+test('does not write annotations and labels of users, nor the commands of hooks', () => {
   const annotations = {
     'kubectl.kubernetes.io/last-applied-configuration': secret,
     'example.com/token': secret,
@@ -75,14 +78,14 @@ test('annotations of users, which the kubelet hands on, and hooks with their com
   expect(text).toContain('"kubernetes.io/config.source":"api"');
 });
 
-test('what somebody asked about mounts stands with the container', () => {
+test('writes the mounted images of the containers that were queried', () => {
   const written = containersJson([container('a'), container('b')], new Map([['b', ['sha256:m']]]));
   const [a, b] = (written as { containers: object[] }).containers;
   expect(a).not.toHaveProperty('mountedImages');
   expect(b).toMatchObject({ mountedImages: ['sha256:m'] });
 });
 
-test('file systems are written as crictl does', () => {
+test('writes file systems in the format of crictl', () => {
   const one = { mountpoint: '/var/lib/containerd', usedBytes: 24_696_061_952, inodesUsed: 1000 };
   const expected = {
     fsId: { mountpoint: '/var/lib/containerd' },

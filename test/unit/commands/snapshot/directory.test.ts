@@ -25,7 +25,7 @@ async function take(force = false): Promise<void> {
   await taken.finish();
 }
 
-test('has its name only when it is whole, and is for its owner alone', async () => {
+test('gets its name once it is complete, and only its owner can read it', async () => {
   const taken = await SnapshotDirectory.begin({ directory, force: false });
   await taken.write('pods.json', 'new');
   expect(await readdir(root)).toEqual([expect.stringMatching(/^snap\.tmp-/)]);
@@ -34,7 +34,7 @@ test('has its name only when it is whole, and is for its owner alone', async () 
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
 });
 
-test('what is given up leaves nothing', async () => {
+test('leaves nothing behind when it is discarded', async () => {
   const taken = await SnapshotDirectory.begin({ directory, force: false });
   await taken.write('nodes/n/images.json', 'new');
   await taken.discard();
@@ -43,7 +43,7 @@ test('what is given up leaves nothing', async () => {
 
 test.each([
   {
-    name: 'that is missing, with those above it',
+    name: 'that does not exist, nor its parent',
     make: () => {
       directory = join(root, 'a', 'b');
       return Promise.resolve(undefined);
@@ -51,19 +51,19 @@ test.each([
   },
   { name: 'that is empty', make: () => mkdir(directory) },
   {
-    name: 'that a link leads to',
+    name: 'behind a symbolic link',
     make: async () => {
       await mkdir(join(root, 'real'));
       await symlink('real', directory);
     },
   },
-])('goes into a directory $name', async ({ make }) => {
+])('is written to a directory $name', async ({ make }) => {
   await make();
   await take();
   expect(await readFile(join(directory, 'pods.json'), 'utf8')).toBe('new');
 });
 
-describe('a directory with something in it', () => {
+describe('a directory that is not empty', () => {
   const refusals = async (force: boolean): Promise<string> => {
     const problem = await take(force).then(
       () => 'taken',
@@ -74,15 +74,15 @@ describe('a directory with something in it', () => {
     return (problem as UsageError).message;
   };
 
-  test('is not touched without --force', async () => {
+  test('is kept without --force', async () => {
     await put('pods.json', 'old');
     expect(await refusals(false)).toBe(
-      `snapshot: ${directory} is not empty; --force replaces a snapshot that is there`,
+      `snapshot: ${directory} is not empty; --force replaces an existing snapshot`,
     );
     expect(await readFile(join(directory, 'pods.json'), 'utf8')).toBe('old');
   });
 
-  test('is replaced whole with --force when it is a snapshot', async () => {
+  test('is replaced as a whole with --force if it is a snapshot', async () => {
     await put('pods.yaml', 'old');
     await put('nodes/other/state.json', 'old');
     await take(true);
@@ -98,14 +98,14 @@ describe('a directory with something in it', () => {
     '.git/config',
     'images.json',
     'pods.json.bak',
-  ])('is not replaced when it holds %s', async (file) => {
+  ])('is kept with --force if it contains %s', async (file) => {
     await put('pods.json');
     await put(file, 'mine');
-    expect(await refusals(true)).toContain('which is no part of a snapshot: it is not replaced');
+    expect(await refusals(true)).toContain('which is not part of a snapshot: it is not replaced');
     expect(await readFile(join(directory, file), 'utf8')).toBe('mine');
   });
 
-  test('stays when something came into it while the new one was made', async () => {
+  test('is kept if another file appeared while the new snapshot was written', async () => {
     await put('pods.json', 'old');
     const taken = await SnapshotDirectory.begin({ directory, force: true });
     await put('thesis.doc', 'mine');
@@ -115,18 +115,10 @@ describe('a directory with something in it', () => {
 });
 
 test.each([
-  { name: 'a file', path: () => join(root, 'file'), problem: 'is no directory' },
-  {
-    name: 'where one is',
-    path: () => '.',
-    problem: 'is where you are; name a directory that is yet to be made',
-  },
-  {
-    name: 'the root of all',
-    path: () => '/',
-    problem: 'is where you are; name a directory that is yet to be made',
-  },
-])('does not go to $name', async ({ path, problem }) => {
+  { name: 'a file', path: () => join(root, 'file'), problem: 'is not a directory' },
+  { name: 'the current directory', path: () => '.', problem: 'is the current directory or contains it;' },
+  { name: 'the root directory', path: () => '/', problem: 'is the current directory or contains it;' },
+])('refuses to replace $name', async ({ path, problem }) => {
   await writeFile(join(root, 'file'), '');
   directory = path();
   await expect(SnapshotDirectory.begin({ directory, force: true })).rejects.toThrow(

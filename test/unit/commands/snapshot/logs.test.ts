@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { logsJson } from '../../../../src/commands/snapshot/logs.ts';
 
 test.each([
-  { name: 'the usual places', roots: ['/var/log/pods', '/var/log/containers'] },
-  { name: 'other places', roots: ['/data/pods', '/x/links'] },
-])('log paths are those of a usual node, found in $name', ({ roots: [pods = '', containers = ''] }) => {
+  { name: 'the default directories', roots: ['/var/log/pods', '/var/log/containers'] },
+  { name: 'other directories', roots: ['/data/pods', '/x/links'] },
+])('logs found in $name have paths in the default directories', ({ roots: [pods = '', containers = ''] }) => {
   const at = { bytes: 0, mtimeMs: 0 };
   const link = `${containers}/a.log`;
   const entries = [`${pods}/a/0.log`, posix.relative(containers, `${pods}/a/0.log`), '/elsewhere/0.log'].map(

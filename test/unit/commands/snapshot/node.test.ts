@@ -12,25 +12,25 @@ const state = {
 const disk = { capacityBytes: 1000, availableBytes: 400, inodes: 10, inodesFree: 5 };
 
 const secret = 'hunter2';
-const figure = { time: '2026-01-15T11:59:00Z', usedBytes: 7 };
-/** As of a kubelet: older figures of the disk, and more than a snapshot may tell. */
+const usage = { time: '2026-01-15T11:59:00Z', usedBytes: 7 };
+/** A kubelet's summary: older values of the disk, and fields that a snapshot must not contain. */
 const summary = {
   node: {
     nodeName: 'node-1',
     systemContainers: [{ name: secret }],
     fs: { ...disk, capacityBytes: 5000 },
-    runtime: { imageFs: { ...disk, availableBytes: 1, time: figure.time }, containerFs: { ...disk } },
+    runtime: { imageFs: { ...disk, availableBytes: 1, time: usage.time }, containerFs: { ...disk } },
   },
   pods: [
     {
       podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
       network: { name: secret },
-      'ephemeral-storage': figure,
+      'ephemeral-storage': usage,
       volume: [
-        { name: 'tmp', ...figure, inodes: 1 },
-        { name: 'claim', ...figure, pvcRef: { name: secret, namespace: 'default' } },
+        { name: 'tmp', ...usage, inodes: 1 },
+        { name: 'claim', ...usage, pvcRef: { name: secret, namespace: 'default' } },
       ],
-      containers: [{ name: 'main', rootfs: figure, logs: figure, userDefinedMetrics: [{ name: secret }] }],
+      containers: [{ name: 'main', rootfs: usage, logs: usage, userDefinedMetrics: [{ name: secret }] }],
     },
   ],
 };
@@ -73,7 +73,7 @@ async function taken(
     ...over,
   });
   await node.read(never);
-  for (const pod of pods) node.sawPod({ ...pod });
+  for (const pod of pods) node.addPod({ ...pod });
   const text: Record<string, string> = {};
   const write = (file: string, content: string): Promise<void> => {
     text[file.replace('nodes/node-1/', '')] = content;
@@ -90,7 +90,7 @@ const pod = (uid: string, over: object = {}): object => ({
   ...over,
 });
 
-test('all of a node', async () => {
+test('writes all files of a node', async () => {
   const mtimeMs = at + 0.25;
   const { files, text } = await taken({
     logs: {
@@ -129,17 +129,17 @@ test('all of a node', async () => {
     node: {
       nodeName: 'node-1',
       fs: { ...disk, capacityBytes: 5000 },
-      runtime: { imageFs: { ...disk, time: figure.time, usedBytes: 300, inodesUsed: 3 } },
+      runtime: { imageFs: { ...disk, time: usage.time, usedBytes: 300, inodesUsed: 3 } },
     },
     pods: [
       {
         podRef: { name: 'web', namespace: 'default', uid: 'uid-web' },
-        'ephemeral-storage': figure,
+        'ephemeral-storage': usage,
         volume: [
-          { name: 'tmp', ...figure },
-          { name: 'claim', ...figure, pvcRef: {} },
+          { name: 'tmp', ...usage },
+          { name: 'claim', ...usage, pvcRef: {} },
         ],
-        containers: [{ name: 'main', rootfs: figure, logs: figure }],
+        containers: [{ name: 'main', rootfs: usage, logs: usage }],
       },
     ],
   });
@@ -149,7 +149,7 @@ test('all of a node', async () => {
 
 test.each([
   {
-    name: 'more logs than can be listed',
+    name: 'too many logs',
     over: {
       logs: {
         list: () =>
@@ -189,16 +189,16 @@ test.each([
     over: { statFs: () => Promise.reject(new Error('reading the file system of /images')) },
     missing: [],
     warning:
-      "node node-1: reading the file system of /images; stats.json has the kubelet's figures of the image file system",
+      "node node-1: reading the file system of /images; stats.json has the kubelet's values of the image file system",
   },
-])('$name: left out, the rest is there', async ({ over, missing, warning }) => {
+])('$name: writes the other files, with a warning', async ({ over, missing, warning }) => {
   const { files } = await taken(over);
   expect(Object.keys(files)).toHaveLength(9 - missing.length);
   for (const file of missing) expect(files).not.toHaveProperty([file]);
   expect(warnings).toEqual(warning === undefined ? [] : [warning]);
 });
 
-test('a kubelet directory that is not there says nothing of its file system', async () => {
+test('leaves out the file system of a kubelet directory that does not exist', async () => {
   const statFs: NodePartDeps['statFs'] = (path) =>
     path === '/kubelet'
       ? Promise.reject(new Error('reading the file system of /kubelet'))
@@ -210,14 +210,14 @@ test('a kubelet directory that is not there says nothing of its file system', as
 });
 
 test.each([
-  { name: 'a kubelet that does not answer', over: noKubelet, says: 'cannot reach the kubelet' },
-  { name: 'an answer of something else', over: answer({ kind: 'Status' }), says: 'is no stats summary' },
+  { name: 'a kubelet that does not answer', over: noKubelet, warning: 'cannot reach the kubelet' },
+  { name: 'a response of another kind', over: answer({ kind: 'Status' }), warning: 'is not a stats summary' },
   {
-    name: 'an answer that is no JSON',
+    name: 'a response that is not JSON',
     over: { readSummary: () => Promise.resolve(Buffer.from('<html>')) },
-    says: 'is no stats summary',
+    warning: 'is not a stats summary',
   },
-])('$name: nothing is said of pods, the disks are there', async ({ over, says }) => {
+])('$name: writes the disks, without pods', async ({ over, warning }) => {
   const { files } = await taken(over);
   expect(files['stats.json']).toEqual({
     node: {
@@ -226,15 +226,15 @@ test.each([
       runtime: { imageFs: { ...disk, usedBytes: 300, inodesUsed: 3 } },
     },
   });
-  expect(warnings).toEqual([expect.stringMatching(`${says}.*; stats.json says nothing of what pods use$`)]);
+  expect(warnings).toEqual([expect.stringMatching(`${warning}.*; stats.json lacks the usage of pods$`)]);
 });
 
-test('with neither a kubelet nor a disk there are no stats', async () => {
+test('writes no stats with neither a kubelet nor a disk', async () => {
   const { files } = await taken({ ...noKubelet, statFs: () => Promise.reject(new Error('EIO')) });
   expect(files).not.toHaveProperty(['stats.json']);
 });
 
-test('a runtime that does not report its configuration: left out, the rest is there', async () => {
+test('a runtime that does not report its configuration: writes the other files, with a warning', async () => {
   runtime.fail('sandboxImage');
   const { files } = await taken();
   expect(files).not.toHaveProperty(['info.json']);
@@ -242,20 +242,20 @@ test('a runtime that does not report its configuration: left out, the rest is th
   expect(warnings).toEqual(['node node-1: sandboxImage: refused by the test; info.json is left out']);
 });
 
-test('a runtime that is not ready ends it', async () => {
+test('rejects when the runtime is not ready', async () => {
   runtime.notReady = 'Starting';
   await expect(taken()).rejects.toThrow('not ready: Starting');
 });
 
 test.each(['listImages', 'listContainers', 'listSandboxes'] as const)(
-  'a runtime that fails at %s ends it',
+  'rejects when the runtime fails at %s',
   async (call) => {
     runtime.fail(call);
     await expect(taken()).rejects.toThrow(call);
   },
 );
 
-test('containers are listed after images, and sandboxes last', async () => {
+test('lists images, then containers, then sandboxes', async () => {
   await taken();
   expect(runtime.calls.filter((call) => call.startsWith('list'))).toEqual([
     ...['listImages', 'listContainers', 'listSandboxes'],
@@ -270,30 +270,32 @@ const claiming = (annotation: string): object => {
 };
 
 test.each([
-  { name: 'of a pod that is known', pods: [pod('uid-web')], arePodsKnown: true, asked: false },
-  { name: 'of a static pod, by its mirror', pods: [claiming('mirror')], arePodsKnown: true, asked: false },
-  { name: 'of a pod that another claims to be', pods: [claiming('hash')], arePodsKnown: true, asked: true },
+  { name: 'a listed pod', pods: [pod('uid-web')], arePodsKnown: true, queried: false },
+  { name: 'a static pod with a mirror pod', pods: [claiming('mirror')], arePodsKnown: true, queried: false },
+  { name: 'a pod whose UID another pod claims', pods: [claiming('hash')], arePodsKnown: true, queried: true },
   {
-    name: 'of a pod of another node',
+    name: 'a pod of another node',
     pods: [pod('uid-web', { spec: { nodeName: 'b' } })],
     arePodsKnown: true,
-    asked: true,
+    queried: true,
   },
   {
-    name: 'of a pod that has finished',
+    name: 'a finished pod',
     pods: [pod('uid-web', { status: { phase: 'Succeeded' } })],
     arePodsKnown: true,
-    asked: true,
+    queried: true,
   },
-  { name: 'of a pod that nobody knows', pods: [pod('uid-b')], arePodsKnown: true, asked: true },
-  { name: 'while pods are not known', pods: [], arePodsKnown: false, asked: false },
-])('what a container has mounted is asked of one $name: $asked', async ({ pods, arePodsKnown, asked }) => {
-  runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
-  const { files } = await taken({}, { pods, arePodsKnown });
-  const mounted = asked ? { mountedImages: ['sha256:model'] } : {};
-  expect(runtime.calls.includes('containerStatus a')).toBe(asked);
-  const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
-  expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
-    'mountedImages' in mounted ? mounted.mountedImages : undefined,
-  ]);
-});
+  { name: 'an unknown pod', pods: [pod('uid-b')], arePodsKnown: true, queried: true },
+  { name: 'any pod, while pods are not known', pods: [], arePodsKnown: false, queried: false },
+])(
+  'queries the mounted images of a container of $name: $queried',
+  async ({ pods, arePodsKnown, queried }) => {
+    runtime.statuses.set('a', { mountedImages: ['sha256:model'] });
+    const { files } = await taken({}, { pods, arePodsKnown });
+    expect(runtime.calls.includes('containerStatus a')).toBe(queried);
+    const { containers } = files['containers.json'] as { containers: Record<string, unknown>[] };
+    expect(containers.map(({ mountedImages }) => mountedImages)).toEqual([
+      queried ? ['sha256:model'] : undefined,
+    ]);
+  },
+);

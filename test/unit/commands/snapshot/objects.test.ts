@@ -92,13 +92,13 @@ describe('a pod in a snapshot', () => {
   test.each([
     { name: 'failed', value: pod() },
     { name: 'running', value: pod({ status: { phase: 'Running' } }) },
-    { name: 'of a phase that is not told', value: pod({ status: { phase: undefined } }) },
+    { name: 'without a phase', value: pod({ status: { phase: undefined } }) },
     {
-      name: 'with one container still to end',
+      name: 'with a container that still runs',
       value: pod({ status: { containerStatuses: [{}, ended('a', '2026-01-15T10:00:00Z')] } }),
     },
     {
-      name: 'whose containers were lost',
+      name: 'without container statuses',
       value: pod({ status: { containerStatuses: [], initContainerStatuses: undefined } }),
     },
     {
@@ -109,7 +109,7 @@ describe('a pod in a snapshot', () => {
       }),
     },
     {
-      name: 'that mirrors a static one',
+      name: 'mirror of a static pod',
       value: pod({
         metadata: {
           annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubernetes.io/config.source': 'file' },
@@ -118,7 +118,7 @@ describe('a pod in a snapshot', () => {
       }),
     },
     { name: 'without most fields', value: { metadata: { name: 'a', namespace: 'b', uid: 'c' } } },
-  ])('means the same to controller and agent: $name', ({ value }) => {
+  ])('leads to the same facts in controller and agent: $name', ({ value }) => {
     const copy = written(podKind, value);
     const whole = podCodec(() => 'all');
     expect({ ...whole.fromJson(copy) }).toEqual({ ...whole.fromJson(value) });
@@ -126,7 +126,7 @@ describe('a pod in a snapshot', () => {
     expect(ofAgent.fromJson(copy)).toEqual(ofAgent.fromJson(value));
   });
 
-  test('holds nothing that could be a secret', () => {
+  test('contains nothing that could be a secret', () => {
     const annotations = { 'kubernetes.io/config.mirror': `${secret}${'x'.repeat(256)}`, token: secret };
     const text = [pod(), pod({ metadata: { annotations } })]
       .map((value) => JSON.stringify(snapshotObject(podKind, value)))
@@ -136,7 +136,7 @@ describe('a pod in a snapshot', () => {
     expect(text).not.toContain('last-applied');
   });
 
-  test('is this much', () => {
+  test('has these fields', () => {
     const { spec, metadata: meta } = written(podKind, pod()) as { spec: Json; metadata: Json };
     expect(meta['annotations']).toEqual({ 'kubernetes.io/config.source': 'api' });
     const main = { name: 'main', image: 'registry.example.com/main:v1' };
@@ -167,7 +167,7 @@ const job = {
   status: { conditions: [{ type: 'Complete', status: 'True', message: secret }] },
 };
 
-describe('other objects mean the same, without secrets', () => {
+describe('other objects lead to the same facts, without secrets', () => {
   test.each([
     { kind: 'Node', apiVersion: 'v1', value: node, codec: nodeCodec() },
     { kind: 'Namespace', apiVersion: 'v1', value: namespace, codec: namespaceCodec() },
@@ -180,7 +180,7 @@ describe('other objects mean the same, without secrets', () => {
     expect(JSON.stringify(copy)).not.toContain(secret);
   });
 
-  test('a policy keeps its spec, a report its status', () => {
+  test('a policy has its spec, a report its status', () => {
     const spec = { mode: 'Enforce', nodes: { imageGC: { keep: ['a/*'] } } };
     const ours = { apiVersion: 'gc.dustpan.dev/v1alpha1' };
     const policy = written({ ...ours, kind: 'GCPolicy' }, { metadata: metadata(), spec, status: { a: 1 } });

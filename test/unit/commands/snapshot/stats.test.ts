@@ -7,7 +7,7 @@ const measured = {
   ...{ usedBytes: 300, inodesUsed: 3 },
 };
 
-/** As the kubelet tells it. */
+/** A kubelet's summary. */
 const capacities = (fs: number | undefined, imageFs: number | undefined): Buffer =>
   Buffer.from(
     JSON.stringify({
@@ -17,22 +17,22 @@ const capacities = (fs: number | undefined, imageFs: number | undefined): Buffer
   );
 
 test.each([
-  { name: 'shared', answer: capacities(900, 900), dedicated: false },
-  { name: 'its own', answer: capacities(900, 800), dedicated: true },
+  { name: 'the same capacity', answer: capacities(900, 900), dedicated: false },
+  { name: 'different capacities', answer: capacities(900, 800), dedicated: true },
   {
-    name: 'its own, and the other as large as it is measured',
+    name: 'different capacities, one equal to the measured one',
     answer: capacities(1000, 800),
     dedicated: true,
   },
-  { name: 'not told', answer: capacities(1000, undefined), dedicated: true },
-  { name: 'nothing is told', answer: capacities(undefined, undefined), dedicated: true },
-])("whose the image file system is stays the kubelet's word: $name", ({ answer, dedicated }) => {
+  { name: 'no capacity of images', answer: capacities(1000, undefined), dedicated: true },
+  { name: 'no capacities', answer: capacities(undefined, undefined), dedicated: true },
+])('takes from the kubelet whether images have their own file system: $name', ({ answer, dedicated }) => {
   const stats = withDisk(pickedSummary(answer), { imageFs: measured, fs: undefined });
   const written: unknown = JSON.parse(JSON.stringify(stats));
   expect(storageUsageOf(written, 0).dedicatedImageFs).toBe(dedicated);
   expect(written).toHaveProperty('node.runtime.imageFs.capacityBytes', 1000);
 });
 
-test('a kubelet without pods tells that there are none', () => {
+test('a summary without pods means that there are none', () => {
   expect(pickedSummary(Buffer.from('{"node":{}}'))).toEqual({ node: {}, pods: [] });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ageText } from '../../../../src/commands/cli/age-text.ts';
+import { ageText } from '../../../../src/commands/cli/table.ts';
 import { statusTable } from '../../../../src/commands/status/table.ts';
 import { statusView } from '../../../../src/commands/status/view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
@@ -22,7 +22,7 @@ const somePolicy = policy('default', {
   nodes: { desired: 1, upToDate: 1, imageBytesReclaimable: 1536 * mib, imageBytesReclaimed: 512 * mib },
 });
 
-test('looks like this', () => {
+test('has this layout', () => {
   const view = statusView(
     [somePolicy],
     [report('node-1', { ...someStatus, units: [...someStatus.units] })],
@@ -49,7 +49,7 @@ test('no line is wider than the terminal, whatever the names and messages', () =
   }
 });
 
-test('what would move the cursor does not reach the terminal', () => {
+test('shows control characters as text', () => {
   const evil = condition('Degraded', 'True', { reason: 'X', message: 'a\u001b[2Jb\nc' });
   const lines = statusTable(statusView([policy('p', { conditions: [evil] })], [], now), options);
   expect(lines.join('')).not.toMatch(/\p{Cc}/u);
@@ -61,32 +61,24 @@ test.each([
   {
     name: 'unknown reports',
     view: statusView([somePolicy], undefined, now),
-    line: 'The reports of nodes are not known.',
+    line: 'The reports of nodes could not be read.',
   },
-])('$name is said', ({ view, line }) => {
+])('reports $name', ({ view, line }) => {
   expect(statusTable(view, options)).toContain(line);
 });
 
 test.each([
-  { name: 'by Enforce is just due', modes: ['Enforce', 'Enforce'], says: 'pods: 6 due, 2 deleted' },
-  {
-    name: 'by DryRun is not touched',
-    modes: ['DryRun', 'DryRun'],
-    says: 'pods: 6 due, none to be touched (DryRun); 2 deleted',
-  },
-  {
-    name: 'by both is told apart',
-    modes: ['Enforce', 'DryRun'],
-    says: 'pods: 6 due, 3 of them not to be touched (DryRun); 2 deleted',
-  },
-])('what is due $name', ({ modes, says }) => {
+  { modes: ['Enforce', 'Enforce'], line: 'pods: 6 due, 2 deleted' },
+  { modes: ['DryRun', 'DryRun'], line: 'pods: 6 due, all under DryRun policies; 2 deleted' },
+  { modes: ['Enforce', 'DryRun'], line: 'pods: 6 due, 3 of them under DryRun policies; 2 deleted' },
+])('due pods of policies in modes $modes', ({ modes, line }) => {
   const policies = modes.map((mode, i) =>
     policy(`p-${i}`, { spec: { mode }, pods: { due: 3, deletedTotal: 1 } }),
   );
-  expect(statusTable(statusView(policies, [report('n')], now), options)).toContain(says);
+  expect(statusTable(statusView(policies, [report('n')], now), options)).toContain(line);
 });
 
-test('trouble is red where there are colours', () => {
+test('only problems are coloured', () => {
   const lines = statusTable(statusView([somePolicy], [], now), { ...options, colours: true });
   expect(lines[0]).toMatch(/^\u001b\[31m! GCPolicy default/);
   expect(lines.slice(2).join('')).not.toContain('\u001b');
@@ -100,6 +92,6 @@ test.each([
   [minutesAgo(-5), '0s'],
   ['never', '-'],
   [null, '-'],
-])('%s is %s ago', (time, text) => {
+])('the age of %s is %s', (time, text) => {
   expect(ageText(time, now)).toBe(text);
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { statusView } from '../../../../src/commands/status/view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
 
-const told = (view: ReturnType<typeof statusView>): string[] =>
+const problems = (view: ReturnType<typeof statusView>): string[] =>
   view.trouble.map(({ kind, names, reason }) => `${kind} ${names.join(',')}: ${reason}`);
 
-describe('trouble', () => {
+describe('problems', () => {
   const tripped = condition('Degraded', 'True', { reason: 'Tripped', message: 'Nodes missing: 3' });
   const failed = condition('Degraded', 'True', { reason: 'PassFailed', message: 'imagegc failed' });
   const atRisk = condition('KeepListAtRisk', 'True', {
@@ -15,31 +15,31 @@ describe('trouble', () => {
 
   test.each([
     {
-      name: 'none of what is well',
+      name: 'none in a healthy cluster',
       policies: [policy('a', { conditions: [condition('Ready', 'True')] })],
       reports: [report('n', { conditions: [condition('Degraded', 'False')] })],
       expected: [],
     },
     {
-      name: 'a policy that tripped',
+      name: 'a policy with an open circuit breaker',
       policies: [policy('a', { conditions: [tripped] })],
       reports: [],
       expected: ['GCPolicy a: Tripped'],
     },
     {
-      name: 'a policy that cannot be followed, whatever its status says',
+      name: 'an invalid policy, whatever its status',
       policies: [policy('a', { spec: { mode: 'Sometimes' } })],
       reports: [],
       expected: ['GCPolicy a: InvalidPolicy'],
     },
     {
-      name: 'a policy that no controller has looked at',
+      name: 'a policy that no controller has observed',
       policies: [{ metadata: { name: 'a', generation: 1 }, spec: {} }],
       reports: [],
       expected: ['GCPolicy a: NotObserved'],
     },
     {
-      name: 'one created two minutes ago that no controller has looked at, not one created just now',
+      name: 'a policy not observed for two minutes, but not a new one',
       policies: [
         { metadata: { name: 'old', creationTimestamp: minutesAgo(2) }, spec: {} },
         { metadata: { name: 'new', creationTimestamp: minutesAgo(0.5) }, spec: {} },
@@ -48,13 +48,13 @@ describe('trouble', () => {
       expected: ['GCPolicy old: NotObserved'],
     },
     {
-      name: 'a policy whose last change was not seen',
+      name: 'a policy whose last change was not observed',
       policies: [policy('a', { observedGeneration: 1 })],
       reports: [],
       expected: ['GCPolicy a: NotObserved'],
     },
     {
-      name: 'nodes that do not report',
+      name: 'nodes that have not reported',
       policies: [policy('a', { nodes: { desired: 3, upToDate: 1 } })],
       reports: [],
       expected: ['GCPolicy a: NodesBehind'],
@@ -78,34 +78,34 @@ describe('trouble', () => {
       expected: [],
     },
     {
-      name: 'an older one is',
+      name: 'an older report is stale',
       policies: [],
       reports: [report('n', { reportTime: minutesAgo(15.1) })],
       expected: ['Node n: Stale'],
     },
     {
-      name: 'one of the future is not',
+      name: 'a report from the future is not stale',
       policies: [],
       reports: [report('n', { reportTime: minutesAgo(-60) })],
       expected: [],
     },
     {
-      name: 'a report that was never filled',
+      name: 'a report that never got a status',
       policies: [],
       reports: [{ metadata: { name: 'n', creationTimestamp: minutesAgo(16) } }],
       expected: ['Node n: Stale'],
     },
     {
-      name: 'a condition that is not known is none',
+      name: 'none for a condition in status Unknown',
       policies: [policy('a', { conditions: [condition('Degraded', 'Unknown')] })],
       reports: [report('n', { conditions: [condition('KeepListAtRisk', 'Unknown')] })],
       expected: [],
     },
   ])('$name', ({ policies, reports, expected }) => {
-    expect(told(statusView(policies, reports, now))).toEqual(expected);
+    expect(problems(statusView(policies, reports, now))).toEqual(expected);
   });
 
-  test('the worst comes first, and what is the same of many nodes is said once', () => {
+  test('the worst come first, and the same problem of several nodes is listed once', () => {
     const policies = [
       policy('behind', { nodes: { desired: 3, upToDate: 1 } }),
       policy('tripped', { conditions: [tripped] }),
@@ -117,7 +117,7 @@ describe('trouble', () => {
       report('old', { reportTime: minutesAgo(120) }),
       report('a', { conditions: [failed] }),
     ];
-    expect(told(statusView(policies, reports, now))).toEqual([
+    expect(problems(statusView(policies, reports, now))).toEqual([
       'GCPolicy broken: InvalidPolicy',
       'GCPolicy tripped: Tripped',
       'Node a,b: PassFailed',
@@ -127,20 +127,20 @@ describe('trouble', () => {
     ]);
   });
 
-  test('that nodes are degraded is said by the nodes, where they can be read', () => {
+  test('degraded nodes are listed by their own reports, or by the policy where reports cannot be read', () => {
     const degraded = condition('Degraded', 'True', {
       reason: 'NodesDegraded',
       message: '1 of 1 nodes are degraded',
     });
     const policies = [policy('a', { conditions: [degraded] })];
-    expect(told(statusView(policies, [report('n', { conditions: [failed] })], now))).toEqual([
+    expect(problems(statusView(policies, [report('n', { conditions: [failed] })], now))).toEqual([
       'Node n: PassFailed',
     ]);
-    expect(told(statusView(policies, undefined, now))).toEqual(['GCPolicy a: NodesDegraded']);
+    expect(problems(statusView(policies, undefined, now))).toEqual(['GCPolicy a: NodesDegraded']);
   });
 });
 
-test('policies stand in the order in which they claim objects', () => {
+test('policies are in the order in which they claim objects', () => {
   const policies = [policy('b'), policy('high', { spec: { priority: 5, mode: 'Enforce' } }), policy('a')];
   const view = statusView(policies, [], now);
   expect(view.policies.map(({ name, mode, priority }) => [name, mode, priority])).toEqual([
@@ -153,7 +153,7 @@ test('policies stand in the order in which they claim objects', () => {
 const unit = (name: 'imagegc' | 'containergc', minutes: number, freedBytesTotal: number) =>
   ({ name, lastPassTime: minutesAgo(minutes), result: 'Idle', freedBytesTotal }) as const;
 
-test('a node: what can be freed of images and logs, what was freed by all units, its last pass', () => {
+test('a node has the reclaimable bytes of images and logs, the bytes freed by all units, and its last pass', () => {
   const status = {
     imageFileSystem: { usedPercent: 81 },
     images: { removable: { count: 4, bytes: 100 } },
@@ -168,7 +168,7 @@ test('a node: what can be freed of images and logs, what was freed by all units,
   });
 });
 
-test('nodes in trouble come first, then those with the most to free, then by name', () => {
+test('nodes with problems come first, then those with the most reclaimable bytes, then by name', () => {
   const free = (bytes: number) => ({ images: { removable: { bytes } } });
   const reports = [
     report('b', free(1)),
@@ -179,7 +179,7 @@ test('nodes in trouble come first, then those with the most to free, then by nam
   expect(statusView([], reports, now).nodes?.map(({ name }) => name)).toEqual(['stale', 'much', 'a', 'b']);
 });
 
-test('totals come from the reports, and from the policies where there are none to read', () => {
+test('totals come from the reports, or from the policies where reports cannot be read', () => {
   const nodes = { desired: 5, upToDate: 5, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
   const policies = [
     policy('a', { spec: { mode: 'Enforce' }, pods: { due: 3, deletedTotal: 10 }, nodes }),
@@ -189,14 +189,19 @@ test('totals come from the reports, and from the policies where there are none t
   const pods = { policies: 2, podsDue: 4, podsDueInDryRun: 1, podsDeleted: 10 };
   const view = statusView(policies, reports, now);
   expect(view.totals).toEqual({ ...pods, nodes: 1, reclaimableBytes: mib, reclaimedBytes: 2 * mib });
-  const blind = statusView(policies, undefined, now);
-  expect(blind.totals).toEqual({ ...pods, nodes: 5, reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib });
-  expect(blind.nodes).toBeNull();
+  const withoutReports = statusView(policies, undefined, now);
+  expect(withoutReports.totals).toEqual({
+    ...pods,
+    nodes: 5,
+    reclaimableBytes: 7 * mib,
+    reclaimedBytes: 8 * mib,
+  });
+  expect(withoutReports.nodes).toBeNull();
 });
 
 test.each([
   {
-    name: 'the reports of its own nodes, logs and all',
+    name: 'the reports of its own nodes, including logs',
     reports: [
       report('mine', { logs: { removableBytes: mib }, units: [unit('containergc', 1, 2 * mib)] }),
       report('other', { policy: { name: 'b', observedGeneration: 1 }, logs: { removableBytes: 100 * mib } }),
@@ -208,12 +213,12 @@ test.each([
     reports: undefined,
     bytes: { reclaimableBytes: 7 * mib, reclaimedBytes: 8 * mib },
   },
-])('what a policy can free comes from $name', ({ reports, bytes }) => {
+])('the reclaimable bytes of a policy come from $name', ({ reports, bytes }) => {
   const nodes = { desired: 1, imageBytesReclaimable: 7 * mib, imageBytesReclaimed: 8 * mib };
   expect(statusView([policy('default', { nodes })], reports, now).policies).toMatchObject([bytes]);
 });
 
-test('a policy that says nothing about nodes has nothing to free, not 0', () => {
+test('a policy without rules for nodes has no reclaimable bytes, not 0', () => {
   expect(statusView([policy('pods-only')], [], now).policies).toMatchObject([
     { reclaimableBytes: null, reclaimedBytes: null },
   ]);

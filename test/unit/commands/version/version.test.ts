@@ -9,6 +9,6 @@ test.each([
   expect(platform(host)).toBe(expected);
 });
 
-test('the user agent is one that an audit log can be searched for', () => {
+test('the user agent names dustpan, its version and its platform', () => {
   expect(userAgent()).toMatch(/^dustpan\/test \(\w+\/\w+\) test$/);
 });

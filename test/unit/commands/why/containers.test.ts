@@ -20,21 +20,29 @@ import {
   rule,
   staticSource,
 } from '../../agent/containergc.world.ts';
-import { ask, boundPod, broken, checkAnswer, nodesPolicy, worldOf, type Told } from './scene.ts';
+import {
+  explained,
+  boundPod,
+  broken,
+  checkExplanation,
+  nodesPolicy,
+  worldOf,
+  type Facts,
+} from './fixtures.ts';
 
 interface Row {
   readonly reason: Reason;
-  readonly asked: string;
+  readonly name: string;
   readonly rule?: Partial<ContainerGcPolicy>;
   readonly part: Partial<NodePart>;
-  readonly world?: Told;
+  readonly world?: Facts;
   readonly assumeElapsed?: boolean;
   readonly policy?: string | null;
   readonly field: string | null;
   readonly why: string;
 }
 
-const governed = (over: Partial<ContainerGcPolicy> = {}): Told => ({
+const governed = (over: Partial<ContainerGcPolicy> = {}): Facts => ({
   policies: [nodesPolicy({ containerGC: rule(over) })],
 });
 const logsOf = (...entries: readonly LogEntry[]): LogListing => ({
@@ -52,37 +60,37 @@ const rotated = (day: string): LogEntry => log(`${podLogs}/main/0.log.202601${da
 
 const rows: readonly Row[] = [
   {
-    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
+    ...{ reason: 'PodGone', name: 'dead-1', assumeElapsed: true },
     part: { containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC',
     why: 'It is not running, and pod default/pod is gone.',
   },
   {
-    ...{ reason: 'PodGone', asked: 'dead-1', assumeElapsed: true },
+    ...{ reason: 'PodGone', name: 'dead-1', assumeElapsed: true },
     part: { pods: [evicted], containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC',
     why: 'It is not running, and pod default/pod was evicted.',
   },
   {
-    ...{ reason: 'DeadContainer', asked: 'dead0' },
+    ...{ reason: 'DeadContainer', name: 'dead0' },
     part: { pods, containers: attempts(3, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=1',
     why: 'It is the oldest of the 3 dead attempts of container main of pod default/pod, and the policy allows one.',
   },
   {
-    ...{ reason: 'DeadContainer', asked: 'dead1', rule: { maxPerPodContainer: 1 } },
+    ...{ reason: 'DeadContainer', name: 'dead1', rule: { maxPerPodContainer: 1 } },
     part: { pods, containers: attempts(3, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=1',
     why: 'It is the 2nd oldest of the 3 dead attempts of container main of pod default/pod, and the policy allows one.',
   },
   {
-    ...{ reason: 'DeadContainer', asked: 'dead0', rule: { maxPerPodContainer: 0 } },
+    ...{ reason: 'DeadContainer', name: 'dead0', rule: { maxPerPodContainer: 0 } },
     part: { pods: [finished], containers: attempts(1, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=0',
     why: 'It is the only dead attempt of container main of pod default/pod, and the policy allows none.',
   },
   {
-    ...{ reason: 'DeadContainer', asked: 'dead-a', rule: { maxContainers: 1 } },
+    ...{ reason: 'DeadContainer', name: 'dead-a', rule: { maxContainers: 1 } },
     part: {
       pods: [finished],
       containers: [dead('dead-a', 60, { name: 'a' }), dead('dead-b', 30, { name: 'b' })],
@@ -91,218 +99,218 @@ const rows: readonly Row[] = [
     why: 'The node has 2 dead containers, the policy allows one, and this one is among the oldest.',
   },
   {
-    ...{ reason: 'Sandbox', asked: 'pod-sandbox', assumeElapsed: true },
+    ...{ reason: 'Sandbox', name: 'pod-sandbox', assumeElapsed: true },
     part: { sandboxes: [down('pod', 60)] },
     field: 'nodes.containerGC.sandboxes=true',
     why: 'It is not ready and has no containers, and pod default/pod is gone.',
   },
   {
-    ...{ reason: 'Sandbox', asked: 'pod-sandbox', assumeElapsed: true },
+    ...{ reason: 'Sandbox', name: 'pod-sandbox', assumeElapsed: true },
     part: { pods: [evicted], sandboxes: [down('pod', 60)] },
     field: 'nodes.containerGC.sandboxes=true',
     why: 'It is not ready and has no containers, and pod default/pod was evicted.',
   },
   {
-    ...{ reason: 'Sandbox', asked: 'older' },
+    ...{ reason: 'Sandbox', name: 'older' },
     part: { pods, sandboxes: [down('pod', 60, { id: 'older' }), down('pod', 10, { state: 'Ready' })] },
     field: 'nodes.containerGC.sandboxes=true',
     why: 'It is not ready and has no containers, and pod default/pod has a newer sandbox.',
   },
   {
-    ...{ reason: 'OrphanedLogs', asked: `/var/log/pods/${goneLogs}/main/0.log`, assumeElapsed: true },
+    ...{ reason: 'OrphanedLogs', name: `/var/log/pods/${goneLogs}/main/0.log`, assumeElapsed: true },
     part: { logs: logsOf(log(`${goneLogs}/main/0.log`)) },
     field: 'nodes.containerGC.logs.orphanedDirectories=true',
     why: 'It holds logs of pod default/gone, which is gone, and no container of the pod is left.',
   },
   {
-    ...{ reason: 'OrphanedLogs', asked: `/var/log/pods/${goneLogs}`, assumeElapsed: true },
+    ...{ reason: 'OrphanedLogs', name: `/var/log/pods/${goneLogs}`, assumeElapsed: true },
     part: { pods: [{ ...deleted, uid }], logs: logsOf(log(`${goneLogs}/main/0.log`)) },
     field: 'nodes.containerGC.logs.orphanedDirectories=true',
     why: 'It holds logs of pod default/gone, which was deleted longer than its grace period ago, and no container of the pod is left.',
   },
   {
-    ...{ reason: 'BrokenLink', asked: '/var/log/containers/a_b_c-0123456789.log' },
+    ...{ reason: 'BrokenLink', name: '/var/log/containers/a_b_c-0123456789.log' },
     part: { logs: logsOf(link('a_b_c-0123456789.log', 'x_y_z/main/0.log')) },
     field: 'nodes.containerGC.logs.brokenLinks=true',
     why: 'It points to a log that does not exist.',
   },
   {
-    ...{ reason: 'RotatedLog', asked: rotated('01').path },
+    ...{ reason: 'RotatedLog', name: rotated('01').path },
     rule: { logs: logsRule({ maxRotatedPerContainer: 1, maxBytesPerPod: 5000 }) },
     part: { pods, logs: logsOf(rotated('01'), rotated('02')) },
     field: 'nodes.containerGC.logs.maxRotatedPerContainer=1, nodes.containerGC.logs.maxBytesPerPod=5000',
     why: 'There are more rotated logs than the policy allows, and this one is among the oldest.',
   },
   {
-    ...{ reason: 'Running', asked: 'alive' },
+    ...{ reason: 'Running', name: 'alive' },
     part: { pods, containers: [container('alive')] },
     field: null,
     why: 'It is running.',
   },
   {
-    ...{ reason: 'Running', asked: 'pod-sandbox' },
+    ...{ reason: 'Running', name: 'pod-sandbox' },
     part: { pods, sandboxes: [sandbox('pod')] },
     field: null,
     why: 'It is ready.',
   },
   {
-    ...{ reason: 'NotKubelets', asked: 'foreign' },
+    ...{ reason: 'NotKubelets', name: 'foreign' },
     part: { containers: [dead('foreign', 60, { labels: {} })] },
     field: null,
     why: 'The kubelet did not create it: it has none of the labels or names that the kubelet gives.',
   },
   {
-    ...{ reason: 'StaticPod', asked: 'dead-1' },
+    ...{ reason: 'StaticPod', name: 'dead-1' },
     part: { containers: [dead('dead-1', 60)], sandboxes: [down('pod', 60, { annotations: staticSource })] },
     field: null,
     why: 'It belongs to pod default/pod, a static pod, and dustpan leaves static pods to the kubelet.',
   },
   {
-    ...{ reason: 'UnknownState', asked: 'lost' },
+    ...{ reason: 'UnknownState', name: 'lost' },
     part: { pods, containers: [dead('lost', 60, { state: 'Unknown' })] },
     field: null,
     why: 'The runtime does not know its state, and pod default/pod is not known to be gone.',
   },
   {
-    ...{ reason: 'TooYoung', asked: 'dead-1', rule: { minimumAgeMs: 7_200_000 } },
+    ...{ reason: 'TooYoung', name: 'dead-1', rule: { minimumAgeMs: 7_200_000 } },
     part: { pods, containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC.minimumAge=2h',
     why: 'It was created at 2026-01-15T11:00:00Z, and stays for at least 2h.',
   },
   {
-    ...{ reason: 'TooYoung', asked: 'dead-1' },
+    ...{ reason: 'TooYoung', name: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 1, { state: 'Created' })] },
     field: null,
     why: 'It was created at 2026-01-15T11:59:00Z, and stays for at least 2m, because it may be about to start.',
   },
   {
-    ...{ reason: 'NewestAttempt', asked: 'dead-1' },
+    ...{ reason: 'NewestAttempt', name: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC.maxPerPodContainer=1',
     why: 'It is the newest dead attempt of container main of pod default/pod: somebody may need its log, and without it the kubelet may run the container of an unfinished pod again.',
   },
   {
-    ...{ reason: 'NewestSandbox', asked: 'pod-sandbox' },
+    ...{ reason: 'NewestSandbox', name: 'pod-sandbox' },
     part: { pods, sandboxes: [down('pod', 60)] },
     field: null,
     why: 'It is the newest sandbox of pod default/pod, which still exists.',
   },
   {
-    ...{ reason: 'UnderLimit', asked: 'dead0', rule: { maxPerPodContainer: 2, maxContainers: 9 } },
+    ...{ reason: 'UnderLimit', name: 'dead0', rule: { maxPerPodContainer: 2, maxContainers: 9 } },
     part: { pods, containers: attempts(2, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=2, nodes.containerGC.maxContainers=9',
     why: 'It is the oldest of the 2 dead attempts of container main of pod default/pod, and the policy allows 2.',
   },
   {
-    ...{ reason: 'UnderLimit', asked: 'dead0', rule: { maxPerPodContainer: undefined } },
+    ...{ reason: 'UnderLimit', name: 'dead0', rule: { maxPerPodContainer: undefined } },
     part: { pods, containers: attempts(2, {}, 'dead') },
     field: 'nodes.containerGC.maxPerPodContainer=-1, nodes.containerGC.maxContainers=-1',
     why: 'It is the oldest of the 2 dead attempts of container main of pod default/pod, and the policy allows any number.',
   },
   {
-    ...{ reason: 'UnderLimit', asked: rotated('02').path },
+    ...{ reason: 'UnderLimit', name: rotated('02').path },
     rule: { logs: logsRule({ maxRotatedPerContainer: 1, orphanedDirectories: false }) },
     part: { pods, logs: logsOf(rotated('01'), rotated('02')) },
     field: 'nodes.containerGC.logs.maxRotatedPerContainer=1',
     why: 'It and the rotated logs beside it are within the limits.',
   },
   {
-    ...{ reason: 'InUse', asked: 'pod-sandbox' },
+    ...{ reason: 'InUse', name: 'pod-sandbox' },
     part: { pods, containers: [dead('dead-1', 60)], sandboxes: [down('pod', 60)] },
     field: null,
     why: 'A container that stays belongs to it.',
   },
   {
-    ...{ reason: 'InUse', asked: `/var/log/pods/${podLogs}` },
+    ...{ reason: 'InUse', name: `/var/log/pods/${podLogs}` },
     part: { pods, logs: logsOf(log(`${podLogs}/main/0.log`)) },
     field: null,
     why: 'It holds the logs of pod default/pod, which exists or has a container that stays.',
   },
   {
-    ...{ reason: 'Quarantined', asked: 'dead-1' },
+    ...{ reason: 'Quarantined', name: 'dead-1' },
     part: { containers: [dead('dead-1', 60)] },
     field: null,
     why: 'Pod default/pod seems to be gone, but that was observed only once so far.',
   },
   {
-    ...{ reason: 'Quarantined', asked: 'dead-1' },
+    ...{ reason: 'Quarantined', name: 'dead-1' },
     part: { pods: [evicted], containers: [dead('dead-1', 60)] },
     field: null,
     why: 'Pod default/pod was evicted, and nothing of it seems to run, but that was observed only once so far.',
   },
   {
-    ...{ reason: 'PodsUnknown', asked: `/var/log/pods/${podLogs}` },
+    ...{ reason: 'PodsUnknown', name: `/var/log/pods/${podLogs}` },
     part: { pods: undefined, logs: logsOf(log(`${podLogs}/main/0.log`)) },
     field: null,
     why: 'The pods of the node are not known, and one may need it.',
   },
   {
-    ...{ reason: 'ContainersUnknown', asked: 'dead-1' },
+    ...{ reason: 'ContainersUnknown', name: 'dead-1' },
     part: { pods, containers: [dead('dead-1', 60)], sandboxes: undefined },
     field: null,
     why: 'The containers or the sandboxes of the node are not known, and one may need it.',
   },
   {
-    ...{ reason: 'NoPolicy', asked: 'dead-1', world: { policies: [] } },
+    ...{ reason: 'NoPolicy', name: 'dead-1', world: { policies: [] } },
     part: { containers: [dead('dead-1', 60)] },
     policy: null,
     field: null,
     why: 'No GCPolicy selects the node.',
   },
   {
-    ...{ reason: 'InvalidPolicy', asked: 'dead-1', world: { policies: [broken] } },
+    ...{ reason: 'InvalidPolicy', name: 'dead-1', world: { policies: [broken] } },
     part: { containers: [dead('dead-1', 60)] },
     policy: 'broken',
     field: 'spec.pods.terminated.treshold',
     why: 'GCPolicy broken is invalid and may select this node, so dustpan keeps it: spec.pods.terminated.treshold: is not a known field.',
   },
   {
-    ...{ reason: 'KeepMarked', asked: 'dead-1' },
+    ...{ reason: 'KeepMarked', name: 'dead-1' },
     part: { pods: [{ ...boundPod('pod'), keepMarked: true }], containers: [dead('dead-1', 60)] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
     why: 'Pod default/pod has the label gc.dustpan.dev/keep: "true".',
   },
   {
-    ...{ reason: 'KeepMarked', asked: 'dead-1' },
+    ...{ reason: 'KeepMarked', name: 'dead-1' },
     world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     part: { containers: [dead('dead-1', 60)] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
     why: 'The node has the label gc.dustpan.dev/keep: "true".',
   },
   {
-    ...{ reason: 'NodeUnknown', asked: 'dead-1', world: { ...governed(), nodes: undefined } },
+    ...{ reason: 'NodeUnknown', name: 'dead-1', world: { ...governed(), nodes: undefined } },
     part: { containers: [dead('dead-1', 60)] },
     policy: null,
     field: null,
     why: 'The node or the policies are not known.',
   },
   {
-    ...{ reason: 'RuleOff', asked: 'dead-1', world: { policies: [nodesPolicy({})] } },
+    ...{ reason: 'RuleOff', name: 'dead-1', world: { policies: [nodesPolicy({})] } },
     part: { containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC is not set',
     why: 'The policy of the node has no rule for containers.',
   },
   {
-    ...{ reason: 'RuleOff', asked: 'pod-sandbox', rule: { sandboxes: false } },
+    ...{ reason: 'RuleOff', name: 'pod-sandbox', rule: { sandboxes: false } },
     part: { sandboxes: [down('pod', 60)] },
     field: 'nodes.containerGC.sandboxes=false',
     why: 'The policy of the node has no rule for sandboxes.',
   },
 ];
 
-test.each(rows)('$reason: $why', ({ reason, asked: text, part, assumeElapsed = false, ...row }) => {
+test.each(rows)('$reason: $why', ({ reason, name: text, part, assumeElapsed = false, ...row }) => {
   const world = worldOf({ ...(row.world ?? governed(row.rule)), part });
-  const answer = ask({ question: { kind: 'container', text, node: undefined }, world, assumeElapsed });
-  expect(answer.explanation).toMatchObject({
+  const result = explained({ question: { kind: 'container', text, node: undefined }, world, assumeElapsed });
+  expect(result.explanation).toMatchObject({
     ...{ unit: 'containergc', reason, field: row.field, detail: row.why },
     policy: row.policy === undefined ? 'nodes' : row.policy,
   });
-  checkAnswer(answer);
+  checkExplanation(result);
 });
 
-test('every reason that a plan of containers can give is in the table', () => {
+test('the table has every reason that a plan of containers can give', () => {
   const all = [...containerRemoveReasons, ...containerKeepReasons, ...nodeKeepReasons];
-  // The clock of a plan does not jump.
+  // Only an agent observes a jump of the clock.
   const possible = all.filter((one) => one !== 'ClockUnsure');
   expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
 });

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { findTarget } from '../../../../src/commands/why/target.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import { image } from '../../../fakes/runtime.ts';
-import { worldOf } from './scene.ts';
+import { worldOf } from './fixtures.ts';
 
-describe('the image of a question', () => {
+describe('an image', () => {
   const digest = `sha256:${'d'.repeat(64)}`;
   const images: readonly RuntimeImage[] = [
     image('cafe0123456789', { tags: ['docker.io/library/nginx:latest', 'docker.io/library/nginx:1.27'] }),
@@ -15,11 +15,13 @@ describe('the image of a question', () => {
     image('beef0000000000', { tags: [], digests: [] }),
   ];
   const world = worldOf({ policies: [], part: { images } });
-  const answerTo = (text: string, nodeName?: string): string => {
+  const found = (text: string, nodeName?: string): string => {
     const target = findTarget({ kind: 'image', text, node: nodeName }, world);
     if (target.kind !== 'found') return target.message;
-    const found = images.filter(({ id }) => target.asked({ kind: 'Image', id, node: 'node-1' }));
-    return found.map(({ id }) => id).join();
+    return images
+      .map(({ id }) => id)
+      .filter((id) => target.only({ kind: 'Image', id, node: 'node-1' }))
+      .join();
   };
 
   test.each([
@@ -33,7 +35,7 @@ describe('the image of a question', () => {
     { text: 'cafe9', is: 'sha256:cafe9876543210' },
     {
       text: 'cafe',
-      is: '"cafe" is the beginning of 2: cafe01234567 (docker.io/library/nginx:latest), cafe98765432 (registry.example.com/app:v1)',
+      is: '"cafe" is ambiguous, 2 match: cafe01234567 (docker.io/library/nginx:latest), cafe98765432 (registry.example.com/app:v1)',
     },
     { text: 'bee', is: 'there is no image bee on node-1' },
     {
@@ -41,8 +43,8 @@ describe('the image of a question', () => {
       is: 'there is no image registry.example.com/app:v2 on node-1; did you mean registry.example.com/app:v1?',
     },
     { text: 'app', is: 'there is no image app on node-1; did you mean registry.example.com/app:v1?' },
-    { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not looked into, only node-1' },
+    { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not read, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
-    expect(answerTo(text, nodeName)).toBe(is);
+    expect(found(text, nodeName)).toBe(is);
   });
 });

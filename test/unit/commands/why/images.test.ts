@@ -10,35 +10,34 @@ import type { NodePart } from '../../../../src/snapshot/world.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
 import { imageRule, usedMinutesAgo } from '../../agent/imagegc.bed.ts';
-import { ask, boundPod, broken, checkAnswer, flat, nodesPolicy, worldOf, type Told } from './scene.ts';
+import {
+  explained,
+  boundPod,
+  broken,
+  checkExplanation,
+  flat,
+  nodesPolicy,
+  partOf,
+  worldOf,
+  type Facts,
+} from './fixtures.ts';
 
 interface Row {
   readonly reason: Reason;
   readonly rule?: Partial<ImageGcPolicy>;
   readonly part?: Partial<NodePart>;
-  readonly world?: Told;
+  readonly world?: Facts;
   readonly policy?: string | null;
   readonly field: string | null;
   readonly why: string;
 }
 
-/** The image `x` is a day old and was used an hour ago; of the disk 90 % are used, 1000 bytes are wanted. */
-const partOf = (
+/** The image `x` is a day old and was used an hour ago; 90 % of the disk are used, and 1000 bytes must be freed. */
+const imagePart = (
   over: Partial<NodePart> = {},
   used: Record<string, number | undefined> = { x: 60 },
 ): NodePart => ({
-  ...{
-    name: 'node-1',
-    pods: [],
-    containers: [],
-    sandboxes: [],
-    mounted: [],
-    sandboxImage: undefined,
-    logs: undefined,
-    usage: undefined,
-  },
-  images: [image('x')],
-  disk: { capacityBytes: 10_000, availableBytes: 1000 },
+  ...partOf({ images: [image('x')] }),
   state: {
     images: new Map(
       Object.entries(used).map(([name, minutes]) => [`sha256:${name}`, usedMinutesAgo(minutes)]),
@@ -49,7 +48,7 @@ const partOf = (
 });
 
 const both = { images: [image('x'), image('y')] };
-const governed = (rule: Partial<ImageGcPolicy> = {}, part: Partial<NodePart> = {}): Told => ({
+const governed = (rule: Partial<ImageGcPolicy> = {}, part: Partial<NodePart> = {}): Facts => ({
   policies: [nodesPolicy({ imageGC: imageRule(rule) })],
   part,
 });
@@ -69,49 +68,49 @@ const rows: readonly Row[] = [
   {
     reason: 'Space',
     rule: { maximumAgeMs: 4_800_000 },
-    part: partOf({ images: [image('x'), image('y', { sizeBytes: 100 })] }, { x: 60, y: 90 }),
+    part: imagePart({ images: [image('x'), image('y', { sizeBytes: 100 })] }, { x: 60, y: 90 }),
     field: 'nodes.imageGC.highThresholdPercent=85, nodes.imageGC.lowThresholdPercent=80',
     why: 'The image file system is 90 % full, so dustpan frees 900 B, besides what it removes by age, to reach 80 %; this image, last used at 2026-01-15T11:00:00Z, is the 2nd to be removed.',
   },
   {
     reason: 'InUse',
-    part: partOf({ containers: [container('c', { pod: 'web', imageId: 'sha256:x', state: 'Exited' })] }),
+    part: imagePart({ containers: [container('c', { pod: 'web', imageId: 'sha256:x', state: 'Exited' })] }),
     field: null,
     why: 'Container main of pod default/web (Exited) was made from it.',
   },
   {
     reason: 'InUse',
-    part: partOf({ containers: [container('c', { name: '', pod: 'web', imageId: 'sha256:x' })] }),
+    part: imagePart({ containers: [container('c', { name: '', pod: 'web', imageId: 'sha256:x' })] }),
     field: null,
     why: 'Container c of pod default/web (Running) was made from it.',
   },
   {
     reason: 'InUse',
-    part: partOf({ mounted: ['sha256:x'] }),
+    part: imagePart({ mounted: ['sha256:x'] }),
     field: null,
     why: 'A container has mounted it.',
   },
   {
     reason: 'BoundPod',
-    part: partOf({ pods: [boundPod('web', ['x'])] }),
+    part: imagePart({ pods: [boundPod('web', ['x'])] }),
     field: null,
     why: 'Pod default/web, bound to this node, names it as x.',
   },
   {
     reason: 'BoundPod',
-    part: partOf({ pods: [{ ...boundPod('web', []), images: undefined }] }),
+    part: imagePart({ pods: [{ ...boundPod('web', []), images: undefined }] }),
     field: null,
     why: 'Pod default/web, bound to this node, names more than 16 KB of images, so it may use any image.',
   },
   {
     reason: 'Pinned',
-    part: partOf({ images: [image('x', { pinned: true })] }),
+    part: imagePart({ images: [image('x', { pinned: true })] }),
     field: 'pinned=true',
     why: 'The runtime has pinned it.',
   },
   {
     reason: 'Pinned',
-    part: partOf({ images: [image('x', { tags: ['registry.k8s.io/pause:3.10'] })] }),
+    part: imagePart({ images: [image('x', { tags: ['registry.k8s.io/pause:3.10'] })] }),
     field: null,
     why: 'It is the image of the sandboxes, without which no pod can start.',
   },
@@ -130,7 +129,7 @@ const rows: readonly Row[] = [
   {
     reason: 'TooYoung',
     rule: { minimumAgeMs: 50_400_000 },
-    part: partOf({
+    part: imagePart({
       state: {
         images: new Map([['sha256:x', usedMinutesAgo(60)]]),
         removed: [{ digest: 'sha256:x', atMs: minutesAgo(25 * 60) }],
@@ -141,13 +140,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'UsedRecently',
-    part: partOf({}, { x: 0 }),
+    part: imagePart({}, { x: 0 }),
     field: null,
     why: 'It was in use at the moment of this pass.',
   },
   {
     reason: 'BelowThreshold',
-    part: partOf({ disk: { capacityBytes: 10_000, availableBytes: 5000 } }),
+    part: imagePart({ disk: { capacityBytes: 10_000, availableBytes: 5000 } }),
     field: 'nodes.imageGC.highThresholdPercent=85',
     why: 'It may be removed, but the image file system is only 50 % full, and dustpan removes images from 85 % on.',
   },
@@ -159,39 +158,39 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'TargetMet',
-    part: partOf(both, { x: 60, y: 90 }),
+    part: imagePart(both, { x: 60, y: 90 }),
     field: 'nodes.imageGC.lowThresholdPercent=80',
     why: 'It may be removed, but the images before it free the 1000 B needed to reach 80 %.',
   },
   {
     reason: 'TargetMet',
     rule: { maximumAgeMs: 4_800_000 },
-    part: partOf(both, { x: 60, y: 90 }),
+    part: imagePart(both, { x: 60, y: 90 }),
     field: 'nodes.imageGC.lowThresholdPercent=80',
     why: 'It may be removed, but what dustpan removes by age is enough to reach 80 %.',
   },
   {
     reason: 'PacingLimit',
     rule: { maximumAgeMs: 1_800_000, maxImagesPerPass: 1 },
-    part: partOf(both, { x: 60, y: 90 }),
+    part: imagePart(both, { x: 60, y: 90 }),
     field: 'nodes.imageGC.maxImagesPerPass=1',
     why: 'It may be removed, but a pass removes at most 1 of the images, and others are first.',
   },
   {
     reason: 'PodsUnknown',
-    part: partOf({ pods: undefined }),
+    part: imagePart({ pods: undefined }),
     field: null,
     why: 'The pods of the node are not known, and one may need it.',
   },
   {
     reason: 'ContainersUnknown',
-    part: partOf({ containers: undefined }),
+    part: imagePart({ containers: undefined }),
     field: null,
     why: 'The containers of the node, or their images, are not known, and one may need it.',
   },
   {
     reason: 'DiskUnknown',
-    part: partOf({ disk: undefined }),
+    part: imagePart({ disk: undefined }),
     field: null,
     why: 'The usage of the disk cannot be measured.',
   },
@@ -230,36 +229,36 @@ const rows: readonly Row[] = [
   },
 ];
 
-const asking = (text: string, world: Told) =>
+const asked = (text: string, world: Facts) =>
   ({ question: { kind: 'image', text, node: undefined }, world: worldOf(world) }) as const;
 
-test.each(rows)('$reason: $why', ({ reason, rule, part = partOf(), ...row }) => {
+test.each(rows)('$reason: $why', ({ reason, rule, part = imagePart(), ...row }) => {
   const name = part.images?.[0]?.tags[0] ?? '';
-  const answer = ask(asking(name, { ...(row.world ?? governed(rule)), part }));
-  expect(answer.explanation).toMatchObject({
+  const result = explained(asked(name, { ...(row.world ?? governed(rule)), part }));
+  expect(result.explanation).toMatchObject({
     ...{ unit: 'imagegc', reason, field: row.field, detail: row.why },
     policy: row.policy === undefined ? 'nodes' : row.policy,
   });
-  checkAnswer(answer);
+  checkExplanation(result);
 });
 
-test('every reason that a plan of images can give is in the table', () => {
-  // The clock of a plan does not jump.
+test('the table has every reason that a plan of images can give', () => {
+  // Only an agent observes a jump of the clock.
   const possible = [...imageRemoveReasons, ...imageKeepReasons, ...nodeKeepReasons].filter(
     (one) => one !== 'ClockUnsure',
   );
   expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
 });
 
-test('the answer names all that holds it', () => {
+test('the explanation lists every container and pod that needs the image', () => {
   const containers = [
     container('a', { pod: 'web', imageId: 'sha256:x' }),
     container('b', { pod: 'api', imageId: 'sha256:x', state: 'Exited' }),
     container('c', { pod: 'db', imageId: 'sha256:y' }),
   ];
   const pods = [boundPod('web', ['x']), boundPod('next', ['docker.io/library/x:latest'])];
-  const { explanation, table } = ask(
-    asking('x', { ...governed(), part: partOf({ ...both, containers, pods }) }),
+  const { explanation, table } = explained(
+    asked('x', { ...governed(), part: imagePart({ ...both, containers, pods }) }),
   );
   expect(explanation.heldBy).toEqual([
     { container: { id: 'a', name: 'main', state: 'Running' }, pod: 'default/web' },

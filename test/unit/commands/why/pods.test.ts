@@ -19,13 +19,13 @@ import {
   outOfServiceNode,
   terminated,
 } from '../../controllers/podgc.world.ts';
-import { ask, broken, checkAnswer, finished, worldOf, type Told } from './scene.ts';
+import { explained, broken, checkExplanation, finished, worldOf, type Facts } from './fixtures.ts';
 
 interface Row {
   readonly reason: Reason;
-  readonly world: Told;
-  /** `default/x` is asked about unless another is named. */
-  readonly asked?: string;
+  readonly world: Facts;
+  /** The pod to explain; default: `default/x`. */
+  readonly pod?: string;
   readonly assumeElapsed?: boolean;
   readonly policy?: string | null;
   readonly field: string | null;
@@ -206,7 +206,7 @@ const rows: readonly Row[] = [
   {
     reason: 'KeepMarked',
     world: finished({ threshold: 1 }, pod('kept/x')),
-    asked: 'kept/x',
+    pod: 'kept/x',
     field: label,
     why: 'The label gc.dustpan.dev/keep is "true" on namespace kept.',
   },
@@ -293,20 +293,27 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)('$reason: $why', ({ reason, world, asked = 'default/x', assumeElapsed = false, ...row }) => {
-  const [namespace, name = ''] = asked.split('/');
-  const answer = ask({ question: { kind: 'pod', namespace, name }, world: worldOf(world), assumeElapsed });
-  expect(answer.explanation).toMatchObject({
-    ...{ unit: 'podgc', reason, field: row.field, detail: row.why },
-    policy: row.policy === undefined ? 'default' : row.policy,
-  });
-  checkAnswer(answer);
-});
+test.each(rows)(
+  '$reason: $why',
+  ({ reason, world, pod: key = 'default/x', assumeElapsed = false, ...row }) => {
+    const [namespace, name = ''] = key.split('/');
+    const result = explained({
+      question: { kind: 'pod', namespace, name },
+      world: worldOf(world),
+      assumeElapsed,
+    });
+    expect(result.explanation).toMatchObject({
+      ...{ unit: 'podgc', reason, field: row.field, detail: row.why },
+      policy: row.policy === undefined ? 'default' : row.policy,
+    });
+    checkExplanation(result);
+  },
+);
 
-/** They come of the live look before the act, which no plan takes. */
-const ofTheAct = new Set(['NodeExists', 'NodeUnknown', 'NodeRecovered', 'ClockUnsure']);
+/** Only the live checks before a deletion give these reasons. */
+const liveReasons = new Set(['NodeExists', 'NodeUnknown', 'NodeRecovered', 'ClockUnsure']);
 
-test('every reason that a plan of pods can give is in the table', () => {
-  const possible = [...podDeleteReasons, ...podKeepReasons].filter((reason) => !ofTheAct.has(reason));
+test('the table has every reason that a plan of pods can give', () => {
+  const possible = [...podDeleteReasons, ...podKeepReasons].filter((reason) => !liveReasons.has(reason));
   expect(new Set(rows.map(({ reason }) => reason))).toEqual(new Set(possible));
 });

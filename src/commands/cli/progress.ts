@@ -1,13 +1,13 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { printable } from '../../runtime/text/printable.ts';
 
-/** Below it nobody needs to be told; faster than it nobody reads. */
-const patienceMs = 1000;
+/** Shorter work needs no progress line; nobody can read faster updates. */
+const shownAfterMs = 1000;
 const refreshMs = 100;
-/** A line that wraps cannot be taken away. */
+/** A line that wraps cannot be erased. */
 const maxWidth = 79;
 
-/** One line on a terminal that says how far the work is, shown only when it takes longer than a second. */
+/** One line on a terminal that shows the progress of work, once the work takes longer than a second. */
 export class Progress {
   readonly #write: ((text: string) => void) | undefined;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -21,20 +21,20 @@ export class Progress {
     this.#startedMs = clock.monotonicMs();
   }
 
-  /** One of many: most are not shown. */
+  /** Shows one of many steps; most are skipped. */
   step(text: string): void {
     if (this.#clock.monotonicMs() - this.#shownMs >= refreshMs) this.phase(text);
   }
 
-  /** Begins something that may take long without a word: shown at once. */
+  /** Shows the start of work that may take long, at once. */
   phase(text: string): void {
     const now = this.#clock.monotonicMs();
-    if (now - this.#startedMs < patienceMs) return;
+    if (now - this.#startedMs < shownAfterMs) return;
     this.#shownMs = now;
     this.#write?.(`\r\u001b[K${printable(text).slice(0, maxWidth)}`);
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void {
     if (this.#shownMs !== -Infinity) this.#write?.('\r\u001b[K');
     this.#shownMs = -Infinity;

@@ -19,8 +19,8 @@ import { node, nodesRules, now, policy } from '../../../builders.ts';
 import { nodePod } from '../../agent/imagegc.bed.ts';
 import { terminated } from '../../controllers/podgc.world.ts';
 
-/** A world in lists; namespaces are known, node-1 exists and is governed, nothing else is there unless told. */
-export interface Told {
+/** The facts of a plan in lists. By default node-1 exists, the namespaces of the pods are known, and everything else is empty. */
+export interface Facts {
   readonly policies?: readonly (Policy | InvalidPolicy)[];
   readonly pods?: readonly PodFacts[] | undefined;
   readonly nodes?: readonly NodeFacts[] | undefined;
@@ -30,18 +30,18 @@ export interface Told {
 }
 
 /** Pods under a policy with this rule for those that have finished. */
-export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly PodFacts[]): Told => ({
+export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly PodFacts[]): Facts => ({
   policies: [terminated(over)],
   pods,
 });
 
-export function worldOf(told: Told): World {
-  const { pods = [], nodes = [node('node-1')], part, jobs } = told;
-  const names = told.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
+export function worldOf(facts: Facts): World {
+  const { pods = [], nodes = [node('node-1')], part, jobs } = facts;
+  const names = facts.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
   return {
-    policies: rankPolicies(told.policies ?? []),
+    policies: rankPolicies(facts.policies ?? []),
     pods: byUid(pods),
-    nodes: 'nodes' in told && told.nodes === undefined ? undefined : byUid(nodes),
+    nodes: 'nodes' in facts && facts.nodes === undefined ? undefined : byUid(nodes),
     namespaces: byUid(names.map(namespaceOf)),
     jobs: jobs && byUid(jobs),
     replicaSets: undefined,
@@ -60,7 +60,8 @@ function byUid<T extends { readonly uid: string }>(items: readonly T[]): Readonl
   return new Map(items.map((item) => [item.uid, item]));
 }
 
-const partOf = (over: Partial<NodePart>): NodePart => ({
+/** Node-1 with an image file system that is 90 % full, and nothing on it. */
+export const partOf = (over: Partial<NodePart>): NodePart => ({
   ...{ name: 'node-1', pods: [], images: [], containers: [], sandboxes: [], mounted: [] },
   sandboxImage: undefined,
   ...{ disk: { capacityBytes: 10_000, availableBytes: 1000 }, state: emptyState, logs: undefined },
@@ -86,22 +87,22 @@ export const broken: InvalidPolicy = {
   problems: ['spec.pods.terminated.treshold: is not a known field'],
 };
 
-interface Answer {
+interface Explained {
   readonly explanation: Explanation;
   readonly table: string;
 }
 
-interface Asking {
+interface Asked {
   readonly question: Question;
   readonly world: World;
   readonly assumeElapsed?: boolean;
 }
 
-/** Asks as the command does; there must be one answer. */
-export function ask({ question, world, assumeElapsed = false }: Asking): Answer {
+/** The only explanation, made as the command does it. */
+export function explained({ question, world, assumeElapsed = false }: Asked): Explained {
   const target = findTarget(question, world);
   if (target.kind !== 'found') throw new Error(target.message);
-  const plan = planWorld(target.world, { now, kept: false, assumeElapsed, asked: target.asked });
+  const plan = planWorld(target.world, { now, kept: false, assumeElapsed, only: target.only });
   const document = explain(plan, target);
   expect(document.explanations).toHaveLength(1);
   const [explanation] = document.explanations;
@@ -109,14 +110,14 @@ export function ask({ question, world, assumeElapsed = false }: Asking): Answer 
   return { explanation, table: whyTable(document) };
 }
 
-/** What must hold of every answer: it reads well, fits, and says whose word it is. */
-export function checkAnswer({ explanation, table }: Answer): void {
+/** Checks what holds for every explanation: its sentences, its width, its policy. */
+export function checkExplanation({ explanation, table }: Explained): void {
   const { reason, policy: name, mode, field, detail, sentence, change } = explanation;
   expect(table).toContain(reason);
   expect(table).toMatch(
-    name === null ? /^ {2}Policy {5}none$/m : new RegExp(`^ {2}Policy {5}GCPolicy ${name} `, 'm'),
+    name === null ? /^ {2}Policy {8}none$/m : new RegExp(`^ {2}Policy {8}GCPolicy ${name} `, 'm'),
   );
-  if (mode === 'DryRun') expect(table).toContain('DryRun: nothing is touched');
+  if (mode === 'DryRun') expect(table).toContain('DryRun: nothing is removed');
   if (field !== null) expect(flat(table)).toContain(`Field ${field}`);
   expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   for (const text of [detail, sentence, change]) expect(text).toMatch(/^[A-Za-z].*[.]$/);
