@@ -4,30 +4,30 @@ import type { RuntimeContainer, RuntimeImage, RuntimeSandbox } from '../cri/runt
 import type { Field } from './field.ts';
 
 /** `crictl images -o json`. */
-export const imagesOf = (answer: Field): readonly RuntimeImage[] => answer.at('images').list().map(imageOf);
+export const imagesOf = (content: Field): readonly RuntimeImage[] => content.at('images').list().map(imageOf);
 
 /** `crictl ps -a -o json`. */
-export const containersOf = (answer: Field): readonly RuntimeContainer[] =>
-  answer.at('containers').list().map(containerOf);
+export const containersOf = (content: Field): readonly RuntimeContainer[] =>
+  content.at('containers').list().map(containerOf);
 
-/** What the containers of the same answer have mounted, as far as a snapshot of ours says so: crictl does not. */
-export const mountedImagesOf = (answer: Field): readonly string[] =>
-  answer
+/** The mounted images in the same file. crictl does not print them, `dustpan snapshot` does for some containers. */
+export const mountedImagesOf = (content: Field): readonly string[] =>
+  content
     .at('containers')
     .list()
     .flatMap((one) => one.at('mountedImages').texts());
 
 /** `crictl pods -o json`. */
-export const sandboxesOf = (answer: Field): readonly RuntimeSandbox[] =>
-  answer.at('items').list().map(sandboxOf);
+export const sandboxesOf = (content: Field): readonly RuntimeSandbox[] =>
+  content.at('items').list().map(sandboxOf);
 
 /** `crictl info -o json`; undefined = the runtime does not report it. */
-export function sandboxImageOf(answer: Field): string | undefined {
-  const image = answer.maybeAt('config').maybeAt('sandboxImage').text('');
+export function sandboxImageOf(content: Field): string | undefined {
+  const image = content.maybeAt('config').maybeAt('sandboxImage').text('');
   return image === '' ? undefined : image;
 }
 
-// Protobuf JSON: 64 bits are texts, enums are names, and what is absent or null has its default.
+// Protobuf JSON: 64-bit numbers are strings, enums are names, absent and null fields have their defaults.
 
 function imageOf(one: Field): RuntimeImage {
   const spec = one.at('spec');
@@ -92,7 +92,7 @@ function sandboxOf(one: Field): RuntimeSandbox {
   );
 }
 
-/** undefined for a name that we do not know: what it stands for is kept. */
+/** undefined for an unknown name: an object in an unknown state is kept. */
 function stateOf<T>(field: Field, states: ReadonlyMap<string, T>): T | undefined {
   const name = field.text('');
   if (name === '') throw field.mustBe(`one of ${[...states.keys()].join(', ')}`);

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { hasStorageRule, podLabelKeys } from '../api/policy/matching.ts';
 import type { NodeFacts } from '../kube/cache/objects.ts';
-import type { OnProgress } from './files.ts';
-import { findFile, namesIn } from './files.ts';
+import { findFile, namesIn, type OnProgress } from './files.ts';
 import { InputError } from './input-error.ts';
 import { kinds, readObjects, readPods } from './kube-objects.ts';
 import { readNodeFolder } from './node-folder.ts';
@@ -11,12 +10,12 @@ import { kindMissingNote, type ByUid, type World } from './world.ts';
 
 interface SnapshotSource {
   readonly directory: string;
-  /** Instead of the snapshot's own; empty = the snapshot's own. */
+  /** Replace the policies of the snapshot; empty = use those of the snapshot. */
   readonly policyFiles: readonly string[];
   readonly onProgress: OnProgress;
 }
 
-/** Reads a snapshot directory; throws InputError for the first thing in it that cannot be read. */
+/** Reads a snapshot directory; throws InputError for the first file that cannot be used. */
 export async function readSnapshot({ directory, policyFiles, onProgress }: SnapshotSource): Promise<World> {
   const names = await namesIn(directory);
   if (names === undefined) throw new InputError(directory, '', 'there is no such directory');
@@ -60,7 +59,7 @@ export async function readSnapshot({ directory, policyFiles, onProgress }: Snaps
   };
 }
 
-/** Names the files whose absence keeps things: what follows from it is said beside it. */
+/** Names the missing files; other notes have the consequences. */
 function absentNotes(directory: string, lists: Readonly<Record<string, unknown>>): readonly string[] {
   const absent = Object.keys(lists).filter((name) => lists[name] === undefined);
   return absent.length === 0
@@ -68,25 +67,25 @@ function absentNotes(directory: string, lists: Readonly<Record<string, unknown>>
     : [`Snapshot ${directory} has no ${absent.map((name) => `${name}.json`).join(', ')}.`];
 }
 
-/** Every file may be missing, but a directory full of other things is a mistake, and "nothing would go" no answer to it. */
+/** Every file may be missing, but a directory with only other files is a mistake. */
 function checkIsSnapshot(directory: string, names: readonly string[]): void {
   const known = new Set([...Object.keys(kinds), 'pods', 'policies', 'nodes']);
   if (names.length === 0 || names.some((name) => known.has(name.replace(/\.(json|yaml)$/, '')))) return;
   const nested = names.includes('snapshot') ? `, did you mean ${join(directory, 'snapshot')}?` : '';
-  throw new InputError(directory, '', `is no snapshot: it has no pods.json, nodes.json, …${nested}`);
+  throw new InputError(directory, '', `is not a snapshot: it has no pods.json, nodes.json, …${nested}`);
 }
 
-/** The names of the folders; each needs its node, where the nodes are known. */
+/** The names of the node folders; throws for a folder without a node in the list of nodes. */
 async function nodeFolders(
   directory: string,
   nodes: ByUid<NodeFacts> | undefined,
 ): Promise<readonly string[]> {
   const folders = (await namesIn(join(directory, 'nodes'))) ?? [];
   const known = nodes && new Set([...nodes.values()].map(({ name }) => name));
-  const stranger = folders.find((name) => known?.has(name) === false);
-  if (stranger !== undefined)
+  const unknown = folders.find((name) => known?.has(name) === false);
+  if (unknown !== undefined)
     throw new InputError(
-      join(directory, 'nodes', stranger),
+      join(directory, 'nodes', unknown),
       '',
       'there is no node of this name in the list of nodes',
     );

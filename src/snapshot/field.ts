@@ -4,15 +4,15 @@ import { InputError } from './input-error.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A value of an input file with its place in it. Every reader throws InputError for what is not as it should be; null is the same as absent. */
+/** A value of an input file with its path in the file. Every reader throws InputError for an unexpected value; null counts as absent. */
 export class Field {
   readonly file: string;
-  /** The object it is a field of, which knows its own place. */
+  /** The object that contains it. */
   readonly #parent: Field | undefined;
   readonly #name: string;
   readonly #value: unknown;
 
-  /** In a file, at this path; or in another field, by this name. */
+  /** A value in a file, at this path; or in another field, by this name. */
   constructor(place: string | Field, name: string, value: unknown) {
     this.#parent = typeof place === 'string' ? undefined : place;
     this.file = typeof place === 'string' ? place : place.file;
@@ -20,7 +20,7 @@ export class Field {
     this.#value = value ?? undefined;
   }
 
-  /** Made only when somebody asks: of millions of fields hardly one is wrong. */
+  /** Computed only for a message: a file can have millions of fields. */
   get path(): string {
     const before = this.#parent?.path ?? '';
     return before === '' ? this.#name : `${before}.${this.#name}`;
@@ -28,11 +28,6 @@ export class Field {
 
   get isAbsent(): boolean {
     return this.#value === undefined;
-  }
-
-  /** The same value at another path of the file. */
-  as(path: string): Field {
-    return new Field(this.file, path, this.#value);
   }
 
   wrong(what: string): InputError {
@@ -48,15 +43,15 @@ export class Field {
     return this.#value;
   }
 
-  /** A field of the object that this is. */
+  /** A field of this object. */
   at(name: string): Field {
     const object = this.object();
-    return this.#child(name, Object.hasOwn(object, name) ? object[name] : undefined);
+    return new Field(this, name, Object.hasOwn(object, name) ? object[name] : undefined);
   }
 
-  /** The same of an object that may be absent. */
+  /** A field of this object, which may be absent. */
   maybeAt(name: string): Field {
-    return this.isAbsent ? this.#child(name, undefined) : this.at(name);
+    return this.isAbsent ? new Field(this, name, undefined) : this.at(name);
   }
 
   list(): readonly Field[] {
@@ -82,7 +77,7 @@ export class Field {
     return this.isAbsent ? [] : this.list().map((one) => one.text());
   }
 
-  /** Throws as `textMap` does, and makes none. */
+  /** Throws as `textMap` does, without building a map. */
   checkTextMap(): void {
     if (this.isAbsent) return;
     const object = this.object();
@@ -100,7 +95,7 @@ export class Field {
     return this.#value;
   }
 
-  /** A whole number, as one or as the text that protobuf JSON writes for 64 bits; absent = 0. */
+  /** A whole number, or the string that protobuf JSON writes for 64-bit numbers; absent = 0. */
   integer(): bigint {
     const value = this.#value ?? 0;
     if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value);
@@ -115,7 +110,7 @@ export class Field {
     return Number(value);
   }
 
-  /** The same as a number alone, as the kubelet writes it. */
+  /** A size as the kubelet writes it: a number, never a string. */
   size(): number {
     if (typeof this.#value !== 'number') throw this.mustBe('a number from 0 to 2^53');
     return this.count();
@@ -127,9 +122,5 @@ export class Field {
     const ms = typeof value === 'string' ? parseRfc3339(value) : undefined;
     if (ms === undefined) throw this.mustBe('an RFC 3339 time');
     return ms;
-  }
-
-  #child(name: string, value: unknown): Field {
-    return new Field(this, name, value);
   }
 }

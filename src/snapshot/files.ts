@@ -5,10 +5,10 @@ import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 import { readJsonList } from './json-list.ts';
 
-/** Told after each piece of a file, for a person who waits. */
+/** Called after each piece of a file. */
 export type OnProgress = (file: string, items: number) => void;
 
-/** YAML is read as a whole, which takes some twenty times its size of memory. */
+/** YAML is read as a whole, which needs about twenty times its size in memory. */
 const maxYamlBytes = 8 * 1024 * 1024;
 const tooLarge =
   'is YAML of more than 8 MiB, which is read as a whole: convert it to JSON, which may have any size (kubectl get -o json, or yq -o json)';
@@ -39,7 +39,7 @@ export async function readDocuments(file: string): Promise<readonly Field[]> {
   return isYaml(file) ? yamlDocuments(file, text) : [new Field(file, '', jsonOf(file, text))];
 }
 
-/** Hands on the items of a list one by one, and resolves with the rest of it. */
+/** Calls `onItem` for each item of a list, and resolves with the list without its items. */
 export async function readList(
   file: string,
   onItem: (item: Field) => void,
@@ -60,16 +60,11 @@ export async function readList(
   return list;
 }
 
-/** The file of this name with either ending; undefined when there is none. */
+/** The file of this name with either extension; undefined when there is none. */
 export function findFile(directory: string, names: readonly string[], name: string): string | undefined {
-  const found = names.filter((one) => one === `${name}.json` || one === `${name}.yaml`);
-  const [first, second] = found;
+  const [first, second] = names.filter((one) => one === `${name}.json` || one === `${name}.yaml`);
   if (second !== undefined)
-    throw new InputError(
-      join(directory, second),
-      '',
-      `${first ?? ''} is there too, and only one can be read`,
-    );
+    throw new InputError(join(directory, second), '', `${first ?? ''} exists too; keep only one of them`);
   return first === undefined ? undefined : join(directory, first);
 }
 
@@ -102,7 +97,7 @@ function jsonOf(file: string, text: string): unknown {
 async function yamlDocuments(file: string, text: string): Promise<readonly Field[]> {
   const { CORE_SCHEMA, loadAll, YAMLException } = await import('js-yaml');
   try {
-    // The core schema leaves times alone: they stay the text that was written.
+    // The core schema does not convert times.
     const documents = loadAll(text, null, { schema: CORE_SCHEMA }).filter((one) => one !== null);
     return documents.map((one) => new Field(file, '', one));
   } catch (err) {

@@ -1,4 +1,4 @@
-/** An input file that cannot be used; each problem is one line, `file: field: what is wrong`, without the field where the whole file is meant. */
+/** An unusable input file. Each problem is one line, `file: field: problem`, without the field if it concerns the whole file. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   #others: readonly InputError[] = [];
@@ -7,12 +7,12 @@ export class InputError extends Error {
     super([file, field, what].filter((part) => part !== '').join(': '));
   }
 
-  /** All that is told: the message and what was found beside it. Never empty. */
+  /** The message and the problems that were added. Never empty. */
   get problems(): readonly string[] {
     return [this.message, ...this.#others.flatMap(({ problems }) => problems)];
   }
 
-  /** The same error, which tells these too: what is wrong in one file is told at once. */
+  /** Adds other problems, so that all are reported at once. */
   and(others: readonly InputError[]): this {
     this.#others = [...this.#others, ...others];
     return this;

@@ -6,7 +6,7 @@ import { errorLine, fileProblem } from '../runtime/errors.ts';
 import { Field } from './field.ts';
 import { InputError } from './input-error.ts';
 
-/** The parser returns all tokens of a piece at once: larger pieces take more memory, and no less time. */
+/** The parser returns all tokens of a piece at once: larger pieces need more memory and save no time. */
 const pieceBytes = 16 * 1024;
 
 interface Receiver {
@@ -15,7 +15,7 @@ interface Receiver {
   readonly onPiece: () => void;
 }
 
-/** Reads the JSON of a list of any size: hands on each of its `items`, and returns the list without them. Throws InputError. */
+/** Reads a JSON list of any size: calls `onItem` for each of its `items`, and returns the list without them. Throws InputError. */
 export async function readJsonList(file: string, { onItem, onPiece }: Receiver): Promise<Field> {
   const list = new JsonList(file, onItem);
   try {
@@ -30,7 +30,7 @@ export async function readJsonList(file: string, { onItem, onPiece }: Receiver):
   }
 }
 
-/** The parser gives no place: cut behind each bracket, the text takes longer, but its place is known when it breaks. */
+/** Throws the InputError with the path of the fault. The parser has no position, so this parses again, slowly, in pieces that end at each bracket. */
 async function locateFault(file: string): Promise<void> {
   const list = new JsonList(file, () => undefined);
   for await (const text of textOf(file)) {
@@ -47,17 +47,17 @@ async function* textOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Ends the text for the parser; its types leave that out. */
+/** Ends the text for the parser; the types of stream-json do not declare it. */
 const endOfText = none as unknown as string;
 
-/** A list in JSON, whose items are handed on as soon as they are complete. */
+/** A parser of a JSON list that calls `onItem` as soon as an item is complete. */
 export class JsonList {
   readonly #file: string;
   readonly #parse = jsonParser({ streamValues: false });
   readonly #list: FlexAssembler<object>;
   #count = 0;
   #isEmpty = true;
-  /** The parser has refused a piece of text: where in it is not known. */
+  /** Whether the parser has refused a piece of text; where in the piece is not known. */
   isBroken = false;
 
   constructor(file: string, onItem: (item: Field) => void) {
@@ -78,7 +78,7 @@ export class JsonList {
   end(): Field {
     if (this.#isEmpty) throw this.#wrong('is empty');
     this.#take(endOfText, 'is not JSON, or is cut off');
-    // The parser refuses such a text, too, but does not promise to: half a list must never pass for a list.
+    // The parser refuses such a text too, but does not document it: half a list must never count as a list.
     if (!this.#list.done) throw this.#wrong('is cut off: the file ends too early');
     return new Field(this.#file, '', this.#list.current);
   }
@@ -97,7 +97,7 @@ export class JsonList {
     }
   }
 
-  /** At the item that is being read, or after which it is. */
+  /** An error with the path of the current item, or of the list. */
   #wrong(what: string): InputError {
     const isInItems = this.#list.path[0] === 'items';
     return new InputError(this.#file, isInItems ? `items[${this.#count}]` : '', what);
@@ -106,5 +106,5 @@ export class JsonList {
 
 const isItems = (path: readonly (string | number)[]): boolean => path.length === 1 && path[0] === 'items';
 
-/** Texts of the parser are parts of the file's text and would keep all of it in memory. */
+/** Strings of the parser are slices of the file's text and would keep all of it in memory. */
 const copied = (item: unknown): unknown => JSON.parse(JSON.stringify(item));

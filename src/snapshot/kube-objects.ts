@@ -8,13 +8,13 @@ import type { Field } from './field.ts';
 import { readList, type OnProgress } from './files.ts';
 import type { ByUid } from './world.ts';
 
-/** A kind of object with the codec that makes facts of it, the same as of a live cluster's. */
+/** A kind of object, and the codec that is also used for a live cluster. */
 interface Kind<T extends Identified> {
   readonly kind: string;
   readonly codec: () => Codec<T>;
 }
 
-/** The kinds of a snapshot, by the names of their files; of pods the labels are chosen by the policies. */
+/** The kinds of a snapshot except pods, by the names of their files. */
 export const kinds = {
   nodes: { kind: 'Node', codec: nodeCodec },
   namespaces: { kind: 'Namespace', codec: namespaceCodec },
@@ -43,20 +43,21 @@ export async function readObjects<T extends Identified>(
 
 interface Pods {
   readonly all: ByUid<PodFacts>;
-  /** Of the nodes asked for. */
+  /** The pods of the requested nodes. */
   readonly byNode: ReadonlyMap<string, readonly NodePodFacts[]>;
 }
 
-interface PodsWanted {
+interface PodSelection {
+  /** The labels that policies read. */
   readonly labelKeys: ReadonlySet<string>;
-  /** Whose pods are needed with their images. */
+  /** Nodes whose pods are needed as their agents see them. */
   readonly nodes: readonly string[];
 }
 
-/** The pods of a file: all of them as the controller sees them, and those of some nodes as their agents do. */
+/** The pods of a file: all of them as the controller reads them, and those of some nodes as their agents do. */
 export async function readPods(
   file: string,
-  { labelKeys, nodes }: PodsWanted,
+  { labelKeys, nodes }: PodSelection,
   onProgress: OnProgress,
 ): Promise<Pods> {
   const ofAgent = nodePodCodec();
@@ -71,7 +72,7 @@ export async function readPods(
   return { all, byNode };
 }
 
-/** What decisions rest on must be of the right type: a codec reads what is not as if it were absent. */
+/** Checks the types of the fields that decisions need: a codec reads a field of the wrong type as absent. */
 function checkItem(item: Field, kind: string): void {
   const own = item.at('kind');
   if (!own.isAbsent && own.text() !== kind) throw own.mustBe(kind);

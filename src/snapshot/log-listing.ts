@@ -4,11 +4,11 @@ import type { Field } from './field.ts';
 interface LogFiles {
   /** `logs.json`: files and links. */
   readonly logs: Field | undefined;
-  /** `loglisting.json`, which only a snapshot of ours has (docs/adr/0011): the directories, and whether that is all. */
+  /** `loglisting.json` of `dustpan snapshot` (docs/adr/0011): the directories, and whether the listing is complete. */
   readonly listing: Field | undefined;
 }
 
-/** The logs as they were listed on the node; without `loglisting.json` all that there are, and directories by their files alone. undefined = not known. */
+/** The logs as listed on the node; undefined = not known. Without `loglisting.json` the listing counts as complete, without empty directories. */
 export function logListingOf({ logs, listing }: LogFiles): LogListing | undefined {
   const entries = logs ?? presentOf(listing?.at('entries'));
   if (entries === undefined) return undefined;

@@ -8,20 +8,21 @@ import { logListingOf } from './log-listing.ts';
 import { checkUsage, diskOf, usageOf } from './stats.ts';
 import { inOrder, type NodePart } from './world.ts';
 
-/** A node's own folder of a snapshot, with what is remarkable about it. */
+/** The folder of one node in a snapshot. */
 interface NodeFolder {
   readonly part: NodePart;
+  /** One sentence each. */
   readonly notes: readonly string[];
 }
 
 interface NodeFolderSource {
   readonly name: string;
   readonly pods: readonly NodePodFacts[] | undefined;
-  /** Somebody wants to know what pods use. */
+  /** Whether the local storage usage of pods is needed. */
   readonly needsUsage: boolean;
 }
 
-/** Reads one folder below `nodes/`; what has no file is not known. */
+/** Reads one folder below `nodes/`; a missing file means "not known". */
 export async function readNodeFolder(
   directory: string,
   { name, pods, needsUsage }: NodeFolderSource,
@@ -31,16 +32,16 @@ export async function readNodeFolder(
     const path = findFile(directory, names, file);
     return path === undefined ? undefined : convert(await readWhole(path));
   };
-  // Nothing is decided from it; it is only looked through, so that a broken one does not go unnoticed.
-  await read('imagefs', (answer) => answer.object());
+  // No decision needs it; it is only validated.
+  await read('imagefs', (content) => content.object());
   const { state, note } = await readState(directory, names);
-  const ran = await read('containers', (answer) => ({
-    containers: containersOf(answer),
-    mounted: mountedImagesOf(answer),
+  const ran = await read('containers', (content) => ({
+    containers: containersOf(content),
+    mounted: mountedImagesOf(content),
   }));
-  const stats = await read('stats', (answer) => {
-    checkUsage(answer);
-    return { disk: diskOf(answer), usage: needsUsage ? usageOf(answer) : undefined };
+  const stats = await read('stats', (content) => {
+    checkUsage(content);
+    return { disk: diskOf(content), usage: needsUsage ? usageOf(content) : undefined };
   });
   const part: NodePart = {
     ...{ name, pods, state, containers: ran?.containers, mounted: ran?.mounted ?? [] },
@@ -57,18 +58,16 @@ export async function readNodeFolder(
   return { part: inOrder(part), notes: note === undefined ? [] : [note] };
 }
 
-interface ReadState {
-  readonly state: AgentState;
-  readonly note?: string;
-}
-
-async function readState(directory: string, names: readonly string[]): Promise<ReadState> {
+async function readState(
+  directory: string,
+  names: readonly string[],
+): Promise<{ readonly state: AgentState; readonly note?: string }> {
   const file = findFile(directory, names, 'state');
   if (file === undefined) return { state: emptyState };
   const whole = await readWhole(file);
   const parsed = parseState(JSON.stringify(whole.object()));
   if (parsed.kind === 'read') return { state: parsed.state };
-  // The agent would start over, and so does the plan; anything else that is wrong with it is a broken file.
+  // The agent starts over with a state of a later version, and so does the plan; any other problem is bad input.
   if (whole.at('version').integer() > 1n)
     return { state: emptyState, note: `${file}: ${parsed.reason}; every image counts as first seen now` };
   throw stateError(file, parsed.reason);

@@ -11,7 +11,7 @@ const knownFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadat
 
 type Policies = readonly (Policy | InvalidPolicy)[];
 
-/** The policies of these files, ranked; all that the API server would refuse is an InputError, and so are two of one name. */
+/** The policies of these files, ranked. Throws InputError for policies that the API server would refuse, and for two with the same name. */
 export async function readPolicyFiles(files: readonly string[]): Promise<Policies> {
   const documents: Field[] = [];
   for (const file of files) documents.push(...(await readDocuments(file)));
@@ -20,13 +20,13 @@ export async function readPolicyFiles(files: readonly string[]): Promise<Policie
 
 interface SnapshotPolicies {
   readonly policies: Policies;
-  /** The cluster that it is of did not have the kind. */
+  /** Whether the kind GCPolicy was not installed in the cluster. */
   readonly isKindMissing: boolean;
 }
 
 /**
- * The policies of a snapshot: likewise, but what the file itself names as stored in its cluster, and not to be followed, shields as it did
- * there (docs/adr/0011).
+ * The policies of a snapshot, likewise. But an invalid policy that the file lists as stored in the cluster is accepted: it blocks all deletions
+ * that it might govern, as in the cluster (docs/adr/0011).
  */
 export async function readSnapshotPolicies(file: string): Promise<SnapshotPolicies> {
   const documents = await readDocuments(file);
@@ -51,7 +51,7 @@ function ranked(documents: readonly Field[], storedInvalid: ReadonlySet<string>)
   return rankPolicies(policies);
 }
 
-/** Reads every one, so that what is wrong with any of them is told at once. */
+/** Reads all of them, so that the problems of all are reported at once. */
 function eachOf<T>(fields: readonly Field[], read: (one: Field) => T): readonly T[] {
   const errors: InputError[] = [];
   const values = fields.flatMap((one) => {
@@ -71,7 +71,7 @@ function throwAll([first, ...others]: readonly InputError[]): void {
   if (first !== undefined) throw first.and(others);
 }
 
-/** A policy by itself, or those of a List. */
+/** A single policy, or those of a List. */
 function objectsOf(document: Field): readonly Field[] {
   const kind = document.at('kind').text();
   if (kind === 'List' || kind === 'GCPolicyList') return listed(document.at('items').list());
@@ -79,14 +79,14 @@ function objectsOf(document: Field): readonly Field[] {
   throw document.at('kind').mustBe('GCPolicy, GCPolicyList or List');
 }
 
-/** One that begins with something else is a list of that: told once, not for every item. */
+/** A list that begins with another kind is a list of that kind: reported once, not for every item. */
 function listed(items: readonly Field[]): readonly Field[] {
   const kind = items[0]?.at('kind');
   if (kind !== undefined && kind.text() !== 'GCPolicy') throw kind.mustBe('GCPolicy');
   return items;
 }
 
-/** Of a GCPolicy of our version; all else throws. */
+/** The name of a GCPolicy of the known version; throws for any other object. */
 function nameOf(one: Field): string {
   const kind = one.at('kind');
   if (kind.text() !== 'GCPolicy') throw kind.mustBe('GCPolicy');
@@ -100,7 +100,7 @@ const unknownFields = (one: Field): readonly InputError[] =>
     .filter((name) => !knownFields.has(name))
     .map((name) => one.at(name).wrong(unknownField(name, [...knownFields])));
 
-/** `spec.mode: must be …` at its place in the file. */
+/** A problem such as `spec.mode: must be …`, with its path in the file. */
 function problemOf({ file, path }: Field, problem: string): InputError {
   const [, field = '', what = problem] = /^([^\s:]*): (.*)$/s.exec(problem) ?? [];
   return new InputError(file, path === '' ? field : `${path}.${field}`, what);

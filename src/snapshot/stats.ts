@@ -3,7 +3,7 @@ import { storageUsageOf } from '../node/kubelet/summary.ts';
 import type { Field } from './field.ts';
 import type { NodePart } from './world.ts';
 
-/** The disk of a kubelet's `/stats/summary`; undefined where it says nothing of the image file system. */
+/** The image file system of a kubelet's `/stats/summary`; undefined = not known. */
 export function diskOf(stats: Field): NodePart['disk'] {
   const imageFs = stats.at('node').maybeAt('runtime').maybeAt('imageFs');
   const [capacity, available] = [imageFs.maybeAt('capacityBytes'), imageFs.maybeAt('availableBytes')];
@@ -11,14 +11,14 @@ export function diskOf(stats: Field): NodePart['disk'] {
   return { capacityBytes: capacity.count(), availableBytes: available.count() };
 }
 
-/** What its pods use, of stats that were checked; undefined where nothing is said of pods. */
+/** The local storage usage of pods, from checked stats; undefined = not known. */
 export function usageOf(stats: Field): StorageUsage | undefined {
   if (stats.at('pods').isAbsent) return undefined;
   const time = stats.at('node').maybeAt('fs').maybeAt('time');
   return storageUsageOf(stats.object(), time.isAbsent ? 0 : time.timeMs());
 }
 
-/** Throws InputError for the first thing that says what pods use and is not as a kubelet writes it. */
+/** Throws InputError for the first field about the usage of pods that no kubelet would write. */
 export function checkUsage(stats: Field): void {
   const fs = stats.at('node').maybeAt('fs');
   const time = fs.maybeAt('time');
@@ -29,24 +29,24 @@ export function checkUsage(stats: Field): void {
 
 function checkPod(pod: Field): void {
   pod.at('podRef').at('uid').name();
-  checkFigure(pod.at('ephemeral-storage'));
+  checkUsageOf(pod.at('ephemeral-storage'));
   for (const volume of listOf(pod.at('volume'))) {
     volume.at('name').name();
-    checkFigure(volume);
+    checkUsageOf(volume);
   }
   for (const container of listOf(pod.at('containers'))) {
     container.at('name').name();
-    checkFigure(container.at('rootfs'));
-    checkFigure(container.at('logs'));
+    checkUsageOf(container.at('rootfs'));
+    checkUsageOf(container.at('logs'));
   }
 }
 
 const listOf = (field: Field): readonly Field[] => (field.isAbsent ? [] : field.list());
 
-function checkFigure(figure: Field): void {
-  const time = figure.maybeAt('time');
+function checkUsageOf(usage: Field): void {
+  const time = usage.maybeAt('time');
   if (!time.isAbsent) time.timeMs();
-  checkBytes(figure.maybeAt('usedBytes'));
+  checkBytes(usage.maybeAt('usedBytes'));
 }
 
 function checkBytes(bytes: Field): void {

@@ -16,7 +16,7 @@ import type { AgentState } from '../node/disk/state-format.ts';
 
 export type ByUid<T> = ReadonlyMap<string, T>;
 
-/** All that a plan is made from, of a snapshot or of a live cluster. undefined = not known: nothing is decided from it. */
+/** The facts of a plan, from a snapshot or a live cluster. undefined = not known. */
 export interface World {
   /** Highest priority first; undefined = not known. */
   readonly policies: readonly (Policy | InvalidPolicy)[] | undefined;
@@ -25,18 +25,17 @@ export interface World {
   readonly namespaces: ByUid<NamespaceFacts> | undefined;
   readonly jobs: ByUid<JobFacts> | undefined;
   readonly replicaSets: ByUid<ReplicaSetFacts> | undefined;
-  /** The nodes that were looked into, by name. */
+  /** The nodes whose objects were read. */
   readonly parts: readonly NodePart[];
-  /** What the agents say of nodes that were not. */
+  /** The reports of other nodes. */
   readonly reports: readonly NodeReportFacts[];
-  /** What a person should know about what was read, one sentence each. */
+  /** Problems while reading, one sentence each. */
   readonly notes: readonly string[];
 }
 
-/** Said where a cluster has no policies because it cannot have any. */
 export const kindMissingNote = 'The kind GCPolicy is not installed in the cluster.';
 
-/** The inside of one node. */
+/** The objects on one node. */
 export interface NodePart {
   readonly name: string;
   /** The pods bound to it. */
@@ -46,22 +45,22 @@ export interface NodePart {
   readonly sandboxes: readonly RuntimeSandbox[] | undefined;
   /** The reference of the image that sandboxes are made from; undefined = not known. */
   readonly sandboxImage: string | undefined;
-  /** Ids or references that containers have mounted, as far as somebody asked. */
+  /** Ids or references of images that containers have mounted, as far as known. */
   readonly mounted: readonly string[];
   readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
-  /** Empty where none was kept: then every image was first seen now. */
+  /** Empty if there is none: then every image counts as first seen now. */
   readonly state: AgentState;
-  /** What its pods use of local storage, as far as a policy speaks of that. */
+  /** The local storage usage of its pods; read only if a policy needs it. */
   readonly usage: StorageUsage | undefined;
-  /** As listed on the node; of a snapshot below the usual roots. */
+  /** In a snapshot, below the default directories. */
   readonly logs: LogListing | undefined;
 }
 
-/** The same objects by name: of nodes and namespaces it is unique. */
+/** The same objects by name, which is unique for nodes and namespaces. */
 export const byName = <T extends { readonly name: string }>(objects: ByUid<T>): ReadonlyMap<string, T> =>
   new Map([...objects.values()].map((one) => [one.name, one]));
 
-/** The same part with its lists by id: a runtime gives them in any order, and two looks at one node must make one plan. */
+/** The same part with its lists sorted by id: a runtime lists in any order, and the plan must not depend on it. */
 export const inOrder = (part: NodePart): NodePart => ({
   ...part,
   images: part.images?.toSorted(byId),
@@ -69,8 +68,5 @@ export const inOrder = (part: NodePart): NodePart => ({
   sandboxes: part.sandboxes?.toSorted(byId),
 });
 
-interface WithId {
-  readonly id: string;
-}
-
-const byId = (a: WithId, b: WithId): number => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1);
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
+  a.id === b.id ? 0 : a.id < b.id ? -1 : 1;

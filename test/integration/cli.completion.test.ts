@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { build, type Built } from './built.ts';
 
 let built: Built;
-/** A PATH's directory with the program by its names, and a directory to complete names in. */
+/** A directory on the PATH with the program under its names, and a directory whose file names are completed. */
 let bin: string;
 let work: string;
 
@@ -42,10 +42,10 @@ for (const shell of ['zsh', 'fish'].filter((one) => !isInstalled(one)))
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** What Tab is offered at the end of a line whose words bash has broken up so. */
+/** The candidates at the end of a line that bash has split into these words. */
 function inBash(line: string, words: readonly string[]): readonly string[] {
   const script = [
-    // Outside of a completion there is nothing that compopt could change.
+    // Outside of a completion, compopt fails.
     'compopt() { echo "compopt $*"; }',
     'source <(dustpan completion bash)',
     'complete -p dustpan | grep -q -- "-F _dustpan" || echo "not registered"',
@@ -97,19 +97,19 @@ describe('in bash', () => {
       offered: [noFiles, '--kept'],
     },
     {
-      name: 'nothing of a line is run',
+      name: 'runs no command of the line',
       line: "dustpan plan --policy='$(touch oops) b' --ke",
       words: ['dustpan', 'plan', '--policy', '=', "'$(touch oops) b'", '--ke'],
       offered: [noFiles, '--kept'],
     },
     {
-      name: 'directories are left to bash',
+      name: 'bash completes directories',
       line: 'dustpan snapshot s',
       words: ['dustpan', 'snapshot', 's'],
       offered: ['compopt +o default -o dirnames'],
     },
     {
-      name: 'files are left to bash',
+      name: 'bash completes files',
       line: 'dustpan plan --policy ',
       words: ['dustpan', 'plan', '--policy', ''],
       offered: [],
@@ -120,7 +120,7 @@ describe('in bash', () => {
   });
 });
 
-/** In zsh: its own functions only say what they were asked for. */
+/** The candidates in zsh, whose own functions are replaced by ones that print their arguments. */
 function inZsh(words: readonly string[]): readonly string[] {
   const script = [
     'compdef() { :; }',
@@ -134,7 +134,7 @@ function inZsh(words: readonly string[]): readonly string[] {
   return linesOf(run('zsh', ['-f', '-c', script.join('\n')]));
 }
 
-/** In fish, which can be asked what it would offer. */
+/** The candidates in fish. */
 const inFish = (line: string): readonly string[] =>
   linesOf(
     run('fish', ['--no-config', '-c', `dustpan completion fish | source; complete -C ${quoted(line)}`]),
@@ -171,6 +171,6 @@ describe.skipIf(!isInstalled('fish'))('in fish (skipped where it is not installe
   });
 });
 
-test('kubectl is given the same by kubectl_complete-dustpan', () => {
+test('kubectl_complete-dustpan prints the same candidates', () => {
   expect(run(join(bin, 'kubectl_complete-dustpan'), ['plan', '-o', 'j'])).toBe('json\n:4\n');
 });

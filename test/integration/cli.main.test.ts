@@ -15,8 +15,8 @@ function dustpan(args: readonly string[], env: Readonly<Record<string, string>> 
   return { status, stdout, stderr };
 }
 
-/** A kubeconfig (JSON is YAML) of a server that is not there. */
-const nobodyListens = {
+/** A kubeconfig (JSON is YAML) of an unreachable server. */
+const unreachable = {
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
@@ -29,18 +29,18 @@ const versionIn = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'version' in value ? value.version : undefined;
 
 describe('the built command', () => {
-  test('explains itself', () => {
+  test('prints its help', () => {
     const { status, stdout, stderr } = dustpan(['--help']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('controller');
     expect(dustpan(['controller', '--help']).stdout).toContain('--leader-elect-renew-deadline=DURATION');
   });
 
-  test('tells the version of package.json', () => {
+  test('prints the version of package.json', () => {
     const facts: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const told: unknown = JSON.parse(dustpan(['version', '-o', 'json']).stdout);
-    expect(told).toMatchObject({ nodeVersion: process.version });
-    expect(facts).toMatchObject({ version: versionIn(told) });
+    const printed: unknown = JSON.parse(dustpan(['version', '-o', 'json']).stdout);
+    expect(printed).toMatchObject({ nodeVersion: process.version });
+    expect(facts).toMatchObject({ version: versionIn(printed) });
   });
 
   test.each([
@@ -82,14 +82,14 @@ describe('the built command', () => {
 
   test('a failure is exit code 1 and no stack', () => {
     const kubeconfig = join(dirname(built.main), 'kubeconfig');
-    writeFileSync(kubeconfig, JSON.stringify(nobodyListens));
+    writeFileSync(kubeconfig, JSON.stringify(unreachable));
     const off = ['--health-probe-bind-address=0', '--metrics-bind-address=0'];
     const { status, stderr } = dustpan(['controller', '--kubeconfig', kubeconfig, ...off]);
     expect(status).toBe(1);
     expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
   });
 
-  test('a reader that goes away is no failure', () => {
+  test('succeeds when the reader of its output exits early', () => {
     const command = `${process.execPath} ${built.main} controller --help`;
     const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; (sleep 0.3; ${command}) | true`], {
       encoding: 'utf8',
@@ -97,7 +97,7 @@ describe('the built command', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  test('version loads nothing that only the controller needs', () => {
+  test('the entry file has no library of the controller', () => {
     const entry = readFileSync(built.main, 'utf8');
     expect(readdirSync(dirname(built.main)).length).toBeGreaterThan(1);
     expect(entry).not.toMatch(/winston|prom-client|client-node/);

@@ -9,7 +9,7 @@ import { build, type Built } from './built.ts';
 const root = process.cwd();
 const repository = 'https://example.com/team/dustpan';
 let built: Built;
-/** Where the plugin was built; below it, what krew would have installed. */
+/** The directory of the build; below it, the files that krew would install. */
 let place: string;
 
 beforeAll(() => {
@@ -23,7 +23,7 @@ afterAll(() => {
   built.remove();
 });
 
-/** As `npm run plugin` does after the build; the words it says. */
+/** Runs the script of `npm run plugin`; returns its output. */
 function makePlugin(...args: readonly string[]): { readonly stdout: string; readonly stderr: string } {
   const script = [join(root, 'scripts/plugin.ts'), ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, script, { cwd: place, encoding: 'utf8' });
@@ -65,7 +65,7 @@ function onlyPlatform(): Platform {
 }
 
 describe('the manifest', () => {
-  test('has all that krew asks for', () => {
+  test('has all fields that krew requires', () => {
     const { apiVersion, kind, metadata, spec } = manifest();
     expect({ apiVersion, kind, name: metadata.name }).toEqual({
       apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
@@ -81,11 +81,11 @@ describe('the manifest', () => {
     expect(selector.matchExpressions.map(({ key }) => key)).toEqual(['os']);
   });
 
-  test('nothing is left to be filled in, and no word is of the template itself', () => {
+  test('has no placeholder and no instruction of the template', () => {
     expect(manifestText()).not.toMatch(/\$\{[A-Z0-9]+\}|npm run/);
   });
 
-  test('names the release that the archive belongs to', () => {
+  test('has the URL of the release', () => {
     expect(onlyPlatform().uri).toBe(
       `${repository}/releases/download/v${version()}/kubectl-dustpan-v${version()}.tar.gz`,
     );
@@ -96,8 +96,8 @@ describe('the manifest', () => {
   });
 });
 
-describe('made again', () => {
-  test('the archive is the same, and its sum is told', () => {
+describe('built again', () => {
+  test('the archive is identical, and its checksum is printed', () => {
     const before = archive();
     const { stdout, stderr } = makePlugin(`--repository=${repository}`);
     expect(archive().equals(before)).toBe(true);
@@ -105,7 +105,7 @@ describe('made again', () => {
     expect(stderr).toBe('');
   });
 
-  test('without a repository it says what the manifest is not good for', () => {
+  test('without a repository, it prints a warning', () => {
     const { stderr } = makePlugin();
     expect(stderr).toMatch(/^no --repository=URL: [^\n]+\n$/);
     expect(onlyPlatform().uri).toMatch(/^\$\{REPOSITORY\}\//);
@@ -140,17 +140,17 @@ describe('installed as krew does', () => {
     return { status, stdout, stderr };
   }
 
-  test('it runs where there is nothing but node', () => {
+  test('runs with only node on the PATH', () => {
     const { status, stdout, stderr } = run('kubectl-dustpan', 'version');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`dustpan ${version()} `);
   });
 
-  test('it is called by the name that people type', () => {
+  test('its help has the name that users type', () => {
     expect(run('kubectl-dustpan', 'plan', '--help').stdout).toContain('  kubectl dustpan plan --policy=');
   });
 
-  test('it plans', () => {
+  test('makes a plan', () => {
     const example = join(root, 'test/data/examples/terminated-over-threshold');
     const files = [`--policy=${example}/policy.json`, `--snapshot=${example}/snapshot`];
     const { status, stdout, stderr } = run('kubectl-dustpan', 'plan', ...files, '-o', 'yaml');
@@ -158,7 +158,7 @@ describe('installed as krew does', () => {
     expect(stdout).toContain('kind: Plan');
   });
 
-  test('every command loads: no part of the bundle is missing', () => {
+  test('has every part of the bundle', () => {
     const parts = readdirSync(join(place, 'store', 'dist')).sort();
     expect(parts).toEqual(
       readdirSync(join(place, 'dist'))
@@ -167,7 +167,7 @@ describe('installed as krew does', () => {
     );
   });
 
-  test('the link that the caveats speak of completes words', () => {
+  test('the link that the caveats describe completes words', () => {
     expect(manifest().spec['caveats']).toContain('ln -s kubectl-dustpan ');
     expect(run('kubectl_complete-dustpan', 'version', '-o', '').stdout).toBe('table\njson\nyaml\n:4\n');
   });

@@ -60,9 +60,9 @@ test('its shell has a cluster and a node to ask about', async () => {
   `;
   const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
   await once(demo.child, 'close');
-  expect(demo.said).toContain('would go: TerminatedInNamespace');
-  expect(demo.said).toContain('on node-a stays:\n    KeepListed');
-  expect(demo.said).toContain('pods: 75 due, none to be touched (DryRun); 0 deleted');
+  expect(demo.said).toContain('would be deleted:\n    TerminatedInNamespace');
+  expect(demo.said).toContain('on node-a is kept:\n    KeepListed');
+  expect(demo.said).toContain('pods: 75 due, all under DryRun policies; 0 deleted');
   expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(demo.child.exitCode).toBe(0);
   expect(leftBehind()).toEqual([]);

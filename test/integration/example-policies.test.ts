@@ -1,31 +1,24 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { minutesAgo, now } from '../builders.ts';
-import { list, planned, Scene } from './plan.bed.ts';
+import { list, planned, inputOfEachTest } from './plan.fixture.ts';
 
-/** What examples/*.yaml say of themselves, over a small snapshot. */
+/** Checks the description of each file in examples/ with a small snapshot. */
 const folder = join(process.cwd(), 'examples');
 const hours = 60;
 const days = 24 * hours;
 const gib = 1024 ** 3;
 
-let scene: Scene;
-
-beforeEach(() => {
-  scene = new Scene();
-});
-afterEach(() => {
-  scene.remove();
-});
+const input = inputOfEachTest();
 
 const rfc3339 = (minutes: number): string => new Date(minutesAgo(minutes)).toISOString().replace('.000', '');
 
-/** Verdict and reason of every pod and image that the plan decides about, by name. */
+/** The verdict and reason for every pod and image of the plan, by name. */
 async function verdicts(example: string): Promise<Readonly<Record<string, string>>> {
   const plan = await planned([
     `--policy=${join(folder, example)}`,
-    `--snapshot=${scene.path('snapshot')}`,
+    `--snapshot=${input.path('snapshot')}`,
     `--now=${now.toISOString()}`,
     '--kept',
   ]);
@@ -95,35 +88,35 @@ const node = (labels: Readonly<Record<string, string>>): object => ({
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 });
 
-function writeCluster(world: {
+function writeCluster(cluster: {
   readonly pods?: readonly object[];
   readonly jobs?: readonly object[];
   readonly namespaces?: readonly object[];
   readonly nodeLabels?: Readonly<Record<string, string>>;
 }): void {
-  scene.write('snapshot/pods.json', list('Pod', world.pods ?? []));
-  scene.write('snapshot/jobs.json', list('Job', world.jobs ?? []));
-  scene.write('snapshot/replicasets.json', list('ReplicaSet', []));
-  scene.write('snapshot/namespaces.json', list('Namespace', world.namespaces ?? [namespace('jobs')]));
-  scene.write('snapshot/nodes.json', list('Node', [node(world.nodeLabels ?? {})]));
+  input.write('snapshot/pods.json', list('Pod', cluster.pods ?? []));
+  input.write('snapshot/jobs.json', list('Job', cluster.jobs ?? []));
+  input.write('snapshot/replicasets.json', list('ReplicaSet', []));
+  input.write('snapshot/namespaces.json', list('Namespace', cluster.namespaces ?? [namespace('jobs')]));
+  input.write('snapshot/nodes.json', list('Node', [node(cluster.nodeLabels ?? {})]));
 }
 
-interface LyingImage {
+interface UnusedImage {
   readonly tag: string;
   readonly gib: number;
   readonly unusedMinutes: number;
-  /** By default much longer ago than it was used. */
+  /** Default: 90 days. */
   readonly pulledMinutes?: number;
 }
 
-/** A node whose image file system of 100 GiB is so full, with these images, none of them in use. */
-function writeImages(usedPercent: number, images: readonly LyingImage[]): void {
+/** Writes a node with unused images, whose image file system of 100 GiB is this full. */
+function writeImages(usedPercent: number, images: readonly UnusedImage[]): void {
   const idOf = (index: number): string => `sha256:${String(index).padStart(64, '0')}`;
   const capacityBytes = 100 * gib;
   const availableBytes = capacityBytes - usedPercent * gib;
   const imageFs = { time: now.toISOString(), capacityBytes, availableBytes, usedBytes: usedPercent * gib };
   const at = (name: string): string => `snapshot/nodes/node-1/${name}.json`;
-  scene.write(at('images'), {
+  input.write(at('images'), {
     images: images.map(({ tag, gib: size }, index) => ({
       id: idOf(index),
       repoTags: [tag],
@@ -132,10 +125,10 @@ function writeImages(usedPercent: number, images: readonly LyingImage[]): void {
       pinned: false,
     })),
   });
-  scene.write(at('containers'), { containers: [] });
-  scene.write(at('sandboxes'), { items: [] });
-  scene.write(at('stats'), { node: { nodeName: 'node-1', fs: imageFs, runtime: { imageFs } }, pods: [] });
-  scene.write(at('state'), {
+  input.write(at('containers'), { containers: [] });
+  input.write(at('sandboxes'), { items: [] });
+  input.write(at('stats'), { node: { nodeName: 'node-1', fs: imageFs, runtime: { imageFs } }, pods: [] });
+  input.write(at('state'), {
     version: 1,
     images: Object.fromEntries(
       images.map(({ unusedMinutes, pulledMinutes = 90 * days }, index) => [
@@ -147,7 +140,7 @@ function writeImages(usedPercent: number, images: readonly LyingImage[]): void {
   });
 }
 
-test('there is one for each of the five typical clusters', () => {
+test('there is one example for each of five typical clusters', () => {
   expect(readdirSync(folder).sort()).toEqual([
     'batch-pods.yaml',
     'ci-runners.yaml',
@@ -157,7 +150,7 @@ test('there is one for each of the five typical clusters', () => {
   ]);
 });
 
-test('batch-pods: a day, evicted ones an hour, none before its Job has ended, in labelled namespaces alone', async () => {
+test('batch-pods: deletes pods after a day, evicted ones after an hour, none of an unfinished Job, only in labelled namespaces', async () => {
   writeCluster({
     namespaces: [namespace('jobs', { workload: 'batch' }), namespace('web')],
     jobs: [job('done', [{ type: 'Complete', status: 'True' }]), job('running', [])],
@@ -181,7 +174,7 @@ test('batch-pods: a day, evicted ones an hour, none before its Job has ended, in
 });
 
 describe('ci-runners', () => {
-  test('runners that succeeded go after an hour, failed ones after a working day, other pods never', async () => {
+  test('deletes successful runners after an hour, failed ones after a working day, other pods never', async () => {
     const labels = { 'app.kubernetes.io/component': 'runner' };
     writeCluster({
       pods: [
@@ -201,7 +194,7 @@ describe('ci-runners', () => {
     });
   });
 
-  test('what no build used for three days goes; base images and what was pulled just now stay', async () => {
+  test('removes images unused for three days; keeps base images and new ones', async () => {
     writeCluster({ nodeLabels: { 'node.example.com/role': 'ci' } });
     writeImages(78, [
       { tag: 'registry.example.com/base/golang:1', gib: 2, unusedMinutes: 30 * days },
@@ -222,7 +215,7 @@ describe('ci-runners', () => {
 
 describe('gpu-nodes', () => {
   const gpu = { 'nvidia.com/gpu.present': 'true' };
-  const images: readonly LyingImage[] = [
+  const images: readonly UnusedImage[] = [
     { tag: 'nvcr.io/nvidia/pytorch:25.01', gib: 20, unusedMinutes: 60 * days },
     { tag: 'registry.example.com:5000/base/cuda:12', gib: 10, unusedMinutes: 60 * days },
     { tag: 'registry.example.com/serving/llm:3', gib: 15, unusedMinutes: 60 * days },
@@ -232,7 +225,7 @@ describe('gpu-nodes', () => {
     { tag: 'registry.example.com/train:retry', gib: 5, unusedMinutes: 5 * hours, pulledMinutes: 5 * hours },
   ];
 
-  test('over 80 %: longest unused first, two at a time; base images, servers and a run of today stay', async () => {
+  test('over 80 %: removes the longest unused first, two per pass; keeps base images, servers and images of today', async () => {
     writeCluster({ nodeLabels: gpu });
     writeImages(82, images);
     expect(await verdicts('gpu-nodes.yaml')).toEqual({
@@ -246,7 +239,7 @@ describe('gpu-nodes', () => {
     });
   });
 
-  test('below: only what was unused for two weeks, and on other nodes nothing', async () => {
+  test('below 80 %: removes only images unused for two weeks, and none on other nodes', async () => {
     const old = { tag: 'registry.example.com/train:old', gib: 5, unusedMinutes: 15 * days };
     writeImages(60, [old, { ...old, tag: 'registry.example.com/train:used', unusedMinutes: 13 * days }]);
     writeCluster({ nodeLabels: gpu });
@@ -259,7 +252,7 @@ describe('gpu-nodes', () => {
   });
 });
 
-test('edge-nodes: from 70 % down to 55 %, the site’s core never, and nothing for its age alone', async () => {
+test('edge-nodes: removes images from 70 % down to 55 %, never those of the site’s core, and none by age', async () => {
   writeCluster({ nodeLabels: { 'node.example.com/site': 'north' } });
   const images = [
     { tag: 'registry.example.com/site-core/broker:1', gib: 5, unusedMinutes: 60 * days },
@@ -278,7 +271,7 @@ test('edge-nodes: from 70 % down to 55 %, the site’s core never, and nothing f
   });
 });
 
-test('dry-run: tells of pods and of images, everywhere', async () => {
+test('dry-run: plans pods and images, everywhere', async () => {
   writeCluster({
     pods: [
       finished({ name: 'old', finishedMinutes: 25 * hours }),

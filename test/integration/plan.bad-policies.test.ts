@@ -1,16 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { dustpan, policy, Scene } from './plan.bed.ts';
+import { expect, test } from 'vitest';
+import { dustpan, policy, inputOfEachTest } from './plan.fixture.ts';
 
-let scene: Scene;
+const input = inputOfEachTest('image-disk-full');
 
-beforeEach(() => {
-  scene = new Scene('image-disk-full');
-});
-afterEach(() => {
-  scene.remove();
-});
-
-test('all that is wrong with policies is told at once, each in one line', async () => {
+test('reports all problems of policies at once, each in one line', async () => {
   const items = [
     policy('a', { mode: 'Off', pods: { terminated: { treshold: 1 }, outOfSerivce: {} } }),
     policy('b', { nodes: { imageGC: { lowThresholdPercent: 90, bogus: 1 } } }),
@@ -18,10 +11,10 @@ test('all that is wrong with policies is told at once, each in one line', async 
     { ...policy('c', {}), kind: 'Pod', status: {} },
     { ...policy('d', {}), sepc: {} },
   ];
-  scene.write('policy.json', { kind: 'List', items });
-  const { code, stdout, stderr } = await dustpan(['plan', ...scene.args]);
+  input.write('policy.json', { kind: 'List', items });
+  const { code, stdout, stderr } = await dustpan(['plan', ...input.args]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  const file = `dustpan: ${scene.path('policy.json')}: `;
+  const file = `dustpan: ${input.path('policy.json')}: `;
   const lines = stderr.trimEnd().split('\n');
   expect(lines.every((line) => line.startsWith(file))).toBe(true);
   expect(lines.map((line) => line.slice(file.length))).toEqual([
@@ -36,10 +29,10 @@ test('all that is wrong with policies is told at once, each in one line', async 
   ]);
 });
 
-test('of several files each is told of', async () => {
-  scene.write('policy.json', policy('a', { mode: 'Off' }));
-  scene.write('second.json', policy('b', { priority: 'high' }));
-  const { stdout, stderr } = await dustpan(['plan', ...scene.args, `--policy=${scene.path('second.json')}`]);
+test('reports the problems of all files', async () => {
+  input.write('policy.json', policy('a', { mode: 'Off' }));
+  input.write('second.json', policy('b', { priority: 'high' }));
+  const { stdout, stderr } = await dustpan(['plan', ...input.args, `--policy=${input.path('second.json')}`]);
   expect(stdout).toBe('');
   expect(stderr.trimEnd().split('\n')).toEqual([
     expect.stringMatching(/policy\.json: spec\.mode: must be one of /),

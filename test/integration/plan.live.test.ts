@@ -1,16 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../sandbox/server.ts';
 import { policy as policyOf, scene as fill } from './controller.scene.ts';
-import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
 
 let sandbox: Sandbox | undefined;
-let scene: Scene;
+const input = inputOfEachTest();
 
-beforeEach(() => {
-  scene = new Scene();
-});
 afterEach(async () => {
-  scene.remove();
   await sandbox?.stop();
   sandbox = undefined;
 });
@@ -21,7 +17,7 @@ async function start(options: SandboxOptions = {}): Promise<Sandbox> {
   return sandbox;
 }
 
-test('plans from the cluster, and touches nothing', async () => {
+test('plans from the cluster, and only reads from it', async () => {
   const api = await start();
   const { store, kubeconfigFile } = api;
   store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
@@ -35,22 +31,22 @@ test('plans from the cluster, and touches nothing', async () => {
   expect(store.list('Pod')).toHaveLength(3);
 });
 
-test('takes policies from files instead of the cluster', async () => {
+test('reads policies from files instead of the cluster', async () => {
   const { store, kubeconfigFile } = await start();
   store.apply(policyOf('Enforce', { terminated: { threshold: 1 } }));
-  scene.write('mine.json', policy('mine', { pods: { terminated: { threshold: 2 } } }));
-  const plan = await planned([`--kubeconfig=${kubeconfigFile}`, `--policy=${scene.path('mine.json')}`]);
+  input.write('mine.json', policy('mine', { pods: { terminated: { threshold: 2 } } }));
+  const plan = await planned([`--kubeconfig=${kubeconfigFile}`, `--policy=${input.path('mine.json')}`]);
   expect(plan.decisions).toMatchObject([{ policy: 'mine', mode: 'DryRun' }]);
 });
 
-test('without the kind GCPolicy it only says so', async () => {
+test('reports that the kind GCPolicy is not installed', async () => {
   const { kubeconfigFile } = await start({ crds: false });
   const plan = await planned([`--kubeconfig=${kubeconfigFile}`]);
   expect(plan.decisions).toEqual([]);
   expect(plan.notes.join()).toContain('The kind GCPolicy is not installed');
 });
 
-test('sums up nodes from the reports of their agents, and says so', async () => {
+test('has the totals of nodes from the reports of their agents, and says so', async () => {
   const { store, kubeconfigFile } = await start();
   store.apply(policyOf('Enforce'));
   store.apply({
@@ -69,11 +65,11 @@ test('sums up nodes from the reports of their agents, and says so', async () => 
       removableBytes: 5000,
     }),
   );
-  expect(plan.notes.join()).toContain('only summed up');
+  expect(plan.notes.join()).toContain('One node has only totals');
 });
 
-test('a server that is not there is one line and exit code 1', async () => {
-  scene.write('kubeconfig', {
+test('an unreachable server is one line and exit code 1', async () => {
+  input.write('kubeconfig', {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
@@ -81,7 +77,7 @@ test('a server that is not there is one line and exit code 1', async () => {
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
   });
-  const { code, stdout, stderr } = await dustpan(['plan', `--kubeconfig=${scene.path('kubeconfig')}`]);
+  const { code, stdout, stderr } = await dustpan(['plan', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^dustpan: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
 });

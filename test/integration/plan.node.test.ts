@@ -1,29 +1,27 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
 
-let scene: Scene;
+const input = inputOfEachTest();
 let api: Sandbox;
 let cri: CriSandbox;
 
 beforeEach(async () => {
-  scene = new Scene();
   api = await startSandbox();
   api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } });
-  cri = await scene.startCri();
+  cri = await input.startCri();
 });
 afterEach(async () => {
   cri.stop();
   await api.stop();
-  scene.remove();
 });
 
-const args = (): string[] => [`--kubeconfig=${api.kubeconfigFile}`, ...scene.nodeFlags];
+const args = (): string[] => [`--kubeconfig=${api.kubeconfigFile}`, ...input.nodeFlags];
 
-test('on a node, what its runtime holds is planned, and nothing is touched', async () => {
+test('plans the images and containers of a node, and removes nothing', async () => {
   const nodes = { imageGC: {}, containerGC: { maxPerPodContainer: 0 } };
-  scene.write('policy.json', policy('mine', { nodes }));
+  input.write('policy.json', policy('mine', { nodes }));
   cri.runtime.addImage({ tags: ['registry.example.com/unused:v1'] });
   const ran = cri.runtime.runPod({
     name: 'web',
@@ -33,7 +31,7 @@ test('on a node, what its runtime holds is planned, and nothing is touched', asy
   if (main === undefined) throw new Error('no container');
   cri.runtime.exit(main.id);
   cri.runtime.addContainer(ran.sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' });
-  const plan = await planned([...args(), `--policy=${scene.path('policy.json')}`, '--kept']);
+  const plan = await planned([...args(), `--policy=${input.path('policy.json')}`, '--kept']);
   expect(plan.decisions).toContainEqual(
     expect.objectContaining({
       unit: 'containergc',

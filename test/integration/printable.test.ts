@@ -6,9 +6,9 @@ import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { AgentBed, nodeName, nodesPolicy } from './agent.bed.ts';
 import { builtForFile, RunningController, until } from './built.ts';
 import { podCount, policy, scene as fill } from './controller.scene.ts';
-import { dustpan, policy as policyFile, Scene } from './plan.bed.ts';
+import { dustpan, policy as policyFile, inputOfEachTest } from './plan.fixture.ts';
 
-/** What anybody who runs pods can write into the API: nothing of it is checked there. */
+/** Fields that users write into the API and that the API server does not validate. */
 function hostilePods(api: Sandbox): void {
   const job = { apiVersion: 'batch/v1', kind: 'Job', name: hostile, uid: 'uid-job', controller: true };
   const pod = (metadata: { name: string; finalizers?: string[] }, status: object, node = 'node-1'): void => {
@@ -27,7 +27,7 @@ function hostilePods(api: Sandbox): void {
   pod({ name: 'lost' }, { phase: 'Running' }, `node-${hostile}`);
 }
 
-/** Every line is ours, and holds no character that a terminal would obey. */
+/** No line is forged, and none has a control character. */
 function expectPrintable(text: string): void {
   expect(text).not.toBe('');
   expect(text.replaceAll('\n', '')).not.toMatch(raw);
@@ -35,21 +35,19 @@ function expectPrintable(text: string): void {
 }
 
 describe('commands that read a cluster', () => {
+  const input = inputOfEachTest();
   let api: Sandbox;
-  let scene: Scene;
   let cri: CriSandbox;
 
   beforeEach(async () => {
-    scene = new Scene();
     api = await startSandbox();
     fill(api, 1);
     hostilePods(api);
-    cri = await scene.startCri();
+    cri = await input.startCri();
   });
   afterEach(async () => {
     cri.stop();
     await api.stop();
-    scene.remove();
   });
 
   const run = (...args: string[]) => dustpan([...args, `--kubeconfig=${api.kubeconfigFile}`]);
@@ -71,7 +69,7 @@ describe('commands that read a cluster', () => {
     expectPrintable(stdout);
   });
 
-  test('why, of a pod that an Event names', async () => {
+  test('why, for a deleted pod that an Event names', async () => {
     api.store.apply({
       ...{ apiVersion: 'events.k8s.io/v1', kind: 'Event', metadata: { name: 'e', namespace: 'default' } },
       ...{ eventTime: '2026-01-15T12:00:00.000000Z', reason: 'PodCollected', action: 'Collect' },
@@ -86,8 +84,8 @@ describe('commands that read a cluster', () => {
   });
 
   test('status', async () => {
-    const said = { type: 'Degraded', status: 'True', reason: 'PassFailed', message: hostile };
-    const conditions = [{ ...said, lastTransitionTime: '2026-01-15T12:00:00Z' }];
+    const degraded = { type: 'Degraded', status: 'True', reason: 'PassFailed', message: hostile };
+    const conditions = [{ ...degraded, lastTransitionTime: '2026-01-15T12:00:00Z' }];
     api.store.apply({ ...policy('Enforce', rules), status: { observedGeneration: 1, conditions } });
     api.store.apply({
       ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'NodeGCReport', metadata: { name: 'node-1' } },
@@ -110,8 +108,8 @@ describe('commands that read a cluster', () => {
     });
     cri.runtime.exit(containers[0]?.id ?? '');
     const nodes = { imageGC: {}, containerGC: { maxPerPodContainer: 0 } };
-    scene.write('policy.json', policyFile('mine', { nodes }));
-    const node = [`--policy=${scene.path('policy.json')}`, ...scene.nodeFlags];
+    input.write('policy.json', policyFile('mine', { nodes }));
+    const node = [`--policy=${input.path('policy.json')}`, ...input.nodeFlags];
     const kept = await run('plan', '--kept', ...node);
     expect(kept.stdout).toContain(String.raw`exe\u2028d\u007f:v1`);
     const dead = await run('why', 'container', containers[0]?.id ?? '', ...node);
@@ -121,10 +119,10 @@ describe('commands that read a cluster', () => {
     for (const text of [kept.stdout, dead.stdout, missing.stderr]) expectPrintable(text);
   });
 
-  test('files with keys, values and names that nobody should write', async () => {
+  test('files with control characters in their names, keys and values', async () => {
     const name = '\u001b[2J\u009b.json';
-    scene.write(name, policyFile('mine', { [hostile]: 1, mode: hostile, pods: { podSelector: hostile } }));
-    const { code, stdout, stderr } = await run('plan', `--policy=${scene.path(name)}`);
+    input.write(name, policyFile('mine', { [hostile]: 1, mode: hostile, pods: { podSelector: hostile } }));
+    const { code, stdout, stderr } = await run('plan', `--policy=${input.path(name)}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(2);
@@ -135,7 +133,7 @@ describe('commands that read a cluster', () => {
 
 const built = builtForFile();
 
-/** When it was, how serious, and then the rest. */
+/** Time and level; the message follows. */
 const textLine = /^\d{4}-\d\d-\d\dT[\d:.]+Z (DEBUG|INFO |WARN |ERROR) /;
 
 describe.each(['text', 'json'])('--log-format=%s', (format) => {
@@ -155,7 +153,7 @@ describe.each(['text', 'json'])('--log-format=%s', (format) => {
     const controller = new RunningController(built, api.kubeconfigFile, flags);
     try {
       await until('collected', () => podCount(api) === 2);
-      await until('told', () => api.store.list('Event').some(({ reason }) => reason === 'PodCollected'));
+      await until('reported', () => api.store.list('Event').some(({ reason }) => reason === 'PodCollected'));
     } finally {
       await controller.stop();
     }
@@ -178,7 +176,7 @@ describe.each(['text', 'json'])('--log-format=%s', (format) => {
       containers: [{ name: hostile, image: 'app' }],
     });
     cri.runtime.exit(containers[0]?.id ?? '');
-    // Its newest attempt stays, the one before is removed.
+    // The newest attempt is kept, the previous one is removed.
     cri.runtime.exit(cri.runtime.addContainer(sandbox.id, { name: hostile, image: 'app' }).id);
     api.store.apply(
       nodesPolicy('Enforce', {

@@ -6,36 +6,36 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SandboxUser } from '../sandbox/users.ts';
 import { nodeName, nodesPolicy } from './agent.bed.ts';
 import { builtForFile, until } from './built.ts';
-import { planned } from './plan.bed.ts';
-import { files, secret, SnapshotBed } from './snapshot.bed.ts';
+import { planned } from './plan.fixture.ts';
+import { files, secret, SnapshotFixture } from './snapshot.fixture.ts';
 
 const built = builtForFile();
-let bed: SnapshotBed;
+let fixture: SnapshotFixture;
 
-/** May do all but list Jobs and policies. */
-const halfBlind: SandboxUser = {
-  ...{ name: 'half-blind', token: 'half-blind' },
+/** May list everything except Jobs and policies. */
+const withoutJobs: SandboxUser = {
+  ...{ name: 'without-jobs', token: 'without-jobs' },
   allow: ({ resource }) => !['jobs', 'gcpolicies'].includes(resource),
 };
-/** May list nodes alone. */
-const podBlind: SandboxUser = {
-  ...{ name: 'pod-blind', token: 'pod-blind' },
+/** May list nodes only. */
+const onlyNodes: SandboxUser = {
+  ...{ name: 'only-nodes', token: 'only-nodes' },
   allow: ({ resource }) => resource === 'nodes',
 };
 
 beforeEach(async () => {
-  bed = new SnapshotBed(built);
-  await bed.startApi({ users: [halfBlind, podBlind] });
+  fixture = new SnapshotFixture(built);
+  await fixture.startApi({ users: [withoutJobs, onlyNodes] });
 });
 afterEach(async () => {
-  await bed.stop();
+  await fixture.stop();
 });
 
 const clusterFiles = ['jobs', 'namespaces', 'nodegcreports', 'nodes', 'pods', 'policies', 'replicasets'];
 
 function finishedPods(count: number): void {
   for (let i = 0; i < count; i += 1)
-    bed.api.store.apply({
+    fixture.api.store.apply({
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -57,36 +57,36 @@ const podsPolicy = {
 };
 
 describe('of a cluster', () => {
-  test('all lists are there as kubectl would write them, without secrets, and a plan of them is that of the cluster', async () => {
+  test('writes all lists in the format of kubectl, without secrets, and their plan equals the plan of the cluster', async () => {
     finishedPods(1100);
-    bed.api.store.apply(podsPolicy);
-    const { code, stdout, stderr } = await bed.snapshot();
+    fixture.api.store.apply(podsPolicy);
+    const { code, stdout, stderr } = await fixture.snapshot();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toBe(
-      `Snapshot in ${bed.directory}: 1100 pods, 1 nodes, 4 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
+      `Snapshot in ${fixture.directory}: 1100 pods, 1 nodes, 4 namespaces, 0 jobs, 0 replicasets, 1 policies, 0 nodegcreports\n`,
     );
-    expect(readdirSync(bed.directory)).toEqual(files(clusterFiles));
-    expect(bed.json('jobs.json')).toEqual({
+    expect(readdirSync(fixture.directory)).toEqual(files(clusterFiles));
+    expect(fixture.json('jobs.json')).toEqual({
       apiVersion: 'v1',
       kind: 'List',
       metadata: { resourceVersion: '' },
       items: [],
     });
-    for (const file of files(clusterFiles)) expect(bed.text(file)).not.toContain(secret);
+    for (const file of files(clusterFiles)) expect(fixture.text(file)).not.toContain(secret);
     const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
-    const offline = await planned([`--snapshot=${bed.directory}`, ...at]);
-    const live = await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...at]);
+    const offline = await planned([`--snapshot=${fixture.directory}`, ...at]);
+    const live = await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...at]);
     expect(offline.decisions).toEqual(live.decisions);
     expect(offline.totals).toEqual(live.totals);
     expect(offline.decisions.filter(({ verdict }) => verdict === 'Delete')).toHaveLength(500);
   });
 
-  test('without our kinds a plan of it is that of the cluster, and says so', async () => {
-    await bed.stop();
-    bed = new SnapshotBed(built);
-    await bed.startApi({ crds: false });
+  test('without the kinds of dustpan, its plan equals the plan of the cluster, with a note', async () => {
+    await fixture.stop();
+    fixture = new SnapshotFixture(built);
+    await fixture.startApi({ crds: false });
     finishedPods(2);
-    const { code, stderr } = await bed.snapshot();
+    const { code, stderr } = await fixture.snapshot();
     expect({ code, lines: stderr.trim().split('\n') }).toEqual({
       code: 0,
       lines: [
@@ -95,14 +95,16 @@ describe('of a cluster', () => {
       ],
     });
     const at = ['--now=2031-01-15T12:00:00Z', '--kept'];
-    const offline = await planned([`--snapshot=${bed.directory}`, ...at]);
-    expect(offline).toEqual(await planned([`--kubeconfig=${bed.api.kubeconfigFile}`, ...at]));
+    const offline = await planned([`--snapshot=${fixture.directory}`, ...at]);
+    expect(offline).toEqual(await planned([`--kubeconfig=${fixture.api.kubeconfigFile}`, ...at]));
     expect(offline.notes).toContain('The kind GCPolicy is not installed in the cluster.');
   });
 
-  test('what may not be listed is left out, with the verb and the resource', async () => {
+  test('leaves out kinds that may not be listed, with a warning for each', async () => {
     finishedPods(2);
-    const { code, stderr } = await bed.snapshot(`--kubeconfig=${bed.api.kubeconfigOf('half-blind')}`);
+    const { code, stderr } = await fixture.snapshot(
+      `--kubeconfig=${fixture.api.kubeconfigOf('without-jobs')}`,
+    );
     expect(code).toBe(0);
     expect(stderr.trim().split('\n')).toEqual([
       expect.stringMatching(
@@ -112,81 +114,81 @@ describe('of a cluster', () => {
         /^dustpan: warning: cannot list gcpolicies\.gc\.dustpan\.dev: .*; policies\.json is left out$/,
       ),
     ]);
-    expect(readdirSync(bed.directory)).toEqual(
+    expect(readdirSync(fixture.directory)).toEqual(
       files(['namespaces', 'nodegcreports', 'nodes', 'pods', 'replicasets']),
     );
   });
 
-  test('without pods it fails, and keeps what it has', async () => {
-    const { code, stderr } = await bed.snapshot(`--kubeconfig=${bed.api.kubeconfigOf('pod-blind')}`);
+  test('fails without pods, and keeps the other lists', async () => {
+    const { code, stderr } = await fixture.snapshot(`--kubeconfig=${fixture.api.kubeconfigOf('only-nodes')}`);
     expect(code).toBe(1);
     expect(stderr).toContain('cannot list pods: ');
-    expect(readdirSync(bed.directory)).toEqual(['nodes.json']);
+    expect(readdirSync(fixture.directory)).toEqual(['nodes.json']);
   });
 
-  test('a list that breaks half-way leaves nothing', async () => {
+  test('leaves nothing behind when a list fails', async () => {
     finishedPods(600);
-    bed.api.faults.next(({ path }) => path.endsWith('/nodes'), {
+    fixture.api.faults.next(({ path }) => path.endsWith('/nodes'), {
       kind: 'status',
       status: 400,
       message: 'no such luck',
     });
-    const { code, stdout, stderr } = await bed.snapshot();
+    const { code, stdout, stderr } = await fixture.snapshot();
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^dustpan: listing nodes: .*no such luck\n$/);
-    expect(readdirSync(bed.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+    expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
 
-  test('Ctrl-C leaves nothing', async () => {
-    bed.api.faults.next(({ path }) => path.endsWith('/jobs'), { kind: 'hang' });
-    const child = spawn(process.execPath, bed.argv(), { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
+  test('leaves nothing behind after Ctrl-C', async () => {
+    fixture.api.faults.next(({ path }) => path.endsWith('/jobs'), { kind: 'hang' });
+    const child = spawn(process.execPath, fixture.argv(), { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    await until('it waits for jobs', () => bed.api.requests.some(({ path }) => path.endsWith('/jobs')));
+    await until('it waits for jobs', () => fixture.api.requests.some(({ path }) => path.endsWith('/jobs')));
     child.kill('SIGINT');
     await once(child, 'close');
     expect([child.exitCode, stderr]).toEqual([1, 'dustpan: snapshot: interrupted, nothing was written\n']);
-    expect(readdirSync(bed.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+    expect(readdirSync(fixture.root).filter((name) => name.startsWith('snapshot'))).toEqual([]);
   });
 
-  test('a busy server is asked again, a forgotten page listed anew', async () => {
+  test('retries a throttled request, and starts a list again after an expired page', async () => {
     finishedPods(1100);
-    bed.api.faults.next(({ path }) => path.endsWith('/pods'), {
+    fixture.api.faults.next(({ path }) => path.endsWith('/pods'), {
       kind: 'status',
       status: 429,
       retryAfterSeconds: 0,
     });
-    bed.api.faults.next(({ query }) => query.has('continue'), {
+    fixture.api.faults.next(({ query }) => query.has('continue'), {
       kind: 'status',
       status: 410,
       reason: 'Expired',
     });
-    expect(await bed.snapshot()).toMatchObject({ code: 0, stderr: '' });
-    expect(bed.json('pods.json')).toHaveProperty('items.length', 1100);
+    expect(await fixture.snapshot()).toMatchObject({ code: 0, stderr: '' });
+    expect(fixture.json('pods.json')).toHaveProperty('items.length', 1100);
   });
 
-  test('what is there is replaced only on demand, and only when it is a snapshot', async () => {
-    expect(await bed.snapshot()).toMatchObject({ code: 0 });
-    const refused = await bed.snapshot();
+  test('replaces a directory only with --force, and only if it is a snapshot', async () => {
+    expect(await fixture.snapshot()).toMatchObject({ code: 0 });
+    const refused = await fixture.snapshot();
     expect(refused).toEqual({
       code: 2,
       stdout: '',
-      stderr: `dustpan: snapshot: ${bed.directory} is not empty; --force replaces a snapshot that is there\n`,
+      stderr: `dustpan: snapshot: ${fixture.directory} is not empty; --force replaces an existing snapshot\n`,
     });
-    expect(await bed.snapshot('--force')).toMatchObject({ code: 0 });
-    writeFileSync(join(bed.directory, 'thesis.doc'), '');
-    expect(await bed.snapshot('--force')).toMatchObject({ code: 2 });
-    expect(readdirSync(bed.directory)).toContain('thesis.doc');
+    expect(await fixture.snapshot('--force')).toMatchObject({ code: 0 });
+    writeFileSync(join(fixture.directory, 'thesis.doc'), '');
+    expect(await fixture.snapshot('--force')).toMatchObject({ code: 2 });
+    expect(readdirSync(fixture.directory)).toContain('thesis.doc');
   });
 });
 
-test('bad usage is told before anything is asked', async () => {
-  mkdirSync(bed.directory);
-  writeFileSync(join(bed.directory, 'mine'), '');
-  expect(await bed.snapshot()).toMatchObject({ code: 2 });
-  expect(await bed.snapshot('more')).toMatchObject({
+test('reports bad usage before any request', async () => {
+  mkdirSync(fixture.directory);
+  writeFileSync(join(fixture.directory, 'mine'), '');
+  expect(await fixture.snapshot()).toMatchObject({ code: 2 });
+  expect(await fixture.snapshot('more')).toMatchObject({
     code: 2,
     stderr: "dustpan: snapshot: too many arguments for 'snapshot'. Expected 1 argument but got 2.\n",
   });
-  expect(bed.api.requests).toEqual([]);
+  expect(fixture.api.requests).toEqual([]);
 });

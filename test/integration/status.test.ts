@@ -10,12 +10,12 @@ const built = builtForFile();
 let api: Sandbox;
 let running: ChildProcess[];
 
-const reportBlind: SandboxUser = {
-  ...{ name: 'report-blind', token: 'report-blind' },
+const withoutReports: SandboxUser = {
+  ...{ name: 'without-reports', token: 'without-reports' },
   allow: ({ resource }) => resource === 'gcpolicies',
 };
 
-const start = async (options: SandboxOptions = { users: [reportBlind] }): Promise<void> => {
+const start = async (options: SandboxOptions = { users: [withoutReports] }): Promise<void> => {
   api = await startSandbox(options);
 };
 beforeEach(() => {
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 interface Running {
   readonly child: ChildProcess;
-  readonly said: { stdout: string; stderr: string };
+  readonly output: { stdout: string; stderr: string };
   readonly ended: Promise<number | null>;
 }
 
@@ -42,10 +42,10 @@ function status(...args: readonly string[]): Running {
     },
   );
   running.push(child);
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()));
-  return { child, said, ended: once(child, 'close').then(() => child.exitCode) };
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  return { child, output, ended: once(child, 'close').then(() => child.exitCode) };
 }
 
 const time = (minutesAgo: number): string =>
@@ -96,10 +96,10 @@ describe('once', () => {
     policyWith(12);
     report('node-a', 2);
     report('node-b', 60);
-    const { said, ended } = status();
+    const { output, ended } = status();
     expect(await ended).toBe(0);
-    expect(said.stderr).toBe('');
-    expect(said.stdout.replaceAll(/ +/g, ' ').split('\n')).toEqual([
+    expect(output.stderr).toBe('');
+    expect(output.stdout.replaceAll(/ +/g, ' ').split('\n')).toEqual([
       '! GCPolicy default: Tripped (2m): Nodes missing: 3, 60 % of all: orphans are',
       ' kept',
       '! Node node-b: Stale (1h): The agent has not reported for more than 15 minutes:',
@@ -111,45 +111,45 @@ describe('once', () => {
       'Details: kubectl get gcpolicies,nodegcreports -o wide',
       '',
     ]);
-    expect(Math.max(...said.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(Math.max(...output.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
-  test.each(['json', 'yaml'])('as %s it has the same', async (format) => {
+  test.each(['json', 'yaml'])('has the same content as %s', async (format) => {
     await start();
     policyWith(12);
     report('node-a', 2);
-    const { said, ended } = status('-o', format);
+    const { output, ended } = status('-o', format);
     expect(await ended).toBe(0);
-    expect(said.stdout).toMatch(/"?kind"?: "?Status"?/);
+    expect(output.stdout).toMatch(/"?kind"?: "?Status"?/);
     if (format === 'yaml') return;
-    const view = JSON.parse(said.stdout) as StatusView;
+    const view = JSON.parse(output.stdout) as StatusView;
     expect(view.totals).toMatchObject({ policies: 1, nodes: 1, podsDue: 12, reclaimedBytes: 1024 ** 2 });
     expect(view.trouble.map(({ reason }) => reason)).toEqual(['Tripped']);
   });
 
-  test('an empty cluster says so', async () => {
+  test('reports that the cluster has no policy and no agent', async () => {
     await start();
-    const { said, ended } = status();
+    const { output, ended } = status();
     expect(await ended).toBe(0);
-    expect(said.stdout).toBe(
+    expect(output.stdout).toBe(
       'There is no GCPolicy: nothing is removed.\nNo agent has reported.\nDetails: kubectl get gcpolicies,nodegcreports -o wide\n',
     );
   });
 
-  test('reports that may not be read are left out with a warning', async () => {
+  test('leaves out reports that may not be read, with a warning', async () => {
     await start();
     policyWith(12);
-    const { said, ended } = status(`--kubeconfig=${api.kubeconfigOf('report-blind')}`);
+    const { output, ended } = status(`--kubeconfig=${api.kubeconfigOf('without-reports')}`);
     expect(await ended).toBe(0);
-    expect(said.stderr).toMatch(/^dustpan: warning: cannot list nodegcreports: .*forbidden.*\n$/);
-    expect(said.stdout).toContain('The reports of nodes are not known.\n');
+    expect(output.stderr).toMatch(/^dustpan: warning: cannot list nodegcreports: .*forbidden.*\n$/);
+    expect(output.stdout).toContain('The reports of nodes could not be read.\n');
   });
 
-  test('where dustpan is not installed it fails in one line', async () => {
+  test('fails in one line where dustpan is not installed', async () => {
     await start({ crds: false });
-    const { said, ended } = status();
+    const { output, ended } = status();
     expect(await ended).toBe(1);
-    expect(said).toEqual({
+    expect(output).toEqual({
       stdout: '',
       stderr: 'dustpan: the kind GCPolicy is not installed in the cluster: is dustpan?\n',
     });
@@ -159,40 +159,40 @@ describe('once', () => {
 describe('--watch', () => {
   const documents = (text: string): number => text.split('"kind": "Status"').length - 1;
 
-  test('shows each change once, and ends well on Ctrl-C', async () => {
+  test('shows each change once, and succeeds on Ctrl-C', async () => {
     await start();
     policyWith(12);
-    const { child, said, ended } = status('--watch', '-o', 'json');
-    await until('the first', () => documents(said.stdout) === 1);
+    const { child, output, ended } = status('--watch', '-o', 'json');
+    await until('the first', () => documents(output.stdout) === 1);
     policyWith(13);
-    await until('a change', () => said.stdout.includes('"podsDue": 13'));
+    await until('a change', () => output.stdout.includes('"podsDue": 13'));
     report('node-a', 2);
-    await until('a new report', () => said.stdout.includes('"name": "node-a"'));
-    expect(documents(said.stdout)).toBe(3);
+    await until('a new report', () => output.stdout.includes('"name": "node-a"'));
+    expect(documents(output.stdout)).toBe(3);
     child.kill('SIGINT');
     expect(await ended).toBe(0);
-    expect(said.stderr).toBe('');
+    expect(output.stderr).toBe('');
   });
 
   test('a read that fails is reported, and the next one shows the change', async () => {
     await start();
     policyWith(12);
-    const { said } = status('-w', '-o', 'json');
-    await until('the first', () => documents(said.stdout) === 1);
+    const { output } = status('-w', '-o', 'json');
+    await until('the first', () => documents(output.stdout) === 1);
     api.faults.next(({ path }) => path.endsWith('gcpolicies'), { kind: 'status', status: 403 });
     policyWith(14);
-    await until('the change came', () => said.stdout.includes('"podsDue": 14'));
-    expect(said.stderr).toMatch(/^dustpan: warning: the values may be old: [^\n]+\n$/);
+    await until('the change came', () => output.stdout.includes('"podsDue": 14'));
+    expect(output.stderr).toMatch(/^dustpan: warning: the values may be stale: [^\n]+\n$/);
   });
 
-  test('elsewhere than on a terminal a table is written again only when something changed', async () => {
+  test('without a terminal, prints the table again only after a change', async () => {
     await start();
     policyWith(12);
-    const { said } = status('--watch');
-    await until('the first', () => said.stdout.includes('pods: 12 due'));
+    const { output } = status('--watch');
+    await until('the first', () => output.stdout.includes('pods: 12 due'));
     policyWith(13);
-    await until('a change', () => said.stdout.includes('pods: 13 due'));
-    expect(said.stdout).not.toContain('\u001b');
-    expect(said.stdout.split('1 policy').length - 1).toBe(2);
+    await until('a change', () => output.stdout.includes('pods: 13 due'));
+    expect(output.stdout).not.toContain('\u001b');
+    expect(output.stdout.split('1 policy').length - 1).toBe(2);
   });
 });

@@ -3,14 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { policy as policyOf, scene as fill } from './controller.scene.ts';
-import { dustpan, policy, Scene } from './plan.bed.ts';
+import { dustpan, policy, inputOfEachTest } from './plan.fixture.ts';
 
+const input = inputOfEachTest();
 let api: Sandbox;
-let scene: Scene;
 let cri: CriSandbox | undefined;
 
 beforeEach(async () => {
-  scene = new Scene();
   api = await startSandbox();
   fill(api, 3);
 });
@@ -18,21 +17,20 @@ afterEach(async () => {
   cri?.stop();
   cri = undefined;
   await api.stop();
-  scene.remove();
 });
 
 const why = (...args: string[]) => dustpan(['why', ...args, `--kubeconfig=${api.kubeconfigFile}`]);
 
-test('explains a pod of the cluster, and touches nothing', async () => {
+test('explains a pod of the cluster, and only reads from it', async () => {
   api.store.apply(policyOf('Enforce', { terminated: { threshold: 2 } }));
   const { code, stdout } = await why('pod', 'default/p0000');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Pod default\/p0000 \(node node-1\) goes: Terminated\n/);
+  expect(stdout).toMatch(/^Pod default\/p0000 \(node node-1\) will be deleted: Terminated\n/);
   expect(stdout).toContain('GCPolicy default (Enforce)');
   expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
-test('an orphan waits, and its containers may still run', async () => {
+test('an orphaned pod waits, and its containers may still run', async () => {
   api.store.apply(policyOf('Enforce', { orphaned: {}, safety: { maxOrphanedNodesPercent: 100 } }));
   api.store.apply({
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
@@ -40,21 +38,21 @@ test('an orphan waits, and its containers may still run', async () => {
     status: { phase: 'Running' },
   });
   const { stdout } = await why('pod', 'default/lost');
-  expect(stdout).toMatch(/stays: Quarantined/);
+  expect(stdout).toMatch(/is kept: Quarantined/);
   expect(stdout).toMatch(/Field {6}pods\.orphaned\.quarantine=40s/);
   expect(stdout).toMatch(/in 40s, if nothing else changes/);
-  expect(stdout).toMatch(/Beware {5}Its containers may still be running/);
+  expect(stdout).toMatch(/Caution {4}Its containers may still be running/);
 });
 
-test('a name alone is looked for in the namespace of the context, else in default', async () => {
+test('a name without a namespace is in the namespace of the context, else in default', async () => {
   api.store.apply(policyOf('Enforce', { terminated: {} }));
   expect((await why('pod', 'p0001')).stdout).toMatch(/^Pod default\/p0001 /);
   const kubeconfig = JSON.parse(readFileSync(api.kubeconfigFile, 'utf8')) as {
     contexts: { context: Record<string, string> }[];
   };
   for (const { context } of kubeconfig.contexts) context['namespace'] = 'batch';
-  scene.write('kubeconfig', kubeconfig);
-  const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${scene.path('kubeconfig')}`]);
+  input.write('kubeconfig', kubeconfig);
+  const { code, stderr } = await dustpan(['why', 'pod', 'p0001', `--kubeconfig=${input.path('kubeconfig')}`]);
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: 'dustpan: there is no pod batch/p0001, or not any more; there is default/p0001\n',
@@ -77,25 +75,27 @@ const collected = (name: string, note: string) => ({
 test.each([
   {
     note: 'Deleted 2 pods (Terminated, policy default): report-a, report-b',
-    says: /^dustpan: pod default\/report-b is gone: dustpan deleted it at 2026-01-15T12:00:00[^ ]* \(Deleted 2 pods \(Terminated, policy default\): report-a, report-b\)\n$/,
+    message:
+      /^dustpan: pod default\/report-b is gone: dustpan deleted it at 2026-01-15T12:00:00[^ ]* \(Deleted 2 pods \(Terminated, policy default\): report-a, report-b\)\n$/,
   },
   {
     note: 'Deleted 7 pods (Terminated, policy default): report-c and 6 more',
-    says: /^dustpan: there is no pod default\/report-b, or not any more; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too[^\n]*\n$/,
+    message:
+      /^dustpan: there is no pod default\/report-b, or not any more; dustpan deleted pods of Job report at 2026[^\n]*maybe this one too[^\n]*\n$/,
   },
   {
     note: 'Deleted 1 pod (Terminated, policy default): report-c',
-    says: /^dustpan: there is no pod default\/report-b, or not any more\n$/,
+    message: /^dustpan: there is no pod default\/report-b, or not any more\n$/,
   },
-])('of a pod that is gone, the Events tell: $note', async ({ note, says }) => {
+])('explains a deleted pod by its Events: $note', async ({ note, message }) => {
   api.store.apply(collected('e1', note));
   const { code, stderr } = await why('pod', 'default/report-b');
   expect(code).toBe(1);
-  expect(stderr).toMatch(says);
+  expect(stderr).toMatch(message);
 });
 
 test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.dustpan.dev/controller'])(
-  'of a pod that is gone, nothing that %s reports is believed',
+  'explains no deleted pod by Events that %s reports',
   async (reportingController) => {
     const notes = ['Deleted 1 pod: report-b', 'Deleted 7 pods: report-c and 6 more'];
     for (const [i, note] of notes.entries())
@@ -108,18 +108,18 @@ test.each(['gc.dustpan.dev/agent', 'kubelet', 'example.com/gc.dustpan.dev', 'GC.
   },
 );
 
-test.each(['image', 'container'])('an %s is seen on its node only', async (kind) => {
+test.each(['image', 'container'])('an %s is known only on its node', async (kind) => {
   const { code, stdout, stderr } = await why(kind, 'abcd');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
-    `dustpan: ${kind}s are seen on their node only: run there dustpan why ${kind} abcd --node-name=NODE --cri-socket=/run/containerd/containerd.sock, or give a snapshot taken there with --snapshot\n`,
+    `dustpan: ${kind}s are known only on their node: run dustpan why ${kind} abcd --node-name=NODE --cri-socket=/run/containerd/containerd.sock there, or pass a snapshot taken there with --snapshot\n`,
   );
   expect(api.requests).toEqual([]);
 });
 
-test('on the node, images and containers are explained', async () => {
-  cri = await scene.startCri();
-  scene.write(
+test('explains images and containers on their node', async () => {
+  cri = await input.startCri();
+  input.write(
     'policy.json',
     policy('mine', { mode: 'Enforce', nodes: { imageGC: {}, containerGC: { maxPerPodContainer: 0 } } }),
   );
@@ -132,11 +132,11 @@ test('on the node, images and containers are explained', async () => {
   cri.runtime.exit(
     cri.runtime.addContainer(sandbox.id, { name: 'main', image: 'registry.example.com/app:v1' }).id,
   );
-  const node = [`--policy=${scene.path('policy.json')}`, ...scene.nodeFlags];
+  const node = [`--policy=${input.path('policy.json')}`, ...input.nodeFlags];
   const dead = await why('container', `containerd://${id}`, ...node);
-  expect(dead.stdout).toContain('goes: DeadContainer');
+  expect(dead.stdout).toMatch(/will be removed:\s+DeadContainer/);
   const image = await why('image', 'registry.example.com/app:v1', ...node);
   expect(image.stdout.replaceAll(/\s+/g, ' ')).toMatch(
-    /stays: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
+    /is kept: InUse Why Container main of pod [^ ]*web \(Exited\) was made from it\./,
   );
 });

@@ -1,22 +1,11 @@
 import { load } from 'js-yaml';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ExplanationDocument } from '../../src/commands/why/explain.ts';
-import { dustpan, planned, policy, Scene } from './plan.bed.ts';
+import { dustpan, planned, policy, inputOfEachTest } from './plan.fixture.ts';
 
-let scene: Scene;
+const input = inputOfEachTest();
 
-beforeEach(() => {
-  scene = new Scene();
-});
-afterEach(() => {
-  scene.remove();
-});
-
-const use = (example: string): void => {
-  scene.remove();
-  scene = new Scene(example);
-};
-const why = (...args: string[]) => dustpan(['why', ...scene.args, ...args]);
+const why = (...args: string[]) => dustpan(['why', ...input.args, ...args]);
 
 async function explained(...args: string[]): Promise<ExplanationDocument> {
   const { code, stdout, stderr } = await why(...args, '-o', 'json');
@@ -24,13 +13,13 @@ async function explained(...args: string[]): Promise<ExplanationDocument> {
   return JSON.parse(stdout) as ExplanationDocument;
 }
 
-test('the table names verdict, reason, figures, policy, field, time and what would change it', async () => {
-  use('terminated-over-threshold');
+test('the table has verdict, reason, values, policy, field, time, and what would change it', async () => {
+  input.use('terminated-over-threshold');
   const { code, stdout, stderr } = await why('pod', 'batch/report-1');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe(
     [
-      'Pod batch/report-1 (node node-1) goes: Terminated',
+      'Pod batch/report-1 (node node-1) will be deleted: Terminated',
       '  Why        Of the pods of this policy, 5 have finished and 2 may stay; this',
       '             one is the 2nd to be deleted: evicted pods first, then the oldest.',
       '  Policy     GCPolicy default (Enforce)',
@@ -43,8 +32,8 @@ test('the table names verdict, reason, figures, policy, field, time and what wou
   );
 });
 
-test('JSON and YAML say the same, with every field of a decision', async () => {
-  use('image-disk-full');
+test('JSON and YAML have the same content, with every field of a decision', async () => {
+  input.use('image-disk-full');
   const document = await explained('image', 'registry.example.com/app:v1');
   expect(document).toMatchObject({
     ...{ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'Explanation', generatedAt: '2026-01-15T12:00:00Z' },
@@ -73,28 +62,28 @@ test.each([
   { example: 'node-vanished', kind: 'Pod' },
   { example: 'image-disk-full', kind: 'Image' },
   { example: 'dead-containers', kind: 'Container' },
-])('of each $kind of $example it says what the plan says', async ({ example, kind }) => {
-  use(example);
-  const { decisions } = await planned([...scene.args, '--kept']);
+])('agrees with the plan about each $kind of $example', async ({ example, kind }) => {
+  input.use(example);
+  const { decisions } = await planned([...input.args, '--kept']);
   const own = decisions.filter(({ object }) => object.kind === kind);
   expect(own.length).toBeGreaterThan(0);
   for (const decision of own) {
     const { object, verdict, reason, order, eligibleAt, field } = decision;
     const name = object.kind === 'Pod' ? `${object.namespace}/${object.name}` : (object.id ?? '');
     const { explanations } = await explained(kind.toLowerCase(), name);
-    // The sentence may say more: where a pod stands in line.
+    // The sentence may have more, such as the position of a pod.
     expect(explanations).toMatchObject([{ object, verdict, reason, order, eligibleAt, field }]);
   }
 });
 
-test('an image on several nodes has an answer for each, and --node picks one', async () => {
-  use('image-disk-full');
+test('an image on several nodes has an explanation for each, and --node selects one', async () => {
+  input.use('image-disk-full');
   const nodes = {
     kind: 'List',
     items: ['node-1', 'node-2'].map((name) => ({ kind: 'Node', metadata: { name, uid: name } })),
   };
-  scene.write('snapshot/nodes.json', nodes);
-  scene.write('snapshot/nodes/node-2/images.json', {
+  input.write('snapshot/nodes.json', nodes);
+  input.write('snapshot/nodes/node-2/images.json', {
     images: [{ id: `sha256:${'d'.repeat(64)}`, repoTags: ['docker.io/library/nginx:1.27'], size: '5' }],
   });
   const both = await explained('image', 'nginx:1.27');
@@ -103,47 +92,48 @@ test('an image on several nodes has an answer for each, and --node picks one', a
     ['node-2', 'ContainersUnknown'],
   ]);
   const { stdout } = await why('image', 'nginx:1.27', '--node=node-2');
-  expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 stays/);
+  expect(stdout).toMatch(/^Image docker.io\/library\/nginx:1.27 \(dddddddddddd\) on node-2 is kept:/);
   expect(stdout).not.toContain('node-1');
 });
 
-test('a policy that is only tried is named, and that nothing is touched', async () => {
-  use('terminated-over-threshold');
-  scene.write('policy.json', policy('tried', { pods: { terminated: { threshold: 1 } } }));
+test('names a policy from a file, and message that mode DryRun removes nothing', async () => {
+  input.use('terminated-over-threshold');
+  input.write('policy.json', policy('tried', { pods: { terminated: { threshold: 1 } } }));
   const { stdout } = await why('pod', 'batch/report-1');
-  expect(stdout).toContain('would go: Terminated');
-  expect(stdout).toContain('GCPolicy tried (DryRun: nothing is touched)');
+  expect(stdout).toContain('would be deleted: Terminated');
+  expect(stdout).toContain('GCPolicy tried (DryRun: nothing is removed)');
 });
 
-test('an image that nothing is known about is told with what is missing', async () => {
-  use('image-disk-full');
-  scene.drop('snapshot/nodes/node-1/state.json');
+test('notes the missing usage history of an image', async () => {
+  input.use('image-disk-full');
+  input.drop('snapshot/nodes/node-1/state.json');
   const { stdout } = await why('image', 'nginx:1.27');
-  expect(stdout).toMatch(/\n! Node node-1: when its images were used is not known/);
+  expect(stdout).toMatch(/\n! Node node-1: the usage history of its images is not known/);
 });
 
-describe('what is not there is one line and exit code 1', () => {
+describe('a missing object is one line and exit code 1', () => {
   test.each([
     {
       args: ['pod', 'batch/report-9'],
-      says: 'there is no pod batch/report-9, or not any more; did you mean batch/report-1?',
+      message: 'there is no pod batch/report-9, or not any more; did you mean batch/report-1?',
     },
     {
       args: ['pod', 'report-1'],
-      says: 'there is no pod default/report-1, or not any more; there is batch/report-1',
+      message: 'there is no pod default/report-1, or not any more; there is batch/report-1',
     },
     {
       args: ['image', 'nginx'],
-      says: 'no node was looked into: a snapshot has what is on a node when it was taken there, with --cri-socket',
+      message:
+        'no node was read: a snapshot contains the objects on a node only if it was taken there, with --cri-socket',
     },
-  ])('$args', async ({ args, says }) => {
-    use('terminated-over-threshold');
-    expect(await why(...args)).toEqual({ code: 1, stdout: '', stderr: `dustpan: ${says}\n` });
+  ])('$args', async ({ args, message }) => {
+    input.use('terminated-over-threshold');
+    expect(await why(...args)).toEqual({ code: 1, stdout: '', stderr: `dustpan: ${message}\n` });
   });
 
   test('without pods.json', async () => {
-    use('terminated-over-threshold');
-    scene.drop('snapshot/pods.json');
+    input.use('terminated-over-threshold');
+    input.drop('snapshot/pods.json');
     const { code, stderr } = await why('pod', 'batch/report-1');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -154,47 +144,47 @@ describe('what is not there is one line and exit code 1', () => {
 
 describe('bad usage is one line and exit code 2', () => {
   test.each([
-    { args: [], says: /why: missing required argument 'KIND'/ },
-    { args: ['pod'], says: /why: missing required argument 'NAME'/ },
+    { args: [], message: /why: missing required argument 'KIND'/ },
+    { args: ['pod'], message: /why: missing required argument 'NAME'/ },
     {
       args: ['pods', 'a/b'],
-      says: /'pods' is invalid for argument 'KIND'\. Allowed choices are pod, image, container\./,
+      message: /'pods' is invalid for argument 'KIND'\. Allowed choices are pod, image, container\./,
     },
-    { args: ['pod', 'a/b/c'], says: /^dustpan: why: pod: must be NAMESPACE\/NAME, is "a\/b\/c"$/m },
-    { args: ['pod', '/b'], says: /must be NAMESPACE\/NAME, is "\/b"/ },
-    { args: ['pod', 'A b'], says: /must be NAMESPACE\/NAME, is "A b"/ },
-    { args: ['pod', ''], says: /must be NAMESPACE\/NAME, is ""/ },
-    { args: ['pod', 'a', 'b'], says: /too many arguments/ },
-    { args: ['pod', 'a/b', '--node=n'], says: /--node is for images and containers/ },
-    { args: ['pod', 'a/b', '--kept'], says: /unknown option '--kept'/ },
-    { args: ['image', ''], says: /image: must be a reference or an id, is ""/ },
-    { args: ['image', 'a b'], says: /image: must be a reference or an id, is "a b"/ },
+    { args: ['pod', 'a/b/c'], message: /^dustpan: why: pod: must be NAMESPACE\/NAME, is "a\/b\/c"$/m },
+    { args: ['pod', '/b'], message: /must be NAMESPACE\/NAME, is "\/b"/ },
+    { args: ['pod', 'A b'], message: /must be NAMESPACE\/NAME, is "A b"/ },
+    { args: ['pod', ''], message: /must be NAMESPACE\/NAME, is ""/ },
+    { args: ['pod', 'a', 'b'], message: /too many arguments/ },
+    { args: ['pod', 'a/b', '--node=n'], message: /--node is for images and containers/ },
+    { args: ['pod', 'a/b', '--kept'], message: /unknown option '--kept'/ },
+    { args: ['image', ''], message: /image: must be a reference or an id, is ""/ },
+    { args: ['image', 'a b'], message: /image: must be a reference or an id, is "a b"/ },
     {
       args: ['container', 'abc'],
-      says: /container: must be at least 4 characters of an id, or a path, is "abc"/,
+      message: /container: must be at least 4 characters of an id, or a path, is "abc"/,
     },
     {
       args: ['container', 'crash'],
-      says: /"crash" is the beginning of 4: crash-0 \(container main on node-1\), /,
+      message: /"crash" is ambiguous, 4 match: crash-0 \(container main on node-1\), /,
     },
     {
       args: ['pod', 'a/b', '--now=noon'],
-      says: /--now <TIME>' argument 'noon' is invalid\. Use an RFC 3339 time/,
+      message: /--now <TIME>' argument 'noon' is invalid\. Use an RFC 3339 time/,
     },
     {
       args: ['pod', 'a/b', '--cri-socket=/x', '--node-name=n'],
-      says: /why: --cri-socket and --snapshot exclude each other/,
+      message: /why: --cri-socket and --snapshot exclude each other/,
     },
-  ])('$args', async ({ args, says }) => {
-    use('dead-containers');
+  ])('$args', async ({ args, message }) => {
+    input.use('dead-containers');
     const { code, stdout, stderr } = await why(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(message);
   });
 
   test('a snapshot that cannot be read', async () => {
-    use('dead-containers');
-    scene.write('snapshot/pods.json', '{');
+    input.use('dead-containers');
+    input.write('snapshot/pods.json', '{');
     const { code, stdout, stderr } = await why('pod', 'a/b');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^dustpan: [^\n]*pods\.json: [^\n]*\n$/);

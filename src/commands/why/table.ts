@@ -3,7 +3,7 @@ import { shortId, wrapped } from '../cli/table.ts';
 import type { Explanation, ExplanationDocument, Holder } from './explain.ts';
 
 const width = 80;
-const labelWidth = 14;
+const labelWidth = 11;
 const indent = 2;
 
 /** The answer for people: for each decision its verdict, then the reason, the policy, the time, and what would reverse it. */
@@ -46,7 +46,7 @@ const isRemoved = ({ verdict }: Explanation): boolean => verdict !== 'Keep' && v
 
 function changeLabel(one: Explanation): string {
   if (one.verdict === 'Warn') return 'Ends when';
-  return isRemoved(one) ? 'Kept by' : 'Removed when';
+  return isRemoved(one) ? 'Kept by' : 'Due when';
 }
 
 function verdictOf(one: Explanation): string {

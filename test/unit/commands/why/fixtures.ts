@@ -115,7 +115,7 @@ export function checkExplanation({ explanation, table }: Explained): void {
   const { reason, policy: name, mode, field, detail, sentence, change } = explanation;
   expect(table).toContain(reason);
   expect(table).toMatch(
-    name === null ? /^ {2}Policy {8}none$/m : new RegExp(`^ {2}Policy {8}GCPolicy ${name} `, 'm'),
+    name === null ? /^ {2}Policy {5}none$/m : new RegExp(`^ {2}Policy {5}GCPolicy ${name} `, 'm'),
   );
   if (mode === 'DryRun') expect(table).toContain('DryRun: nothing is removed');
   if (field !== null) expect(flat(table)).toContain(`Field ${field}`);

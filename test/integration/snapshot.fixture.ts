@@ -5,13 +5,13 @@ import { AgentBed } from './agent.bed.ts';
 import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import type { Built } from './built.ts';
 
-/** What stands where a snapshot must not look. */
+/** A value that no snapshot may contain. */
 export const secret = 'hunter2';
 
 export const files = (names: readonly string[]): string[] => names.map((name) => `${name}.json`);
 
-/** The plan without the figures of this machine's disk, which others write to between two looks. */
-export const diskAside = (plan: PlanDocument): PlanDocument => ({
+/** The plan without the values of this machine's disk, which other processes write to. */
+export const withoutDisk = (plan: PlanDocument): PlanDocument => ({
   ...plan,
   summary: plan.summary.map((one) => ({ ...one, wantedBytes: 0, usedPercent: 0 })),
 });
@@ -23,7 +23,7 @@ interface Ran {
 }
 
 /** A node and its cluster, of which snapshots are taken. */
-export class SnapshotBed extends AgentBed {
+export class SnapshotFixture extends AgentBed {
   readonly directory = this.path('snapshot');
   readonly #main: string;
 

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import { ran } from '../fakes/command-line.ts';
 import { startCriSandbox, type CriSandbox } from '../sandbox/cri/server.ts';
@@ -16,24 +17,38 @@ export async function dustpan(
   return { code, stdout: out, stderr: err };
 }
 
-/** The plan as `-o json` prints it; throws with what was said instead. */
+/** The plan as `-o json` prints it; throws the text of standard error after a failure. */
 export async function planned(args: readonly string[]): Promise<PlanDocument> {
   const { code, stdout, stderr } = await dustpan(['plan', ...args, '-o', 'json']);
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as PlanDocument;
 }
 
-/** A copy of an example's folder to be changed. */
-export class Scene {
-  readonly root = mkdtempSync(join(tmpdir(), 'dustpan-plan-'));
+/** A folder with the input of a plan: an empty one for each test, or a copy of this example. */
+export function inputOfEachTest(example?: string): InputFolder {
+  const input = new InputFolder();
+  beforeEach(() => {
+    input.use(example);
+  });
+  afterEach(() => {
+    input.remove();
+  });
+  return input;
+}
 
-  constructor(example?: string) {
-    if (example !== undefined) cpSync(join(examples, example), this.root, { recursive: true });
+export class InputFolder {
+  #root = '';
+
+  /** Starts with a copy of an example, or with an empty snapshot. */
+  use(example?: string): void {
+    this.remove();
+    this.#root = mkdtempSync(join(tmpdir(), 'dustpan-plan-'));
+    if (example !== undefined) cpSync(join(examples, example), this.#root, { recursive: true });
     mkdirSync(this.path('snapshot'), { recursive: true });
   }
 
   path(name: string): string {
-    return join(this.root, name);
+    return join(this.#root, name);
   }
 
   write(name: string, content: unknown): void {
@@ -45,7 +60,7 @@ export class Scene {
     rmSync(this.path(name), { recursive: true });
   }
 
-  /** Of the copy, as its README says. */
+  /** The flags that the README of the example has. */
   get args(): string[] {
     return [
       `--policy=${this.path('policy.json')}`,
@@ -54,7 +69,7 @@ export class Scene {
     ];
   }
 
-  /** A container runtime and the directories of its node. */
+  /** Starts a container runtime with the directories of its node. */
   startCri(): Promise<CriSandbox> {
     for (const name of ['pods', 'containers', 'images', 'state']) mkdirSync(this.path(name));
     return startCriSandbox({
@@ -76,7 +91,8 @@ export class Scene {
   }
 
   remove(): void {
-    rmSync(this.root, { recursive: true, force: true });
+    if (this.#root !== '') rmSync(this.#root, { recursive: true, force: true });
+    this.#root = '';
   }
 }
 
