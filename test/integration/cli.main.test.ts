@@ -43,41 +43,15 @@ describe('the built command', () => {
     expect(facts).toMatchObject({ version: versionIn(printed) });
   });
 
-  test.each([
-    {
-      args: ['controller', '--kube-api-qp=1'],
-      says: /unknown option '--kube-api-qp' \(Did you mean --kube-api-qps\?\)/,
-    },
-    {
-      args: ['controller', '--kube-api-qps', '-1'],
-      says: /--kube-api-qps <NUMBER>' argument '-1' is invalid\. The minimum is 0\./,
-    },
-    { args: ['controller', '--pod-gc-period=soon'], says: /'soon' is invalid\. Use a duration/ },
-    {
-      args: ['controller', '--leader-elect-lease-duration=5s'],
-      says: /must be longer than --leader-elect-renew-deadline/,
-    },
-    { args: ['controller', 'now'], says: /too many arguments/ },
-    { args: ['contoller'], says: /unknown command 'contoller' \(Did you mean controller\?\)/ },
-  ])('bad usage is one line and exit code 2: $args', ({ args, says }) => {
-    const { status, stdout, stderr } = dustpan(args);
+  test('bad usage is one line and exit code 2', () => {
+    const { status, stdout, stderr } = dustpan(['contoller']);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/^dustpan: [^\n]+\n$/);
-    expect(stderr).toMatch(says);
+    expect(stderr).toBe("dustpan: unknown command 'contoller' (Did you mean controller?)\n");
   });
 
   test('an empty variable counts as unset', () => {
     const env = { DUSTPAN_POD_GC_PERIOD: '', DUSTPAN_LEADER_ELECT: '', DUSTPAN_MAX_DELETE_QPS: 'x' };
     expect(dustpan(['controller'], env).stderr).toContain("'x' from env 'DUSTPAN_MAX_DELETE_QPS' is invalid");
-  });
-
-  test('reads the environment form of an option', () => {
-    expect(dustpan(['controller'], { DUSTPAN_POD_GC_PERIOD: '-1s' })).toEqual({
-      status: 2,
-      stdout: '',
-      stderr:
-        "dustpan: controller: option '--pod-gc-period <DURATION>' value '-1s' from env 'DUSTPAN_POD_GC_PERIOD' is invalid. The minimum is 1s.\n",
-    });
   });
 
   test('a failure is exit code 1 and no stack', () => {

@@ -244,15 +244,8 @@ describe('bad input is one line, exit code 2, and no output', () => {
     await expectUsageError(input.args, problem);
   });
 
-  test.each([
-    ...['yesterday', '2026-02-30T00:00:00Z', '2026-01-15'].map((time) => ({
-      args: [`--now=${time}`],
-      problem: new RegExp(`--now <TIME>' argument '${time}' is invalid\\. Use an RFC 3339 time`),
-    })),
-    { args: ['-o', 'xml'], problem: /'xml' is invalid\. Allowed choices are table, json, yaml\./ },
-    { args: ['--cri-socket=/a', '--node-name=n'], problem: /--cri-socket and --snapshot exclude each other/ },
-    { args: ['extra'], problem: /too many arguments/ },
-  ])('$args', async ({ args, problem }) => {
-    await expectUsageError([`--snapshot=${input.path('snapshot')}`, ...args], problem);
+  test.each(['yesterday', '2026-02-30T00:00:00Z', '2026-01-15'])('--now=%s', async (time) => {
+    const problem = new RegExp(`--now <TIME>' argument '${time}' is invalid\\. Use an RFC 3339 time`);
+    await expectUsageError([...input.args, `--now=${time}`], problem);
   });
 });

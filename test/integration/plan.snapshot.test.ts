@@ -1,4 +1,3 @@
-import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import type { Decision } from '../../src/commands/plan/document.ts';
 import { dustpan, list, planned, policy, inputOfEachTest } from './plan.fixture.ts';
@@ -191,57 +190,4 @@ test('a selector can read any label of the pods in a snapshot', async () => {
   });
   input.write('snapshot/pods.json', list('Pod', [pod('mine', 'a'), pod('theirs', 'b')]));
   expect(removals(await plan())).toEqual(['Expired mine']);
-});
-
-test('JSON and YAML have the same content', async () => {
-  input.use('image-disk-full');
-  const { stdout } = await dustpan(['plan', ...input.args, '--kept', '-o', 'yaml']);
-  expect(load(stdout)).toEqual(await plan('--kept'));
-});
-
-test('every decision has every field of the document, and a sentence', async () => {
-  for (const example of [
-    'dead-containers',
-    'image-disk-full',
-    'node-vanished',
-    'terminated-over-threshold',
-  ]) {
-    input.use(example);
-    for (const one of (await plan('--kept')).decisions) {
-      expect(Object.keys(one)).toEqual(
-        expect.arrayContaining([
-          'unit',
-          'verdict',
-          'reason',
-          'policy',
-          'mode',
-          'order',
-          'object',
-          'eligibleAt',
-          'bytes',
-          'detail',
-        ]),
-      );
-      expect(one.detail).toMatch(/^[A-Za-z].*[.]$/);
-      expect(one.detail).not.toMatch(/undefined|NaN|\(\)/);
-    }
-  }
-});
-
-test('the table fits 80 columns and begins with problems', async () => {
-  for (const example of [
-    'dead-containers',
-    'image-disk-full',
-    'node-vanished',
-    'terminated-over-threshold',
-  ]) {
-    input.use(example);
-    const { code, stdout } = await dustpan(['plan', ...input.args, '--kept']);
-    expect(code).toBe(0);
-    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect(stdout).not.toContain('\u001b');
-  }
-  input.use('image-disk-full');
-  const { stdout } = await dustpan(['plan', ...input.args]);
-  expect(stdout.split('\n')[2]).toMatch(/^! imagegc on node-1: the image file system is 90 % full/);
 });

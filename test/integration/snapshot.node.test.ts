@@ -206,12 +206,6 @@ describe('on a node', () => {
       code: 2,
       line: /^dustpan: snapshot: --node-name: there is no node node-7 in the cluster\n$/,
     },
-    {
-      name: 'no node name',
-      args: ['--node-name='],
-      code: 2,
-      line: /^dustpan: snapshot: --cri-socket needs --node-name, or NODE_NAME\n$/,
-    },
   ])('$name: one line, and nothing is written', async ({ args, code, line }) => {
     const ran = await fixture.snapshot(...snapshotOptions(), ...args);
     expect(ran).toMatchObject({ code, stdout: '' });

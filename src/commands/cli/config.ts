@@ -17,17 +17,17 @@ import {
 } from './option.ts';
 import { realSystem, type System } from './system.ts';
 
-/** The process as it is: the only place that reads the environment. An empty variable of ours counts as unset: charts write those. */
+/** The real process; only this function reads the environment. An empty DUSTPAN_ variable counts as unset: charts write those. */
 export function currentSystem(program: string): System {
   for (const [name, value] of Object.entries(process.env))
     if (value === '' && name.startsWith('DUSTPAN_')) Reflect.deleteProperty(process.env, name);
   return realSystem(process.env, program);
 }
 
-/** An empty text means the same as none. */
+/** undefined for an empty string. */
 export const set = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
 
-/** How to reach the API server; what is not set is undefined. */
+/** How to reach the API server; undefined = not set. */
 export interface KubeConfigSource {
   /** `--kubeconfig`. */
   readonly kubeconfig: string | undefined;
@@ -42,7 +42,7 @@ export interface KubeConfigSource {
 
 type ClusterOptions = OptionsOf<typeof withCluster<[], EarlierOptions>>;
 
-/** The command with the options of all that talk to a cluster. */
+/** Adds the options of commands that connect to a cluster. */
 export const withCluster = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   command
     .optionsGroup('Common options:')
@@ -59,7 +59,7 @@ export const withCluster = <A extends unknown[], O extends OptionValues>(command
       2,
     );
 
-/** How the API server is found. */
+/** The settings from which the API server is found. */
 export function kubeConfigSource(
   { kubeconfig, context }: ClusterOptions,
   env: System['env'],
@@ -75,15 +75,15 @@ export function kubeConfigSource(
 
 /** How /metrics is protected. */
 export interface MetricsSecurity {
-  /** Holds tls.crt and tls.key; undefined = plain HTTP. */
+  /** The directory of tls.crt and tls.key; undefined = plain HTTP. */
   readonly certDirectory: string | undefined;
-  /** Only users who may get /metrics, as the API server decides, get it. */
+  /** Whether the API server must allow a user to get /metrics. */
   readonly isAuthorized: boolean;
 }
 
 type ServerOptions = OptionsOf<typeof withServers<[], EarlierOptions>>;
 
-/** The command with the options of those that run until they are stopped. */
+/** Adds the options of commands that run until they are stopped. */
 export const withServers = <A extends unknown[], O extends OptionValues>(
   command: Command<A, O>,
   limits: { readonly qps: number; readonly burst: number },
@@ -136,17 +136,17 @@ export const metricsSecurity = (options: ServerOptions): MetricsSecurity => ({
   isAuthorized: options.metricsAuth,
 });
 
-/** Settings of /metrics that contradict each other. */
+/** Contradictions between the settings of /metrics. */
 export function metricsSecurityProblems(options: ServerOptions): string[] {
   const problems: string[] = [];
   if (options.metricsSecure && options.metricsCertDir === undefined)
     problems.push('--metrics-secure needs --metrics-cert-dir');
   if (!options.metricsSecure && options.metricsAuth)
-    problems.push('--metrics-auth needs --metrics-secure: tokens do not go over plain HTTP');
+    problems.push('--metrics-auth needs --metrics-secure: tokens are not sent over plain HTTP');
   return problems;
 }
 
-/** Where the kubelet of this node serves the usage of pods, and why it is trusted. */
+/** The address of this node's kubelet, and how its certificate is verified. */
 export type KubeletAccess = Pick<KubeletUsageOptions, 'endpoint' | 'trust'>;
 
 type NodeOptions = OptionsOf<typeof withNode<[], EarlierOptions>>;
@@ -161,7 +161,7 @@ const notHttps = (given: string): string | undefined =>
     ? undefined
     : 'Use a URL such as https://10.0.0.7:10250.';
 
-/** The command with the options of those that look into the node they run on. */
+/** Adds the options of commands that read the node on which they run. */
 export const withNode = <A extends unknown[], O extends OptionValues>(command: Command<A, O>) =>
   withKubelet(
     command
@@ -219,13 +219,13 @@ const withKubelet = <A extends unknown[], O extends OptionValues>(command: Comma
       false,
     );
 
-/** Where the kubelet of a node listens by default; `hostIp` is the downward API's `status.hostIP`. */
+/** The default address of a kubelet; `hostIp` is the downward API's `status.hostIP`. */
 export function defaultKubeletEndpoint(hostIp: string | undefined): string {
   const host = hostIp === undefined || hostIp === '' ? '127.0.0.1' : hostIp;
   return `https://${host.includes(':') ? `[${host}]` : host}:10250`;
 }
 
-/** How the kubelet of this node is reached. */
+/** The settings of the connection to this node's kubelet. */
 export function kubeletAccess(options: NodeOptions, env: System['env']): KubeletAccess {
   return {
     endpoint: options.kubeletEndpoint ?? defaultKubeletEndpoint(env['HOST_IP']),
@@ -237,7 +237,7 @@ export function kubeletAccess(options: NodeOptions, env: System['env']): Kubelet
   };
 }
 
-/** The name of this node; undefined when nothing sets it. Throws UsageError for one that no Node can have. */
+/** The name of this node; undefined = not set. Throws UsageError for an invalid name. */
 export function nodeNameOf(
   { nodeName }: NodeOptions,
   env: System['env'],
@@ -251,7 +251,7 @@ export function nodeNameOf(
   return name;
 }
 
-/** The node that a command looks into. Directories are absolute. */
+/** The node that a command reads. Directories are absolute. */
 export interface ThisNode {
   readonly name: string;
   readonly criSocket: string;
@@ -262,7 +262,7 @@ export interface ThisNode {
   readonly kubelet: KubeletAccess;
 }
 
-/** undefined without `--cri-socket`: the node is left out. */
+/** undefined without `--cri-socket`: the command leaves the node out. */
 export function thisNode(options: NodeOptions, env: System['env'], command: string): ThisNode | undefined {
   const { criSocket } = options;
   if (criSocket === undefined) return undefined;

@@ -13,7 +13,7 @@ export type OptionsOf<Make extends (...args: never[]) => { opts(): OptionValues 
   ReturnType<Make>['opts']
 >;
 
-/** An option with its variable: `DUSTPAN_KUBE_API_QPS` for `--kube-api-qps`. */
+/** An option with an environment variable, such as `DUSTPAN_KUBE_API_QPS` for `--kube-api-qps`. */
 class OurOption<F extends string> extends Option<F> {
   constructor(flags: F, help?: string) {
     super(flags, help);
@@ -21,21 +21,21 @@ class OurOption<F extends string> extends Option<F> {
   }
 }
 
-/** Why a text is no valid value; undefined when it is one. */
+/** The problem of an invalid value; undefined for a valid one. */
 type Check = (text: string) => string | undefined;
 
-/** Whether the option is written so: `-o`, `--output`. */
+/** Whether this is a name of the option, such as `-o` or `--output`. */
 export const isNamed = (
   option: { long?: string | undefined; short?: string | undefined },
   written: string,
 ): boolean => written !== '' && (option.long === written || option.short === written);
 
-/** Stands for the options that a command has before a function adds more. */
+/** Placeholder type for the options that a command has before a function adds more. */
 export type EarlierOptions = Partial<Record<'earlier', never>>;
 
 /**
- * A commander command that also takes `-o=json`, a switch only in one word (in `--force DIR`, DIR is an argument), and an empty text as
- * none at all.
+ * A commander command with three differences: it accepts `-o=json`; a switch never takes the next word as its value (in `--force DIR`, DIR is
+ * an argument); an empty value counts as not set.
  */
 export class LenientCommand extends Command {
   override parseOptions(argv: string[]): { operands: string[]; unknown: string[] } {
@@ -56,7 +56,7 @@ export class LenientCommand extends Command {
   #inOneWord(word: string): string {
     const [, name = '', value = ''] = /^(-[^=]+)(=.*)?$/s.exec(word) ?? [];
     const option = this.options.find((one) => isNamed(one, name));
-    // Without its value commander finds what was meant.
+    // Without the value, commander can suggest a similar option.
     if (option?.long === undefined) return value === '' ? word : name;
     if (value !== '') return `${option.long}${value}`;
     return option.optional ? `${option.long}=true` : word;
@@ -68,19 +68,19 @@ function checked<T>(value: T, problem: string | undefined): T {
   return value;
 }
 
-/** Parses a text; an empty one is not checked. */
+/** Parses a string; an empty one is not checked. */
 export const text =
   (check: Check = () => undefined) =>
   (given: string): string | undefined =>
     checked(given, given === '' ? undefined : check(given));
 
-/** Parses a text that the check refuses when it is empty. */
+/** Parses a string; an empty one is checked too. */
 export const filled =
   (check: Check) =>
   (given: string): string =>
     checked(given, check(given));
 
-/** Collects the values of a repeated option; its variable holds one value a line. */
+/** Collects the values of a repeated option; its variable has one value per line. */
 export const list = (given: string, before: readonly string[] | undefined = []): readonly string[] => [
   ...before,
   ...given.split('\n').filter((line) => line !== ''),
@@ -101,7 +101,7 @@ export function decimal(given: string): number {
   return checked(value, value < 0 ? 'The minimum is 0.' : undefined);
 }
 
-/** Timers of Node wait no longer: with more they fire at once. */
+/** The maximum of Node's timers: with a longer time they fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 /** An option in milliseconds. */
@@ -140,10 +140,10 @@ export const choice = <const F extends string, const C extends readonly [string,
   choices: C,
 ) => new OurOption(flags, help).choices(choices).default<C[number]>(choices[0]);
 
-/** Why a text is not a path from the root. */
+/** Refuses a relative path. */
 export const notAbsolute: Check = (given) => (given.startsWith('/') ? undefined : 'Use an absolute path.');
 
-/** Why a text cannot name an object. */
+/** Refuses an invalid object name. */
 export const notObjectName: Check = (given) =>
   given.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(given)
     ? undefined

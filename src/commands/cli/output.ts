@@ -4,11 +4,11 @@ import { choice } from './option.ts';
 /** `-o`. */
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
-/** Of every command that prints a result. */
+/** The option of every command that prints a result. */
 export const outputOption = () =>
   choice('-o, --output <FORMAT>', 'Output format.', ['table', 'json', 'yaml']);
 
-/** A result as text: `table` says how people read it, the other forms are the value itself. */
+/** A result as text: `table` is for people, the other formats have the value itself. */
 export async function formatted(format: OutputFormat, value: object, table: () => string): Promise<string> {
   switch (format) {
     case 'table':

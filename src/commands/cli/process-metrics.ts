@@ -13,7 +13,7 @@ export interface FaceMetrics {
 
 const seconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** What the wiring of every long-running face counts: requests to the API server, passes of loops, watches, Events. */
+/** The metrics of every long-running component: requests to the API server, passes of loops, watches, Events. */
 export function faceMetrics(registry: Registry): FaceMetrics {
   const registers: [Registry] = [registry];
   return {

@@ -17,10 +17,10 @@ import type { System } from './system.ts';
 import { versionCommand, versionLine } from '../version/command.ts';
 import { whyCommand } from '../why/command.ts';
 
-/** The first word of shells and kubectl that want to complete the words after it. */
+/** The first word of a completion request of shells and kubectl. */
 export const completeWord = '__complete';
 
-/** The commands of `dustpan`, in the order of the help. Each loads its runner itself, so that no process pays for the libraries of another command. */
+/** The commands of `dustpan`, in the order of the help. Each loads its runner on demand, so that no process loads the libraries of another command. */
 export const commandsOf = (system: System): readonly CommandUnknownOpts[] => [
   controllerCommand(system, async () => (await import('../controller/controller.ts')).runController),
   agentCommand(system, async () => (await import('../agent/agent.ts')).runAgent),
@@ -52,13 +52,13 @@ export class Program {
       } else await this.#root.parseAsync([...argv], { from: 'user' });
       return this.#system.exitCode;
     } catch (err) {
-      // The help or the version, which commander has printed.
+      // Commander has printed the help or the version.
       if (err instanceof CommanderError) return err.exitCode === 0 ? exitCode.ok : exitCode.usage;
       return this.report(err);
     }
   }
 
-  /** Prints the error, its stack only at `--v=5`, and returns the exit code that belongs to it. */
+  /** Prints the error, with its stack at `--v=5`, and returns its exit code. */
   report(err: unknown): number {
     const isUsage = err instanceof UsageError;
     for (const line of isUsage ? err.problems : [errorLine(err)]) this.#system.stderr(problemLine(line));
@@ -73,7 +73,7 @@ export class Program {
   }
 }
 
-/** The lines of a stack are Node's; the message in it can contain anything. */
+/** The message in a stack may contain control characters; the lines below it do not. */
 const stackText = ({ stack = '', message }: Error): string =>
   printableLines(stack.replace(message, () => printable(message)));
 
@@ -100,7 +100,7 @@ function rootCommand(system: System, commands: readonly CommandUnknownOpts[]): C
   return root.exitOverride(usageError(undefined));
 }
 
-/** A mistake on the command line as the caller of commander throws it. */
+/** Converts commander's errors to UsageErrors. */
 function usageError(command: string | undefined): (err: CommanderError) => never {
   return (err) => {
     if (/^commander\.(help|version)/.test(err.code)) throw err;
@@ -109,7 +109,7 @@ function usageError(command: string | undefined): (err: CommanderError) => never
   };
 }
 
-/** Options with a long name have their description below; command lines are written as the user started the program. */
+/** Prints descriptions below the options, and examples with the name under which the user started the program. */
 const helpOf = (program: string): HelpConfiguration => ({
   helpWidth: 80,
   commandDescription: (command) => command.description().replaceAll(/(?<=^ +|\()dustpan /gm, `${program} `),

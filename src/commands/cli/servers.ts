@@ -21,15 +21,15 @@ interface ServersOptions {
   readonly cluster: Pick<Connected, 'reviews'>;
   readonly registry: Registry;
   readonly log: Logger;
-  /** Beside the event loop. */
+  /** In addition to the check of the event loop. */
   readonly live: readonly Check[];
   readonly ready: readonly Check[];
 }
 
-/** Beyond this no lease can be kept and no deadline means anything: better to start anew. */
+/** A longer block loses the lease and all deadlines: a restart is better. */
 const loopBlockedMs = 10_000;
 
-/** Serves metrics, those of the process too, and health probes. */
+/** Serves metrics, including those of the process, and health probes. */
 export async function startServers(options: ServersOptions): Promise<readonly ListeningServer[]> {
   const { config, registry, log, live, ready } = options;
   const lag = new EventLoopLag();

@@ -1,4 +1,4 @@
-/** Aborts at the first SIGTERM or SIGINT; the second ends the process at once, for a person who will not wait. */
+/** Aborts at the first SIGTERM or SIGINT; the second one ends the process at once. */
 export function stopSignal(onStop: (name: string) => void): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const)

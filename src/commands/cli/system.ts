@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { writeAll } from '../../runtime/write-sync.ts';
 
-/** What a command may touch of the process it runs in. */
+/** The parts of the process that a command uses. */
 export interface System {
-  /** What it was started as: `dustpan` or `kubectl dustpan`. */
+  /** The name of the program: `dustpan` or `kubectl dustpan`. */
   readonly program: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Set by the command that ran. */
@@ -14,7 +14,7 @@ export interface System {
   readonly stderr: (text: string) => void;
 }
 
-/** The real process. Output is written before the call returns, so that nothing is lost at exit. */
+/** The real process. Output is written synchronously, so that none is lost at exit. */
 export const realSystem = (env: System['env'], program: string): System => ({
   program,
   env,
@@ -34,5 +34,5 @@ export const realSystem = (env: System['env'], program: string): System => ({
   },
 });
 
-/** Loads what runs a command, which resolves with the exit code: only the command that was given is loaded. */
+/** Loads the function that runs a command; it resolves with the exit code. */
 export type Load<A extends readonly unknown[]> = () => Promise<(...args: A) => Promise<number>>;

@@ -12,7 +12,7 @@ export function yamlText(value: object): string {
 
 const dumped = (value: unknown): string => dump(value, { lineWidth: -1, noRefs: true });
 
-/** Escapes exist in double quotes alone, and a NUL before the character makes js-yaml use these; then the NUL goes. */
+/** YAML has escapes only in double quotes. A NUL before the character makes js-yaml use them; then the NUL is removed. */
 function withoutDirection(value: object): string {
   const marked: unknown = JSON.parse(JSON.stringify(value).replaceAll(direction, '\\u0000$&'));
   return dumped(marked).replaceAll(/\\0(\p{Bidi_Control})/gu, (_, character: string) => printable(character));

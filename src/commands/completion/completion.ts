@@ -6,7 +6,7 @@ interface Candidate {
   readonly about?: string;
 }
 
-/** What can stand at the cursor: these words, and names of files or directories. */
+/** The possible words at the cursor, and whether the shell adds names of files or directories. */
 interface Completion {
   readonly candidates: readonly Candidate[];
   readonly names: 'none' | 'files' | 'directories';
@@ -14,7 +14,7 @@ interface Completion {
 
 const none: Completion = { candidates: [], names: 'none' };
 
-/** How the last of `words`, which may be empty, can be completed. The words are those after `dustpan`; for `--flag=value`, candidates are values. */
+/** Completes the last of the words after `dustpan`, which may be empty. For `--flag=value`, the candidates are values. */
 export function completionOf(program: CommandUnknownOpts, words: readonly string[]): Completion {
   const [current = '', ...before] = words.toReversed();
   const [word, ...rest] = before.toReversed();
@@ -33,11 +33,11 @@ function firstWord(program: CommandUnknownOpts, current: string): Completion {
 const commandNames = ({ commands }: CommandUnknownOpts): readonly Candidate[] =>
   commands.map((command) => ({ word: command.name(), about: command.summary() }));
 
-/** What the words between the command and the cursor contain. */
+/** The words between the command and the cursor. */
 interface Given {
   readonly options: ReadonlySet<Option>;
   readonly operands: number;
-  /** The option whose value comes next. */
+  /** The option whose value is expected. */
   readonly open: Option | undefined;
   /** After `--`, words are operands. */
   readonly isOver: boolean;
@@ -91,7 +91,7 @@ const helpFlag: Candidate = { word: '--help', about: 'Show the help' };
 
 const firstSentence = (text: string): string => /^.*?(?=[.;:](\s|$)|$)/.exec(text)?.[0] ?? '';
 
-/** By the choices of a value, or its name in the help. */
+/** Completes a value by its choices, or by its name in the help. */
 function valueOf(
   { flags, argChoices }: { flags: string; argChoices?: string[] | undefined },
   current: string,
@@ -110,10 +110,10 @@ const only = (candidates: readonly Candidate[], current: string): Completion => 
   names: 'none',
 });
 
-/** The last line for shells and kubectl: cobra's ShellCompDirectiveDefault, …NoFileComp and …FilterDirs. */
+/** Values of the last line: cobra's ShellCompDirectiveDefault, …NoFileComp and …FilterDirs. */
 const directives = { files: 0, none: 4, directories: 16 } as const;
 
-/** One candidate per line, its description behind a tab; at last a colon and the directive (github.com/spf13/cobra, its `__complete`). */
+/** One candidate per line with its description after a tab; then a colon and the directive, as in cobra's `__complete`. */
 export const candidatesText = ({ candidates, names }: Completion): string =>
   [
     ...candidates.map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`)),

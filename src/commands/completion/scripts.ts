@@ -1,10 +1,10 @@
 /** bash 3.2 or newer, without the package bash-completion. */
 const bash = `# bash completion for dustpan: the program itself lists the candidates.
 _dustpan() {
-  local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= directive= words i piece asked said line
+  local rest=\${COMP_LINE:0:COMP_POINT} n=-1 before= directive= words i piece args output line
   words=() COMPREPLY=()
   rest=\${rest#*"\${COMP_WORDS[0]}"}
-  # bash breaks words at = and :, which are parts of ours; what stands together belongs together.
+  # bash splits words at = and :, which our words contain; join the parts without a space between them.
   for ((i = 1; i <= COMP_CWORD; i++)); do
     if ((n < 0)) || [[ $rest == [[:space:]]* ]]; then
       n=$((n + 1))
@@ -16,16 +16,16 @@ _dustpan() {
     words[n]+=$piece
     rest=\${rest#"$piece"}
   done
-  printf -v asked ' %q' "\${words[@]}"
-  said=$(eval "\${COMP_WORDS[0]} __complete$asked" 2>/dev/null) || return 0
-  # Where = does not break words, the flag is part of what is replaced.
+  printf -v args ' %q' "\${words[@]}"
+  output=$(eval "\${COMP_WORDS[0]} __complete$args" 2>/dev/null) || return 0
+  # If bash does not split at =, the candidate replaces the flag too.
   if [[ \${COMP_WORDS[COMP_CWORD]} == -*=* ]]; then before=\${words[n]%%=*}=; fi
   while IFS= read -r line; do
     case $line in
       :*) directive=\${line#:} ;;
       *) COMPREPLY+=("$before\${line%%$'\\t'*}") ;;
     esac
-  done <<<"$said"
+  done <<<"$output"
   case $directive in
     4) compopt +o default 2>/dev/null ;;
     16) compopt +o default -o dirnames 2>/dev/null ;;
@@ -38,10 +38,10 @@ complete -o default -F _dustpan dustpan
 const zsh = `#compdef dustpan
 # zsh completion for dustpan: the program itself lists the candidates.
 _dustpan() {
-  local said line word directive
+  local output line word directive
   local -a candidates
-  said=$(eval "\${words[1]} __complete \${(j: :)\${(@qq)words[2,CURRENT-1]}} \${(qq)PREFIX}" 2>/dev/null) || return 1
-  for line in "\${(@f)said}"; do
+  output=$(eval "\${words[1]} __complete \${(j: :)\${(@qq)words[2,CURRENT-1]}} \${(qq)PREFIX}" 2>/dev/null) || return 1
+  for line in "\${(@f)output}"; do
     word=\${line%%$'\\t'*}
     case $line in
       :*) directive=\${line#:} ;;
@@ -63,20 +63,20 @@ const fish = `# fish completion for dustpan: the program itself lists the candid
 function __dustpan_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    set -l said (dustpan __complete $words[2..-1] "$current" 2>/dev/null)
+    set -l output (dustpan __complete $words[2..-1] "$current" 2>/dev/null)
     or return
     # fish replaces the whole word, so the flag comes before its value.
     set -l before (string match -r -- '^-[^=]*=' "$current")
     set -l value (string replace -r -- '^-[^=]*=' '' "$current")
-    switch "$said[-1]"
+    switch "$output[-1]"
         case ':0'
-            set said (__fish_complete_path "$value")
+            set output (__fish_complete_path "$value")
         case ':16'
-            set said (__fish_complete_directories "$value")
+            set output (__fish_complete_directories "$value")
         case '*'
-            set -e said[-1]
+            set -e output[-1]
     end
-    for line in $said
+    for line in $output
         printf '%s\\n' "$before$line"
     end
 end

@@ -1,7 +1,7 @@
 declare const __DUSTPAN_VERSION__: string | undefined;
 declare const __DUSTPAN_REVISION__: string | undefined;
 
-/** Set when the bundle is built; 'source' when the sources run as they are. */
+/** Set by the build of the bundle; 'source' when the sources run directly. */
 export const version: string = typeof __DUSTPAN_VERSION__ === 'undefined' ? 'source' : __DUSTPAN_VERSION__;
 
 /** The commit that was built; 'unknown' outside a checkout. */
@@ -10,7 +10,7 @@ export const revision: string =
 
 const goNames: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386', win32: 'windows' };
 
-/** `linux/amd64`: as Kubernetes names platforms. */
+/** The platform as Kubernetes names it, such as `linux/amd64`. */
 export function platform({
   platform: os,
   arch,
@@ -18,5 +18,5 @@ export function platform({
   return `${goNames[os] ?? os}/${goNames[arch] ?? arch}`;
 }
 
-/** What the API server's audit log shows of us. */
+/** The client name in the API server's audit log. */
 export const userAgent = (): string => `dustpan/${version} (${platform()}) ${revision}`;

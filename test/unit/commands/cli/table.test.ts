@@ -29,12 +29,6 @@ test('a cell that is too wide is cut in its middle', () => {
   expect(line).toMatch(/…x+end$/);
 });
 
-test('shows control characters as text', () => {
-  expect(lines([{ count: 1, name: 'a\u001b[2Jb\nc', note: 'n' }])[1]).toBe(
-    String.raw`1  n     a\u001b[2Jb\nc`,
-  );
-});
-
 test.each([
   { name: 'a text that fits is unchanged', text: 'abcdef', size: 6, expected: 'abcdef' },
   { name: 'one word is cut in its middle', text: 'abcdefg', size: 5, expected: 'ab…fg' },

@@ -149,7 +149,7 @@ test.each([
   [['--metrics-secure'], '--metrics-secure needs --metrics-cert-dir'],
   [
     ['--metrics-auth', '--metrics-cert-dir=/tls'],
-    '--metrics-auth needs --metrics-secure: tokens do not go over plain HTTP',
+    '--metrics-auth needs --metrics-secure: tokens are not sent over plain HTTP',
   ],
 ])('%j is refused', (argv, problem) => {
   expect(problemsOf(argv)).toEqual([`controller: ${problem}`]);

@@ -128,16 +128,6 @@ test('leaves out a list of which only the first page may be read', async () => {
   expect(await readdir(root)).not.toContain('pods.json');
 });
 
-test('starts a list again when its continue token has expired', async () => {
-  let refusals = 0;
-  await write((request) => {
-    if (request.path === podPath && request.query?.['continue'] === '1000' && refusals++ < 2)
-      throw refused(410);
-    return page(request, 1203);
-  });
-  expect(await json('pods')).toMatchObject({ items: podNames });
-});
-
 test.each([
   { name: 'whose tokens always expire', error: refused(410, 'expired') },
   { name: 'with an internal error', error: refused(500, 'etcd') },

@@ -49,12 +49,6 @@ test('no line is wider than the terminal, whatever the names and messages', () =
   }
 });
 
-test('shows control characters as text', () => {
-  const evil = condition('Degraded', 'True', { reason: 'X', message: 'a\u001b[2Jb\nc' });
-  const lines = statusTable(statusView([policy('p', { conditions: [evil] })], [], now), options);
-  expect(lines.join('')).not.toMatch(/\p{Cc}/u);
-});
-
 test.each([
   { name: 'no policy', view: statusView([], [], now), line: 'There is no GCPolicy: nothing is removed.' },
   { name: 'no reports', view: statusView([somePolicy], [], now), line: 'No agent has reported.' },

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { GCPolicy } from '../../../../src/api/gen/gcpolicy.gen.ts';
+import type { NodeGCReport } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { statusView } from '../../../../src/commands/status/view.ts';
 import { condition, mib, minutesAgo, now, policy, report } from './fixtures.ts';
 
@@ -13,7 +15,14 @@ describe('problems', () => {
     message: 'The kubelet may remove',
   });
 
-  test.each([
+  interface Row {
+    readonly name: string;
+    readonly policies?: readonly GCPolicy[];
+    readonly reports?: readonly NodeGCReport[];
+    readonly expected: readonly string[];
+  }
+
+  test.each<Row>([
     {
       name: 'none in a healthy cluster',
       policies: [policy('a', { conditions: [condition('Ready', 'True')] })],
@@ -23,19 +32,16 @@ describe('problems', () => {
     {
       name: 'a policy with an open circuit breaker',
       policies: [policy('a', { conditions: [tripped] })],
-      reports: [],
       expected: ['GCPolicy a: Tripped'],
     },
     {
       name: 'an invalid policy, whatever its status',
       policies: [policy('a', { spec: { mode: 'Sometimes' } })],
-      reports: [],
       expected: ['GCPolicy a: InvalidPolicy'],
     },
     {
       name: 'a policy that no controller has observed',
       policies: [{ metadata: { name: 'a', generation: 1 }, spec: {} }],
-      reports: [],
       expected: ['GCPolicy a: NotObserved'],
     },
     {
@@ -44,54 +50,45 @@ describe('problems', () => {
         { metadata: { name: 'old', creationTimestamp: minutesAgo(2) }, spec: {} },
         { metadata: { name: 'new', creationTimestamp: minutesAgo(0.5) }, spec: {} },
       ],
-      reports: [],
       expected: ['GCPolicy old: NotObserved'],
     },
     {
       name: 'a policy whose last change was not observed',
       policies: [policy('a', { observedGeneration: 1 })],
-      reports: [],
       expected: ['GCPolicy a: NotObserved'],
     },
     {
       name: 'nodes that have not reported',
       policies: [policy('a', { nodes: { desired: 3, upToDate: 1 } })],
-      reports: [],
       expected: ['GCPolicy a: NodesBehind'],
     },
     {
       name: 'a node whose pass failed',
-      policies: [],
       reports: [report('n', { conditions: [failed] })],
       expected: ['Node n: PassFailed'],
     },
     {
       name: 'a keep list at risk',
-      policies: [],
       reports: [report('n', { conditions: [atRisk] })],
       expected: ['Node n: AboveKubelet'],
     },
     {
       name: 'a report of 15 minutes is not stale',
-      policies: [],
       reports: [report('n', { reportTime: minutesAgo(15) })],
       expected: [],
     },
     {
       name: 'an older report is stale',
-      policies: [],
       reports: [report('n', { reportTime: minutesAgo(15.1) })],
       expected: ['Node n: Stale'],
     },
     {
       name: 'a report from the future is not stale',
-      policies: [],
       reports: [report('n', { reportTime: minutesAgo(-60) })],
       expected: [],
     },
     {
       name: 'a report that never got a status',
-      policies: [],
       reports: [{ metadata: { name: 'n', creationTimestamp: minutesAgo(16) } }],
       expected: ['Node n: Stale'],
     },
@@ -101,7 +98,7 @@ describe('problems', () => {
       reports: [report('n', { conditions: [condition('KeepListAtRisk', 'Unknown')] })],
       expected: [],
     },
-  ])('$name', ({ policies, reports, expected }) => {
+  ])('$name', ({ policies = [], reports = [], expected }) => {
     expect(problems(statusView(policies, reports, now))).toEqual(expected);
   });
 
