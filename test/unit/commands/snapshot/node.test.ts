@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { NodeSnapshot, type NodePartDeps } from '../../../../src/commands/snapshot/node.ts';
+import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { formatState } from '../../../../src/node/disk/state-format.ts';
 import { container, FakeRuntime, image, sandbox } from '../../../fakes/runtime.ts';
 
@@ -38,6 +39,17 @@ const summary = {
 const answer = (content: unknown): Pick<NodePartDeps, 'readSummary'> => ({
   readSummary: () => Promise.resolve(Buffer.from(JSON.stringify(content))),
 });
+/** Logs of these entries and directories. */
+const logsOf = (over: Partial<LogListing>): Pick<NodePartDeps, 'logs'> => ({
+  logs: {
+    list: () =>
+      Promise.resolve({
+        roots: { pods: '/var/log/pods', containers: '/var/log/containers' },
+        ...{ entries: [], directories: [], complete: true },
+        ...over,
+      }),
+  },
+});
 const noKubelet = { readSummary: () => Promise.reject(new Error('cannot reach the kubelet')) };
 let runtime: FakeRuntime;
 let warnings: string[];
@@ -61,12 +73,10 @@ async function taken(
   over: Partial<NodePartDeps> = {},
   { pods = [], arePodsKnown = true }: { pods?: readonly object[]; arePodsKnown?: boolean } = {},
 ): Promise<Taken> {
-  const roots = { pods: '/var/log/pods', containers: '/var/log/containers' };
-  const listing = { roots, entries: [], directories: [], complete: true };
   const node = new NodeSnapshot({
     ...{ name: 'node-1', runtime, kubeletRoot: '/kubelet' },
     statFs: (path) => Promise.resolve(path === '/images' ? disk : { ...disk, capacityBytes: 5000 }),
-    logs: { list: () => Promise.resolve(listing) },
+    ...logsOf({}),
     readState: () => Promise.resolve({ kind: 'read', state }),
     ...answer(summary),
     warn: (line) => warnings.push(line),
@@ -92,20 +102,16 @@ const pod = (uid: string, over: object = {}): object => ({
 
 test('writes all files of a node', async () => {
   const mtimeMs = at + 0.25;
-  const { files, text } = await taken({
-    logs: {
-      list: () =>
-        Promise.resolve({
-          roots: { pods: '/p', containers: '/c' },
-          entries: [
-            { path: '/p/a/main/0.log', bytes: 5, mtimeMs },
-            { path: '/c/a.log', bytes: 0, mtimeMs: at, target: '/p/a/main/0.log' },
-          ],
-          directories: ['/p/a', '/p/empty'],
-          complete: true,
-        }),
-    },
-  });
+  const { files, text } = await taken(
+    logsOf({
+      roots: { pods: '/p', containers: '/c' },
+      entries: [
+        { path: '/p/a/main/0.log', bytes: 5, mtimeMs },
+        { path: '/c/a.log', bytes: 0, mtimeMs: at, target: '/p/a/main/0.log' },
+      ],
+      directories: ['/p/a', '/p/empty'],
+    }),
+  );
   expect(Object.keys(files).toSorted()).toEqual(
     ['containers', 'imagefs', 'images', 'info', 'loglisting', 'logs', 'sandboxes', 'state', 'stats'].map(
       (name) => `${name}.json`,
@@ -150,17 +156,7 @@ test('writes all files of a node', async () => {
 test.each([
   {
     name: 'too many logs',
-    over: {
-      logs: {
-        list: () =>
-          Promise.resolve({
-            roots: { pods: '', containers: '' },
-            entries: [],
-            directories: [],
-            complete: false,
-          }),
-      },
-    },
+    over: logsOf({ complete: false }),
     missing: ['logs.json'],
     warning: 'node node-1: not all logs could be listed; logs.json is left out',
   },

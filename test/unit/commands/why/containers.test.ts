@@ -4,7 +4,6 @@ import {
   containerKeepReasons,
   containerRemoveReasons,
   nodeKeepReasons,
-  type Reason,
 } from '../../../../src/api/reasons.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import type { NodePart } from '../../../../src/snapshot/world.ts';
@@ -20,26 +19,14 @@ import {
   rule,
   staticSource,
 } from '../../agent/containergc.world.ts';
-import {
-  explained,
-  boundPod,
-  broken,
-  checkExplanation,
-  nodesPolicy,
-  worldOf,
-  type Facts,
-} from './fixtures.ts';
+import { boundPod, broken, expectExplanation, nodesPolicy, type Facts, type ReasonRow } from './fixtures.ts';
 
-interface Row {
-  readonly reason: Reason;
+interface Row extends ReasonRow {
+  /** An id or a path. */
   readonly name: string;
   readonly rule?: Partial<ContainerGcPolicy>;
   readonly part: Partial<NodePart>;
-  readonly world?: Facts;
-  readonly assumeElapsed?: boolean;
-  readonly policy?: string | null;
-  readonly field: string | null;
-  readonly why: string;
+  readonly facts?: Facts;
 }
 
 const governed = (over: Partial<ContainerGcPolicy> = {}): Facts => ({
@@ -251,14 +238,14 @@ const rows: readonly Row[] = [
     why: 'The containers or the sandboxes of the node are not known, and one may need it.',
   },
   {
-    ...{ reason: 'NoPolicy', name: 'dead-1', world: { policies: [] } },
+    ...{ reason: 'NoPolicy', name: 'dead-1', facts: { policies: [] } },
     part: { containers: [dead('dead-1', 60)] },
     policy: null,
     field: null,
     why: 'No GCPolicy selects the node.',
   },
   {
-    ...{ reason: 'InvalidPolicy', name: 'dead-1', world: { policies: [broken] } },
+    ...{ reason: 'InvalidPolicy', name: 'dead-1', facts: { policies: [broken] } },
     part: { containers: [dead('dead-1', 60)] },
     policy: 'broken',
     field: 'spec.pods.terminated.treshold',
@@ -272,20 +259,20 @@ const rows: readonly Row[] = [
   },
   {
     ...{ reason: 'KeepMarked', name: 'dead-1' },
-    world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
+    facts: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     part: { containers: [dead('dead-1', 60)] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
     why: 'The node has the label gc.dustpan.dev/keep: "true".',
   },
   {
-    ...{ reason: 'NodeUnknown', name: 'dead-1', world: { ...governed(), nodes: undefined } },
+    ...{ reason: 'NodeUnknown', name: 'dead-1', facts: { ...governed(), nodes: undefined } },
     part: { containers: [dead('dead-1', 60)] },
     policy: null,
     field: null,
     why: 'The node or the policies are not known.',
   },
   {
-    ...{ reason: 'RuleOff', name: 'dead-1', world: { policies: [nodesPolicy({})] } },
+    ...{ reason: 'RuleOff', name: 'dead-1', facts: { policies: [nodesPolicy({})] } },
     part: { containers: [dead('dead-1', 60)] },
     field: 'nodes.containerGC is not set',
     why: 'The policy of the node has no rule for containers.',
@@ -298,14 +285,8 @@ const rows: readonly Row[] = [
   },
 ];
 
-test.each(rows)('$reason: $why', ({ reason, name: text, part, assumeElapsed = false, ...row }) => {
-  const world = worldOf({ ...(row.world ?? governed(row.rule)), part });
-  const result = explained({ question: { kind: 'container', text, node: undefined }, world, assumeElapsed });
-  expect(result.explanation).toMatchObject({
-    ...{ unit: 'containergc', reason, field: row.field, detail: row.why },
-    policy: row.policy === undefined ? 'nodes' : row.policy,
-  });
-  checkExplanation(result);
+test.each(rows)('$reason: $why', ({ name: text, rule: over, part, facts = governed(over), ...row }) => {
+  expectExplanation({ kind: 'container', text, node: undefined }, { ...facts, part }, row);
 });
 
 test('the table has every reason that a plan of containers can give', () => {

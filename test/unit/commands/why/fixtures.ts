@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Reason } from '../../../../src/api/reasons.ts';
 import { rankPolicies } from '../../../../src/api/policy/matching.ts';
 import type {
   InvalidPolicy,
@@ -110,8 +111,31 @@ export function explained({ question, world, assumeElapsed = false }: Asked): Ex
   return { explanation, table: whyTable(document) };
 }
 
+/** The expected explanation of one object. */
+export interface ReasonRow {
+  readonly reason: Reason;
+  readonly assumeElapsed?: boolean;
+  /** Default: `default` for pods, else `nodes`. */
+  readonly policy?: string | null;
+  readonly field: string | null;
+  /** The whole sentence. */
+  readonly why: string;
+}
+
+const units = { pod: 'podgc', image: 'imagegc', container: 'containergc' } as const;
+
+/** Explains the object and compares the explanation with the row. */
+export function expectExplanation(question: Question, facts: Facts, row: ReasonRow): void {
+  const result = explained({ question, world: worldOf(facts), assumeElapsed: row.assumeElapsed ?? false });
+  const { reason, field, why: detail, policy: name = question.kind === 'pod' ? 'default' : 'nodes' } = row;
+  expect(result.explanation).toMatchObject({
+    ...{ unit: units[question.kind], reason, policy: name, field, detail },
+  });
+  checkExplanation(result);
+}
+
 /** Checks what holds for every explanation: its sentences, its width, its policy. */
-export function checkExplanation({ explanation, table }: Explained): void {
+function checkExplanation({ explanation, table }: Explained): void {
   const { reason, policy: name, mode, field, detail, sentence, change } = explanation;
   expect(table).toContain(reason);
   expect(table).toMatch(

@@ -1,35 +1,27 @@
 import { expect, test } from 'vitest';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import {
-  imageKeepReasons,
-  imageRemoveReasons,
-  nodeKeepReasons,
-  type Reason,
-} from '../../../../src/api/reasons.ts';
+import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../../src/api/reasons.ts';
 import type { NodePart } from '../../../../src/snapshot/world.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
 import { imageRule, usedMinutesAgo } from '../../agent/imagegc.bed.ts';
 import {
-  explained,
   boundPod,
   broken,
-  checkExplanation,
+  expectExplanation,
+  explained,
   flat,
   nodesPolicy,
   partOf,
   worldOf,
   type Facts,
+  type ReasonRow,
 } from './fixtures.ts';
 
-interface Row {
-  readonly reason: Reason;
+interface Row extends ReasonRow {
   readonly rule?: Partial<ImageGcPolicy>;
   readonly part?: Partial<NodePart>;
-  readonly world?: Facts;
-  readonly policy?: string | null;
-  readonly field: string | null;
-  readonly why: string;
+  readonly facts?: Facts;
 }
 
 /** The image `x` is a day old and was used an hour ago; 90 % of the disk are used, and 1000 bytes must be freed. */
@@ -196,50 +188,42 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'NoPolicy',
-    world: { policies: [] },
+    facts: { policies: [] },
     policy: null,
     field: null,
     why: 'No GCPolicy selects the node.',
   },
   {
     reason: 'InvalidPolicy',
-    world: { policies: [broken] },
+    facts: { policies: [broken] },
     policy: 'broken',
     field: 'spec.pods.terminated.treshold',
     why: 'GCPolicy broken is invalid and may select this node, so dustpan keeps it: spec.pods.terminated.treshold: is not a known field.',
   },
   {
     reason: 'KeepMarked',
-    world: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
+    facts: { ...governed(), nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })] },
     field: 'metadata.labels["gc.dustpan.dev/keep"]=true',
     why: 'The node has the label gc.dustpan.dev/keep: "true".',
   },
   {
     reason: 'NodeUnknown',
-    world: { ...governed(), nodes: undefined },
+    facts: { ...governed(), nodes: undefined },
     policy: null,
     field: null,
     why: 'The node or the policies are not known.',
   },
   {
     reason: 'RuleOff',
-    world: { policies: [nodesPolicy({})] },
+    facts: { policies: [nodesPolicy({})] },
     field: 'nodes.imageGC is not set',
     why: 'The policy of the node has no rule for images.',
   },
 ];
 
-const asked = (text: string, world: Facts) =>
-  ({ question: { kind: 'image', text, node: undefined }, world: worldOf(world) }) as const;
-
-test.each(rows)('$reason: $why', ({ reason, rule, part = imagePart(), ...row }) => {
-  const name = part.images?.[0]?.tags[0] ?? '';
-  const result = explained(asked(name, { ...(row.world ?? governed(rule)), part }));
-  expect(result.explanation).toMatchObject({
-    ...{ unit: 'imagegc', reason, field: row.field, detail: row.why },
-    policy: row.policy === undefined ? 'nodes' : row.policy,
-  });
-  checkExplanation(result);
+test.each(rows)('$reason: $why', ({ rule, facts = governed(rule), part = imagePart(), ...row }) => {
+  const text = part.images?.[0]?.tags[0] ?? '';
+  expectExplanation({ kind: 'image', text, node: undefined }, { ...facts, part }, row);
 });
 
 test('the table has every reason that a plan of images can give', () => {
@@ -257,9 +241,10 @@ test('the explanation lists every container and pod that needs the image', () =>
     container('c', { pod: 'db', imageId: 'sha256:y' }),
   ];
   const pods = [boundPod('web', ['x']), boundPod('next', ['docker.io/library/x:latest'])];
-  const { explanation, table } = explained(
-    asked('x', { ...governed(), part: imagePart({ ...both, containers, pods }) }),
-  );
+  const { explanation, table } = explained({
+    question: { kind: 'image', text: 'x', node: undefined },
+    world: worldOf(governed({}, imagePart({ ...both, containers, pods }))),
+  });
   expect(explanation.heldBy).toEqual([
     { container: { id: 'a', name: 'main', state: 'Running' }, pod: 'default/web' },
     { container: { id: 'b', name: 'main', state: 'Exited' }, pod: 'default/api' },

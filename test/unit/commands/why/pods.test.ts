@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { podDeleteReasons, podKeepReasons, type Reason } from '../../../../src/api/reasons.ts';
+import { podDeleteReasons, podKeepReasons } from '../../../../src/api/reasons.ts';
 import {
   finalizerHeld,
   labelled,
@@ -19,36 +19,28 @@ import {
   outOfServiceNode,
   terminated,
 } from '../../controllers/podgc.world.ts';
-import { explained, broken, checkExplanation, finished, worldOf, type Facts } from './fixtures.ts';
+import { broken, expectExplanation, finished, type Facts, type ReasonRow } from './fixtures.ts';
 
-interface Row {
-  readonly reason: Reason;
-  readonly world: Facts;
+interface Row extends ReasonRow {
+  readonly facts: Facts;
   /** The pod to explain; default: `default/x`. */
   readonly pod?: string;
-  readonly assumeElapsed?: boolean;
-  readonly policy?: string | null;
-  readonly field: string | null;
-  /** The whole sentence. */
-  readonly why: string;
 }
 
 const label = 'metadata.labels["gc.dustpan.dev/keep"]=true';
 const job = owner('Job', 'report');
-const jobs = (isFinished: boolean) => [
-  { ...{ uid: job.uid, name: 'report', namespace: 'default', resourceVersion: '1' }, finished: isFinished },
-];
+const jobs = [{ uid: job.uid, name: 'report', namespace: 'default', resourceVersion: '1', finished: false }];
 
 const rows: readonly Row[] = [
   {
     reason: 'Terminated',
-    world: finished({ threshold: 1 }, aged('old', 90), aged('x', 60), aged('new', 30)),
+    facts: finished({ threshold: 1 }, aged('old', 90), aged('x', 60), aged('new', 30)),
     field: 'pods.terminated.threshold=1',
     why: 'Of the pods of this policy, 3 have finished and 1 may stay; this one is the 2nd to be deleted: evicted pods first, then the oldest.',
   },
   {
     reason: 'TerminatedInNamespace',
-    world: finished(
+    facts: finished(
       { threshold: 0, perNamespaceThreshold: 1 },
       aged('x', 60),
       aged('y', 30),
@@ -59,13 +51,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'Expired',
-    world: finished({ ttlAfterFinishedMs: 3_000_000 }, aged('x', 60)),
+    facts: finished({ ttlAfterFinishedMs: 3_000_000 }, aged('x', 60)),
     field: 'pods.terminated.ttlAfterFinished=50m',
     why: 'It finished at 2026-01-15T11:00:00Z, and the 50m for which a finished pod may stay is over.',
   },
   {
     reason: 'Expired',
-    world: finished(
+    facts: finished(
       {
         ttlAfterFinishedMs: 36_000_000,
         ttlByReason: [
@@ -80,7 +72,7 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'OutOfService',
-    world: {
+    facts: {
       policies: [policy({ pods: { outOfService: true } })],
       pods: [pod('x', { ...terminating, phase: 'Running' })],
       nodes: [outOfServiceNode],
@@ -90,20 +82,20 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'Orphaned',
-    world: { policies: [orphaned()], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned()], pods: [pod('x', gone)] },
     assumeElapsed: true,
     field: 'pods.orphaned.quarantine=40s',
     why: 'Node node-gone does not exist, and the quarantine of 40s is assumed to be over.',
   },
   {
     reason: 'Orphaned',
-    world: { policies: [orphaned(0)], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned(0)], pods: [pod('x', gone)] },
     field: 'pods.orphaned.quarantine=0s',
     why: 'Node node-gone does not exist, and the policy sets no quarantine.',
   },
   {
     reason: 'Unscheduled',
-    world: {
+    facts: {
       policies: [policy({ pods: { unscheduledTerminating: true } })],
       pods: [pod('x', { ...terminating, phase: 'Pending', nodeName: undefined })],
     },
@@ -112,37 +104,37 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'NotTerminated',
-    world: { policies: [orphaned()], pods: [pod('x', { phase: 'Running' })] },
+    facts: { policies: [orphaned()], pods: [pod('x', { phase: 'Running' })] },
     field: 'status.phase=Running',
     why: 'It has not finished: its phase is Running, and node node-1 exists.',
   },
   {
     reason: 'NotTerminated',
-    world: finished({}, pod('x', { ...terminating, phase: 'Running' })),
+    facts: finished({}, pod('x', { ...terminating, phase: 'Running' })),
     field: 'status.phase=Running',
     why: 'It has not finished: its phase is Running, though it is being deleted.',
   },
   {
     reason: 'UnderThreshold',
-    world: finished({ threshold: 5 }, aged('y', 30), aged('x', 60)),
+    facts: finished({ threshold: 5 }, aged('y', 30), aged('x', 60)),
     field: 'pods.terminated.threshold=5',
     why: 'Of the pods of this policy, 2 have finished and 5 may stay; this one would be the 1st to be deleted.',
   },
   {
     reason: 'UnderThreshold',
-    world: finished({ threshold: 2 }, aged('z', 90), aged('y', 30), aged('x', 60)),
+    facts: finished({ threshold: 2 }, aged('z', 90), aged('y', 30), aged('x', 60)),
     field: 'pods.terminated.threshold=2',
     why: 'Of the pods of this policy, 3 have finished and 2 may stay, so the first is deleted; this one is the 2nd.',
   },
   {
     reason: 'UnderThreshold',
-    world: finished({ threshold: 0, perNamespaceThreshold: 3 }, aged('x', 60)),
+    facts: finished({ threshold: 0, perNamespaceThreshold: 3 }, aged('x', 60)),
     field: 'pods.terminated.threshold=0, pods.terminated.perNamespaceThreshold=3',
     why: 'Of its pods in namespace default, 1 has finished and 3 may stay; this one would be the 1st to be deleted.',
   },
   {
     reason: 'UnderThreshold',
-    world: finished(
+    facts: finished(
       { threshold: 0, perNamespaceThreshold: 1 },
       aged('y', 90),
       aged('x', 60),
@@ -153,13 +145,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'UnderThreshold',
-    world: finished({ threshold: 1 }, aged('z', 90), aged('y', 95, finalizerHeld), aged('x', 60)),
+    facts: finished({ threshold: 1 }, aged('z', 90), aged('y', 95, finalizerHeld), aged('x', 60)),
     field: 'pods.terminated.threshold=1',
     why: 'Of the pods of this policy, 2 have finished (1 more cannot be deleted now and does not count) and 1 may stay, so the first is deleted; this one is the 2nd.',
   },
   {
     reason: 'UnderThreshold',
-    world: finished(
+    facts: finished(
       { threshold: 0, perNamespaceThreshold: 1 },
       ...[aged('z', 90), aged('y', 95, finalizerHeld), aged('w', 95, finalizerHeld), aged('x', 60)],
       aged('b/v', 95, finalizerHeld),
@@ -169,50 +161,50 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'UnderThreshold',
-    world: finished({ threshold: 0 }, aged('x', 60)),
+    facts: finished({ threshold: 0 }, aged('x', 60)),
     field: 'pods.terminated.threshold=0',
     why: 'It has finished, but the policy sets no threshold and no ttl for it.',
   },
   {
     reason: 'RuleOff',
-    world: { policies: [orphaned()], pods: [pod('x')] },
+    facts: { policies: [orphaned()], pods: [pod('x')] },
     field: 'pods.terminated is not set',
     why: 'It has finished, but the policy has no rule for finished pods.',
   },
   {
     reason: 'TooYoung',
-    world: finished({ ttlAfterFinishedMs: 7_200_000 }, aged('x', 60)),
+    facts: finished({ ttlAfterFinishedMs: 7_200_000 }, aged('x', 60)),
     field: 'pods.terminated.ttlAfterFinished=2h',
     why: 'It finished at 2026-01-15T11:00:00Z, and the 2h for which a finished pod may stay is not over yet.',
   },
   {
     reason: 'TooYoung',
-    world: finished({ ttlAfterFinishedMs: 1_800_000 }, aged('x', 60, { createdAtMs: minutesAgo(30) })),
+    facts: finished({ ttlAfterFinishedMs: 1_800_000 }, aged('x', 60, { createdAtMs: minutesAgo(30) })),
     field: 'pods.terminated.ttlAfterFinished=30m',
     why: 'Its status reports that it finished at 2026-01-15T11:00:00Z, before the creation of the pod (2026-01-15T11:30:00Z): the clock of its node is wrong. So its time counts from now, because only the controller knows when it first saw the pod finished, and the 30m for which a finished pod may stay is not over yet.',
   },
   {
     reason: 'Expired',
-    world: finished({ ttlAfterFinishedMs: 0 }, aged('x', -60, { createdAtMs: minutesAgo(30) })),
+    facts: finished({ ttlAfterFinishedMs: 0 }, aged('x', -60, { createdAtMs: minutesAgo(30) })),
     field: 'pods.terminated.ttlAfterFinished=0s',
     why: 'Its status reports that it finished at 2026-01-15T13:00:00Z, in the future: the clock of its node is wrong. So its time counts from now, because only the controller knows when it first saw the pod finished, and the 0s for which a finished pod may stay is over.',
   },
   {
     reason: 'KeepMarked',
-    world: finished({ threshold: 1 }, pod('x', { labels: { 'gc.dustpan.dev/keep': 'true' } })),
+    facts: finished({ threshold: 1 }, pod('x', { labels: { 'gc.dustpan.dev/keep': 'true' } })),
     field: label,
     why: 'The label gc.dustpan.dev/keep is "true" on the pod.',
   },
   {
     reason: 'KeepMarked',
-    world: finished({ threshold: 1 }, pod('kept/x')),
+    facts: finished({ threshold: 1 }, pod('kept/x')),
     pod: 'kept/x',
     field: label,
     why: 'The label gc.dustpan.dev/keep is "true" on namespace kept.',
   },
   {
     reason: 'KeepMarked',
-    world: {
+    facts: {
       ...finished({ threshold: 1 }, pod('x')),
       nodes: [node('node-1', { labels: { 'gc.dustpan.dev/keep': 'true' } })],
     },
@@ -221,43 +213,43 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'JobUncounted',
-    world: finished({}, pod('x', { controller: job, finalizers: ['batch.kubernetes.io/job-tracking'] })),
+    facts: finished({}, pod('x', { controller: job, finalizers: ['batch.kubernetes.io/job-tracking'] })),
     field: 'metadata.finalizers=batch.kubernetes.io/job-tracking',
     why: 'Job report has not counted it yet: it still has the finalizer of Job tracking.',
   },
   {
     reason: 'JobUnfinished',
-    world: { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs: jobs(false) },
+    facts: { ...finished({ protectUnfinishedJobs: true }, pod('x', { controller: job })), jobs },
     field: 'pods.terminated.protectUnfinishedJobs=true',
     why: 'Job report is not known to be complete or to have failed, and the policy protects the pods of such Jobs.',
   },
   {
     reason: 'KeptForOwner',
-    world: finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),
+    facts: finished({ ttlAfterFinishedMs: 1, keepPerOwner: 1 }, pod('x', { controller: job })),
     field: 'pods.terminated.keepPerOwner=1',
     why: 'It is the newest finished pod of its owner.',
   },
   {
     reason: 'FinalizerHeld',
-    world: finished({}, pod('x', finalizerHeld)),
+    facts: finished({}, pod('x', finalizerHeld)),
     field: 'metadata.finalizers=example.com/backup',
     why: 'It was deleted at 2026-01-15T11:50:00Z, and waits only for its finalizers: example.com/backup.',
   },
   {
     reason: 'Quarantined',
-    world: { policies: [orphaned()], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned()], pods: [pod('x', gone)] },
     field: 'pods.orphaned.quarantine=40s',
     why: 'Node node-gone does not exist; its quarantine of 40s is counted from now, because only the controller knows since when the node has been missing.',
   },
   {
     reason: 'Tripped',
-    world: { policies: [orphaned(0, 20)], pods: [pod('x', gone)] },
+    facts: { policies: [orphaned(0, 20)], pods: [pod('x', gone)] },
     field: 'pods.safety.maxOrphanedNodesPercent=20',
     why: 'Node node-gone does not exist, but 50 % of all nodes are missing; over 20 % dustpan does not trust the list of nodes.',
   },
   {
     reason: 'PacingLimit',
-    world: {
+    facts: {
       policies: [
         policy({
           pods: {
@@ -273,42 +265,30 @@ const rows: readonly Row[] = [
   },
   {
     reason: 'NamespaceUnknown',
-    world: { ...finished({}, pod('x')), namespaces: [] },
+    facts: { ...finished({}, pod('x')), namespaces: [] },
     field: null,
     why: 'Namespace default and its labels are not known, and they may protect the pod.',
   },
   {
     reason: 'NoPolicy',
-    world: { policies: [policy({ pods: { podSelector: labelled('team', 'a') } })], pods: [pod('x')] },
+    facts: { policies: [policy({ pods: { podSelector: labelled('team', 'a') } })], pods: [pod('x')] },
     policy: null,
     field: null,
     why: 'No GCPolicy selects it.',
   },
   {
     reason: 'InvalidPolicy',
-    world: { policies: [broken, terminated({})], pods: [pod('x')] },
+    facts: { policies: [broken, terminated({})], pods: [pod('x')] },
     policy: 'broken',
     field: 'spec.pods.terminated.treshold',
     why: 'GCPolicy broken is invalid and may select this pod, so dustpan keeps it: spec.pods.terminated.treshold: is not a known field.',
   },
 ];
 
-test.each(rows)(
-  '$reason: $why',
-  ({ reason, world, pod: key = 'default/x', assumeElapsed = false, ...row }) => {
-    const [namespace, name = ''] = key.split('/');
-    const result = explained({
-      question: { kind: 'pod', namespace, name },
-      world: worldOf(world),
-      assumeElapsed,
-    });
-    expect(result.explanation).toMatchObject({
-      ...{ unit: 'podgc', reason, field: row.field, detail: row.why },
-      policy: row.policy === undefined ? 'default' : row.policy,
-    });
-    checkExplanation(result);
-  },
-);
+test.each(rows)('$reason: $why', ({ facts, pod: key = 'default/x', ...row }) => {
+  const [namespace, name = ''] = key.split('/');
+  expectExplanation({ kind: 'pod', namespace, name }, facts, row);
+});
 
 /** Only the live checks before a deletion give these reasons. */
 const liveReasons = new Set(['NodeExists', 'NodeUnknown', 'NodeRecovered', 'ClockUnsure']);
