@@ -17,12 +17,12 @@ import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts
  * Plans the evictions that agents request in their reports, as the controller does: node by node, the most excessive first. Checks that need a
  * live read of the pod and its disruption budgets are left out.
  */
-export function planRequested(world: World, options: PlanOptions): readonly UnitPlan[] {
-  const facts = evictionFacts(world);
-  if (facts === undefined) return [];
-  const given = { policies: world.policies ?? [], now: options.now, monotonicMs: 0 };
+export function planRequested(facts: World, options: PlanOptions): readonly UnitPlan[] {
+  const eviction = evictionFacts(facts);
+  if (eviction === undefined) return [];
+  const given = { policies: facts.policies ?? [], now: options.now, monotonicMs: 0 };
   const byNode = new Map<string, EvictionDecision[]>();
-  for (const one of planEvictions(facts, given)) {
+  for (const one of planEvictions(eviction, given)) {
     const { node } = one.target;
     byNode.set(node, [...(byNode.get(node) ?? []), one]);
   }

@@ -3,14 +3,14 @@ import { isInvalid } from '../../api/policy/policy.ts';
 import type { NodePart, World } from '../../snapshot/world.ts';
 
 /** What is not known, and the consequence; one sentence each. */
-export function notesOn(world: World): readonly string[] {
-  const rules = rulesOf(world);
+export function notesOn(facts: World): readonly string[] {
+  const rules = rulesOf(facts);
   return [
-    ...policyNotes(world),
-    ...clusterNotes(world),
-    ...world.parts.flatMap((part) => partNotes(part, rules)),
-    ...reportNotes(world),
-    ...world.notes,
+    ...policyNotes(facts),
+    ...clusterNotes(facts),
+    ...facts.parts.flatMap((part) => partNotes(part, rules)),
+    ...reportNotes(facts),
+    ...facts.notes,
   ];
 }
 

@@ -16,10 +16,10 @@ import { planWorld } from './world.ts';
 export async function runPlan(config: PlanConfig, { stdout, stderr }: System): Promise<number> {
   const progress = new Progress(process.stderr.isTTY ? stderr : undefined, clock);
   try {
-    const world = await worldOf(config, progress);
+    const facts = await readFacts(config, progress);
     progress.phase('planning');
     const { kept, assumeElapsed, now = clock.now() } = config;
-    const plan = planWorld(world, { now, kept, assumeElapsed });
+    const plan = planWorld(facts, { now, kept, assumeElapsed });
     const isTerminal = process.stdout.isTTY;
     // On a terminal the progress line would mix with the output.
     if (isTerminal) progress.end();
@@ -50,7 +50,7 @@ async function textOf(plan: PlanDocument, config: PlanConfig): Promise<Iterable<
 }
 
 /** Reads the snapshot or the cluster that the flags name; throws UsageError for unusable input. */
-export async function worldOf(config: PlanInputs, progress: Progress): Promise<World> {
+export async function readFacts(config: PlanInputs, progress: Progress): Promise<World> {
   const { snapshot: directory, policyFiles } = config;
   const onProgress = (file: string, items: number): void => {
     progress.step(`reading ${basename(file)}: ${items}`);

@@ -8,8 +8,8 @@ import type { ByUid, World } from '../../snapshot/world.ts';
 import { listed, totalsOf, type PlanOptions, type UnitPlan } from './document.ts';
 
 /** Plans the controller's pod GC. Pods that are not known have no decision. */
-export function planPods(world: World, options: PlanOptions): UnitPlan {
-  const plan = planPodGc(factsOf(world, options), { policies: world.policies ?? [], now: options.now });
+export function planPods(facts: World, options: PlanOptions): UnitPlan {
+  const plan = planPodGc(factsOf(facts, options), { policies: facts.policies ?? [], now: options.now });
   const decisions = listed(decisionsOf(plan), podReasons, { ...options, node: null });
   if (plan.policies.length === 0) return { decisions, totals: undefined };
   const tripped = plan.policies.flatMap(({ policy, trippedPercent }) =>
@@ -17,28 +17,29 @@ export function planPods(world: World, options: PlanOptions): UnitPlan {
   );
   const totals = {
     ...totalsOf({ unit: 'podgc', node: null }, decisionsOf(plan)),
-    ...(world.pods === undefined && { state: 'Unknown' }),
+    ...(facts.pods === undefined && { state: 'Unknown' }),
     ...(tripped.length > 0 && { tripped: Object.fromEntries(tripped) }),
   };
   return { decisions, totals };
 }
 
 /** The facts that the controller would have in its first pass. */
-function factsOf(world: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
-  const { facts } = observe(
+function factsOf(facts: World, { assumeElapsed, now }: PlanOptions): PodGcFacts {
+  const observed = observe(
     {
-      pods: store(world.pods),
-      nodes: store(world.nodes),
-      namespaces: store(world.namespaces),
-      jobs: () => store(world.jobs),
-      replicaSets: () => store(world.replicaSets),
+      pods: store(facts.pods),
+      nodes: store(facts.nodes),
+      namespaces: store(facts.namespaces),
+      jobs: () => store(facts.jobs),
+      replicaSets: () => store(facts.replicaSets),
     },
-    world.policies ?? [],
+    facts.policies ?? [],
     { missing: noneMissing, seenFinished: noneSeen, monotonicMs: 0, maxGapMs: Infinity, now },
   );
-  if (world.nodes === undefined) return { ...facts, nodes: undefined, missingForMs: new Map() };
-  if (!assumeElapsed) return facts;
-  return { ...facts, missingForMs: new Map([...facts.missingForMs.keys()].map((name) => [name, Infinity])) };
+  if (facts.nodes === undefined) return { ...observed.facts, nodes: undefined, missingForMs: new Map() };
+  if (!assumeElapsed) return observed.facts;
+  const missing = [...observed.facts.missingForMs.keys()];
+  return { ...observed.facts, missingForMs: new Map(missing.map((name) => [name, Infinity])) };
 }
 
 const store = <T>(items: ByUid<T> | undefined): { readonly items: ByUid<T>; readonly synced: boolean } => ({

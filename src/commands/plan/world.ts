@@ -12,8 +12,8 @@ import { notesOn } from './notes.ts';
 import { planPods } from './podgc.ts';
 
 /** Plans what the controller and the agents would do, with their own plan functions: the cluster first, then node by node. */
-export function planWorld(world: World, options: PlanOptions): PlanDocument {
-  const units = [planPods(world, options), ...planRequested(world, options), ...planNodes(world, options)];
+export function planWorld(facts: World, options: PlanOptions): PlanDocument {
+  const units = [planPods(facts, options), ...planRequested(facts, options), ...planNodes(facts, options)];
   const decisions = units.flatMap((unit) => unit.decisions);
   return {
     apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -21,22 +21,22 @@ export function planWorld(world: World, options: PlanOptions): PlanDocument {
     generatedAt: formatRfc3339(options.now),
     decisions,
     summary: units.flatMap(({ summary }) => summary ?? []),
-    totals: [...units.flatMap(({ totals }) => totals ?? []), ...world.reports.flatMap(reportTotals)],
-    policies: policyCounts(world, decisions),
-    notes: notesOn(world),
+    totals: [...units.flatMap(({ totals }) => totals ?? []), ...facts.reports.flatMap(reportTotals)],
+    policies: policyCounts(facts, decisions),
+    notes: notesOn(facts),
   };
 }
 
-function planNodes(world: World, options: PlanOptions): readonly UnitPlan[] {
-  const nodes = world.nodes && byName(world.nodes);
-  const namespaces = world.namespaces && byName(world.namespaces);
-  return world.parts.flatMap((part) => {
-    const governance = governNode(world.policies, nodes?.get(part.name));
+function planNodes(facts: World, options: PlanOptions): readonly UnitPlan[] {
+  const nodes = facts.nodes && byName(facts.nodes);
+  const namespaces = facts.namespaces && byName(facts.namespaces);
+  return facts.parts.flatMap((part) => {
+    const governance = governNode(facts.policies, nodes?.get(part.name));
     return [
       planImages(part, governance, options),
       planContainers(part, governance, options),
       // Without a rule for local storage its usage is not even read.
-      ...(hasStorageRule(world.policies) ? [planStorage({ part, governance, namespaces }, options)] : []),
+      ...(hasStorageRule(facts.policies) ? [planStorage({ part, governance, namespaces }, options)] : []),
     ];
   });
 }

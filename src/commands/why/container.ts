@@ -7,8 +7,8 @@ import { ambiguous, missing, type Target } from './found.ts';
 type ContainerQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Finds the container or sandbox whose id begins with the text, or the log at a path. */
-export function findContainer(question: ContainerQuestion, world: World): Target {
-  return question.text.startsWith('/') ? findLog(question, world) : findById(question, world);
+export function findContainer(question: ContainerQuestion, facts: World): Target {
+  return question.text.startsWith('/') ? findLog(question, facts) : findById(question, facts);
 }
 
 interface Candidate {
@@ -17,12 +17,12 @@ interface Candidate {
   readonly text: string;
 }
 
-function findById({ text, node }: ContainerQuestion, world: World): Target {
-  const all = candidatesOf(world);
+function findById({ text, node }: ContainerQuestion, facts: World): Target {
+  const all = candidatesOf(facts);
   const exact = all.filter(({ id }) => id === text);
   const found = exact.length > 0 ? exact : all.filter(({ id }) => id.startsWith(text));
   const [one] = found;
-  if (one === undefined) return missing(missingText(text, world));
+  if (one === undefined) return missing(missingText(text, facts));
   if (found.length > 1)
     return ambiguous(
       text,
@@ -31,7 +31,7 @@ function findById({ text, node }: ContainerQuestion, world: World): Target {
   return {
     kind: 'found',
     object: { kind: 'Container', text, node: node ?? null },
-    world: { ...world, parts: world.parts.filter(({ name }) => name === one.node) },
+    facts: { ...facts, parts: facts.parts.filter(({ name }) => name === one.node) },
     only: (object) => object.kind !== 'Pod' && object.kind !== 'Image' && object.id === one.id,
   };
 }
@@ -64,15 +64,15 @@ function missingText(text: string, { parts }: World): string {
 }
 
 /** Everything in a pod's log directory, except rotated logs, is removed or kept with it, and so is a link into it. */
-function findLog({ text, node }: ContainerQuestion, world: World): Target {
+function findLog({ text, node }: ContainerQuestion, facts: World): Target {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text;
-  const parts = world.parts.filter(({ logs }) =>
+  const parts = facts.parts.filter(({ logs }) =>
     [...(logs?.entries.map((entry) => entry.path) ?? []), ...(logs?.directories ?? [])].some((one) =>
       isAtOrBelow(one, path),
     ),
   );
   if (parts.length === 0)
-    return missing(`there is no log ${path} on ${world.parts.map(({ name }) => name).join(', ')}`);
+    return missing(`there is no log ${path} on ${facts.parts.map(({ name }) => name).join(', ')}`);
   const targets = parts.flatMap(({ logs }) =>
     (logs?.entries ?? []).flatMap((entry) =>
       entry.path === path && entry.target !== undefined ? [resolvedTarget(path, entry.target)] : [],
@@ -81,7 +81,7 @@ function findLog({ text, node }: ContainerQuestion, world: World): Target {
   return {
     kind: 'found',
     object: { kind: 'Container', text: path, node: node ?? null },
-    world: { ...world, parts },
+    facts: { ...facts, parts },
     only: (object) => isLogOf(object, [path, ...targets]),
     path,
   };

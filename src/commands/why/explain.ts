@@ -46,9 +46,9 @@ export interface ExplanationDocument {
 }
 
 /** Explains the decisions of a plan about one object. */
-export function explain(plan: PlanDocument, { object, world, path }: Found): ExplanationDocument {
+export function explain(plan: PlanDocument, { object, facts, path }: Found): ExplanationDocument {
   const { apiVersion, generatedAt, notes } = plan;
-  const explanations = nearestTo(path, plan.decisions).map((decision) => explanationOf(decision, world));
+  const explanations = nearestTo(path, plan.decisions).map((decision) => explanationOf(decision, facts));
   return { apiVersion, kind: 'Explanation', generatedAt, object, explanations, notes };
 }
 

@@ -14,7 +14,7 @@ export interface Found {
   readonly kind: 'found';
   readonly object: AskedObject;
   /** Without the nodes and reports that have nothing to do with the object. */
-  readonly world: World;
+  readonly facts: World;
   /** Selects the decisions about the object. */
   readonly only: ObjectFilter;
   /** The path of a log: a decision about this path precedes one about its directory. */

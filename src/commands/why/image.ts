@@ -10,9 +10,9 @@ import { ambiguous, missing, type Target } from './found.ts';
 type ImageQuestion = Exclude<Question, { kind: 'pod' }>;
 
 /** Finds an image on each node that has it: by a name as in the spec of a pod, by a digest, or by the beginning of its id. */
-export function findImage({ text, node }: ImageQuestion, world: World): Target {
-  const known = world.parts.filter(({ images }) => images !== undefined);
-  if (known.length === 0) return missing(`the images of ${namesOf(world.parts)} are not known`);
+export function findImage({ text, node }: ImageQuestion, facts: World): Target {
+  const known = facts.parts.filter(({ images }) => images !== undefined);
+  if (known.length === 0) return missing(`the images of ${namesOf(facts.parts)} are not known`);
   const found = known.map((part) => ({ part, ids: idsOf(text, part.images ?? []) }));
   const ids = new Set(found.flatMap((one) => one.ids));
   if (ids.size === 0) return missing(`there is no image ${text} on ${namesOf(known)}${hint(text, known)}`);
@@ -25,7 +25,7 @@ export function findImage({ text, node }: ImageQuestion, world: World): Target {
   return {
     kind: 'found',
     object: { kind: 'Image', text, node: node ?? null },
-    world: { ...world, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
+    facts: { ...facts, parts: found.filter((one) => one.ids.length > 0).map(({ part }) => part) },
     only: (object) => object.kind === 'Image' && ids.has(object.id ?? ''),
   };
 }

@@ -8,19 +8,19 @@ import { missing, type Target } from './found.ts';
 import { findImage } from './image.ts';
 
 /** Finds the object of a question. */
-export function findTarget(question: Question, world: World): Target {
-  if (question.kind === 'pod') return findPod(question, withRequestsFor(question, world));
+export function findTarget(question: Question, facts: World): Target {
+  if (question.kind === 'pod') return findPod(question, withRequestsFor(question, facts));
   const { node } = question;
-  const parts = node === undefined ? world.parts : world.parts.filter(({ name }) => name === node);
-  if (parts.length === 0) return missing(notRead(node, world.parts));
-  const narrowed = { ...world, parts, reports: [] };
+  const parts = node === undefined ? facts.parts : facts.parts.filter(({ name }) => name === node);
+  if (parts.length === 0) return missing(notRead(node, facts.parts));
+  const narrowed = { ...facts, parts, reports: [] };
   return question.kind === 'image' ? findImage(question, narrowed) : findContainer(question, narrowed);
 }
 
 /** Keeps only the reports that request the eviction of a pod with this name. */
-function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, world: World): World {
+function withRequestsFor({ name }: Extract<Question, { kind: 'pod' }>, facts: World): World {
   const isRequesting = ({ requests }: NodeReportFacts) => requests.some(({ pod }) => pod.name === name);
-  return { ...world, reports: world.reports.filter(isRequesting) };
+  return { ...facts, reports: facts.reports.filter(isRequesting) };
 }
 
 function notRead(node: string | undefined, parts: readonly NodePart[]): string {
@@ -33,9 +33,9 @@ function notRead(node: string | undefined, parts: readonly NodePart[]): string {
 /** As in kubectl. */
 const defaultNamespace = 'default';
 
-function findPod(question: Extract<Question, { kind: 'pod' }>, world: World): Target {
+function findPod(question: Extract<Question, { kind: 'pod' }>, facts: World): Target {
   const { namespace = defaultNamespace, name } = question;
-  const { pods } = world;
+  const { pods } = facts;
   if (pods === undefined) return missing('pods are not known: the snapshot has no pods.json');
   const sameName: PodFacts[] = [];
   for (const pod of pods.values()) if (pod.name === name) sameName.push(pod);
@@ -46,7 +46,7 @@ function findPod(question: Extract<Question, { kind: 'pod' }>, world: World): Ta
   return {
     kind: 'found',
     object: { kind: 'Pod', namespace, name },
-    world,
+    facts,
     only: (object) => object.kind === 'Pod' && object.name === name && object.namespace === namespace,
   };
 }

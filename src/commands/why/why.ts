@@ -1,14 +1,15 @@
+import { readCollections, type Collection } from '../../kube/events/collected-events.ts';
 import { systemClock as clock } from '../../runtime/scheduling/clock.ts';
+import type { KubeConfigSource } from '../cli/config.ts';
+import { usingCluster } from '../cli/connect.ts';
 import { exitCode, UsageError } from '../cli/exit.ts';
 import { formatted } from '../cli/output.ts';
-import type { PlanInputs } from '../plan/command.ts';
 import { Progress } from '../cli/progress.ts';
-import { worldOf } from '../plan/plan.ts';
+import { readFacts } from '../plan/plan.ts';
 import { planWorld } from '../plan/world.ts';
 import type { System } from '../cli/system.ts';
 import type { Question, WhyConfig } from './command.ts';
 import { explain, type ExplanationDocument } from './explain.ts';
-import { collectedText, currentNamespace } from './live.ts';
 import { findTarget } from './target.ts';
 import { whyTable } from './table.ts';
 
@@ -29,14 +30,16 @@ async function explained(
   { plan }: WhyConfig,
   progress: Progress,
 ): Promise<ExplanationDocument> {
-  const target = findTarget(question, await worldOf(plan, progress));
+  const target = findTarget(question, await readFacts(plan, progress));
   if (target.kind !== 'found') {
     if (target.kind === 'ambiguous') throw new UsageError([`why: ${target.message}`]);
-    throw new Error((await collectedNote(question, plan)) ?? target.message);
+    const isLivePod = plan.snapshot === undefined && question.kind === 'pod';
+    const collected = isLivePod ? await collectedText(question, plan.kube) : undefined;
+    throw new Error(collected ?? target.message);
   }
   progress.phase('planning');
   const { now = clock.now(), assumeElapsed } = plan;
-  return explain(planWorld(target.world, { now, kept: false, assumeElapsed, only: target.only }), target);
+  return explain(planWorld(target.facts, { now, kept: false, assumeElapsed, only: target.only }), target);
 }
 
 /** Adds the namespace to a question about a pod; rejects a question that cannot be answered on this machine. */
@@ -50,14 +53,29 @@ async function complete({ question, plan }: WhyConfig, system: System): Promise<
   return question;
 }
 
-/** What the Events of a cluster report about a pod that is gone. */
-const collectedNote = async (
-  question: Question,
-  { snapshot, kube }: PlanInputs,
-): Promise<string | undefined> =>
-  snapshot === undefined && question.kind === 'pod' ? collectedText(question, kube) : undefined;
-
 function nodeOnly({ kind, text }: Exclude<Question, { kind: 'pod' }>, { program }: System): string {
   const command = `${program} why ${kind} ${text} --node-name=NODE --cri-socket=/run/containerd/containerd.sock`;
   return `${kind}s are known only on their node: run ${command} there, or pass a snapshot taken there with --snapshot`;
+}
+
+/** The namespace that kubectl would use. */
+const currentNamespace = (kube: KubeConfigSource): Promise<string> =>
+  usingCluster(kube, ({ namespace = 'default' }) => Promise.resolve(namespace));
+
+/** What the Events report about a pod that dustpan deleted, in one line; undefined = nothing, or they cannot be read. */
+async function collectedText(
+  { namespace = 'default', name }: Extract<Question, { kind: 'pod' }>,
+  kube: KubeConfigSource,
+): Promise<string | undefined> {
+  const { signal } = new AbortController();
+  const collections = await usingCluster(kube, ({ transport }) =>
+    // Events are optional: without them the answer is only shorter.
+    readCollections(transport, namespace, signal).catch((): readonly Collection[] => []),
+  );
+  const sure = collections.find(({ names }) => names.includes(name));
+  const likely = collections.find(({ more, owner }) => more > 0 && name.startsWith(`${owner.name}-`));
+  if (sure !== undefined)
+    return `pod ${namespace}/${name} is gone: dustpan deleted it at ${sure.at} (${sure.note})`;
+  if (likely === undefined) return undefined;
+  return `there is no pod ${namespace}/${name}, or not any more; dustpan deleted pods of ${likely.owner.kind} ${likely.owner.name} at ${likely.at}, maybe this one too (${likely.note})`;
 }

@@ -21,7 +21,7 @@ function problemsOf(argv: readonly string[], env: Env = {}): readonly string[] {
   return [];
 }
 
-test('with nothing but a node, the documented defaults', () => {
+test('has the documented defaults', () => {
   expect(configOf(['--node-name=n1'])).toMatchObject({
     kube: {
       kubeconfig: undefined,
@@ -59,7 +59,7 @@ test('with nothing but a node, the documented defaults', () => {
 });
 
 describe('the kubelet', () => {
-  test('is asked at the address of the node, and its own certificate is looked for below its root', () => {
+  test('has by default the address of the node, and a certificate below its root directory', () => {
     const { kubelet } = configOf(['--node-name=n1', '--kubelet-root-dir=/data/kubelet'], {
       HOST_IP: '10.0.0.7',
     });
@@ -67,7 +67,7 @@ describe('the kubelet', () => {
     expect(kubelet.trust.ownFile).toBe('/data/kubelet/pki/kubelet.crt');
   });
 
-  test('is asked and believed as the flags say', () => {
+  test('has the address and the trust that the flags set', () => {
     const argv = ['--kubelet-endpoint=https://[fd00::1]:250', '--kubelet-certificate-authority=/ca'];
     const { kubelet } = configOf(['--node-name=n1', ...argv, '--kubelet-insecure-tls'], {
       HOST_IP: '10.0.0.7',
@@ -79,7 +79,7 @@ describe('the kubelet', () => {
   });
 
   test.each(['http://10.0.0.7:10250', '10.0.0.7:10250', 'https://10.0.0.7/stats', 'https://'])(
-    'is at no such place as %s',
+    'cannot have the address %s',
     (url) => {
       expect(refusal([`--kubelet-endpoint=${url}`])).toMatch(
         /kubelet-endpoint.* is invalid\. Use a URL such as https:/,
@@ -91,9 +91,14 @@ describe('the kubelet', () => {
 describe('the node', () => {
   test.each([
     { name: 'the flag', argv: ['--node-name=a'], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'a' },
-    { name: 'else our own variable', argv: [], env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' }, is: 'c' },
     {
-      name: 'else the usual one',
+      name: 'else the DUSTPAN_ variable',
+      argv: [],
+      env: { NODE_NAME: 'b', DUSTPAN_NODE_NAME: 'c' },
+      is: 'c',
+    },
+    {
+      name: 'else NODE_NAME',
       argv: [],
       env: { NODE_NAME: 'ip-10-0-0-1.eu.internal' },
       is: 'ip-10-0-0-1.eu.internal',
@@ -106,13 +111,13 @@ describe('the node', () => {
     { argv: [], env: {} },
     { argv: ['--node-name='], env: {} },
     { argv: [], env: { NODE_NAME: '' } },
-  ])('none at all is one line: $argv $env', ({ argv, env }) => {
+  ])('a missing name is one line: $argv $env', ({ argv, env }) => {
     expect(problemsOf(argv, env)).toEqual([
       'agent: --node-name is required: pass it, or set NODE_NAME or DUSTPAN_NODE_NAME (in a pod: from the field spec.nodeName)',
     ]);
   });
 
-  test('one that no object can have', () => {
+  test('an invalid name is refused', () => {
     expect(problemsOf([], { NODE_NAME: 'Node_1' })).toEqual([
       expect.stringContaining('agent: NODE_NAME "Node_1" is invalid. Use an object name'),
     ]);
@@ -139,7 +144,7 @@ test.each(['state-dir', 'pod-logs-dir', 'container-logs-dir', 'kubelet-root-dir'
   },
 );
 
-test('a period that a person could not mean is refused', () => {
+test('an invalid period is refused', () => {
   expect(refusal(['--container-gc-period=10ms'])).toContain('The minimum is 1s.');
   expect(refusal([], { DUSTPAN_IMAGE_GC_PERIOD: 'often' })).toMatch(
     /'often' from env 'DUSTPAN_IMAGE_GC_PERIOD' is invalid\. Use a duration such as 30s/,

@@ -9,7 +9,7 @@ const policy = (mode: string, nodeSelector = {}): object => ({
   spec: { mode, nodes: { nodeSelector, imageGC: {} } },
 });
 
-interface World {
+interface Served {
   readonly policies: readonly object[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly date?: string;
@@ -18,7 +18,7 @@ interface World {
 class Server extends FakeTransport {
   readonly #date: string | undefined;
 
-  constructor({ policies, labels = {}, date }: World) {
+  constructor({ policies, labels = {}, date }: Served) {
     const metadata = { name: 'node-1', uid: 'n1', resourceVersion: '3', labels };
     super({
       send: () => ({ items: policies }),
@@ -39,12 +39,12 @@ class Server extends FakeTransport {
   }
 }
 
-const confirm = (world: World) =>
-  nodeConfirmation({ transport: new Server(world), clock: new ManualClock(), nodeName: 'node-1' })(
+const confirm = (served: Served) =>
+  nodeConfirmation({ transport: new Server(served), clock: new ManualClock(), nodeName: 'node-1' })(
     new AbortController().signal,
   );
 
-test.each<World & { name: string; expected: object }>([
+test.each<Served & { name: string; expected: object }>([
   {
     name: 'the policy that governs the node',
     policies: [policy('Enforce')],
@@ -68,17 +68,17 @@ test.each<World & { name: string; expected: object }>([
     expected: { kind: 'keep', reason: 'NoPolicy' },
   },
   { name: 'no policy at all', policies: [], expected: { kind: 'keep', reason: 'NoPolicy' } },
-])('tells $name', async ({ expected, ...world }) => {
-  expect((await confirm(world)).governance).toMatchObject(expected);
+])('reads $name', async ({ expected, ...served }) => {
+  expect((await confirm(served)).governance).toMatchObject(expected);
 });
 
 test.each([
   { date: 'Thu, 15 Jan 2026 11:00:00 GMT', clockSkewMs: 3_600_000 },
   { date: 'Thu, 15 Jan 2026 13:00:00 GMT', clockSkewMs: -3_600_000 },
-])('our clock at 12:00, the API server’s $date: $clockSkewMs ms', async ({ date, clockSkewMs }) => {
+])('measures the clock skew at 12:00 against $date: $clockSkewMs ms', async ({ date, clockSkewMs }) => {
   expect(await confirm({ policies: [], date })).toMatchObject({ clockSkewMs });
 });
 
-test('an API server that does not tell the time is believed to have ours', async () => {
+test('assumes no clock skew without a Date header', async () => {
   expect(await confirm({ policies: [] })).toMatchObject({ clockSkewMs: 0 });
 });

@@ -16,7 +16,7 @@ const keep = (reason: 'NoPolicy' | 'KeepMarked' | 'NodeUnknown'): NodeGovernance
   policy: undefined,
 });
 
-test('what governs the node is told once for each change', () => {
+test('logs the policy of the node once for each change', () => {
   const log = new RecordingLogger();
   const governor = new Governor('n1', log);
   const seen = [
@@ -34,7 +34,7 @@ test('what governs the node is told once for each change', () => {
   ]);
 });
 
-test('another reason to keep is a change, a node that is not there a warning', () => {
+test('logs a new reason to keep as a change, and a missing node as a warning', () => {
   const log = new RecordingLogger();
   const governor = new Governor('n1', log);
   expect([keep('KeepMarked'), keep('NodeUnknown')].map((now) => governor.changed(now))).toEqual([true, true]);

@@ -14,7 +14,7 @@ async function periodsOf(registry: Registry): Promise<Readonly<Record<string, nu
   );
 }
 
-test('every loop of an agent tells how long it waits, from before its first pass', async () => {
+test('every loop of an agent exports its period before its first pass', async () => {
   const registry = new Registry();
   const clock = new SettlingClock();
   const stop = new AbortController();

@@ -18,14 +18,14 @@ function watching() {
 
 const away = new RuntimeError('Version: the socket /x.sock is missing', 'unavailable');
 
-test('a runtime counts as away until it has answered', async () => {
+test('a runtime counts as unavailable until its first response', async () => {
   const { watch, readied } = watching();
   expect([watch.check(), watch.version]).toEqual(['not asked yet', undefined]);
   await watch.look(never);
   expect([watch.check(), watch.version?.name, readied()]).toEqual([undefined, 'containerd', 1]);
 });
 
-test('going away and coming back is told once each, and wakes who waits', async () => {
+test('a lost and a restored runtime are reported once each, and wake waiting code', async () => {
   const { runtime, log, watch, readied } = watching();
   await watch.look(never);
   await watch.look(never);
@@ -41,7 +41,7 @@ test('going away and coming back is told once each, and wakes who waits', async 
   expect(readied()).toBe(2);
 });
 
-test('a runtime that answers and is not ready is in trouble like one that is away', async () => {
+test('a runtime that is not ready counts as unavailable', async () => {
   const { runtime, log, watch, readied } = watching();
   runtime.notReady = 'Starting';
   await watch.look(never);
@@ -52,13 +52,13 @@ test('a runtime that answers and is not ready is in trouble like one that is awa
   expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
-test('a shutdown is no trouble of the runtime', async () => {
+test('a shutdown does not make the runtime unavailable', async () => {
   const { watch, log } = watching();
   await expect(watch.look(AbortSignal.abort())).rejects.toThrow();
   expect(log.lines).toEqual([]);
 });
 
-test('every call that ended is told, with the name the kubelet has for it', async () => {
+test('every finished call is reported under the kubelet’s name for it', async () => {
   const runtime = new FakeRuntime();
   const clock = new SettlingClock();
   const calls: RuntimeCall[] = [];
@@ -72,7 +72,7 @@ test('every call that ended is told, with the name the kubelet has for it', asyn
   ]);
 });
 
-test('each call is passed on as it is', async () => {
+test('each call is forwarded unchanged', async () => {
   const runtime = new FakeRuntime();
   const told = recordedRuntime(runtime, new SettlingClock(), () => undefined);
   await told.version(never);

@@ -23,13 +23,13 @@ test.each([
   expect(reportMs - passMs).toBeLessThan(5_000);
 });
 
-test('local storage is first looked at within a period, and soon', () => {
+test('the first local-storage pass is within one period, and within seconds', () => {
   expect([1_000, 10_000, 10 * minute].map((period) => firstStorageMs(period, 0.5))).toEqual([
     500, 5_000, 5_000,
   ]);
 });
 
-test('news is held back for a part of a short period, and never for long', () => {
+test('a report after a policy change is delayed by a part of a short period, and never for long', () => {
   expect([6_000, minute, 10 * minute].map(newsSpreadMs)).toEqual([1_000, 10_000, 10_000]);
   expect([6_000, minute, 10 * minute].map(loggedSpreadMs)).toEqual([6_000, minute, minute]);
 });
@@ -93,7 +93,7 @@ test('agents that start together report one after the other, each after its firs
   for (const { first } of agents) expect(first('report')).toBeGreaterThan(first('containers') ?? Infinity);
 });
 
-test('news that all hear in one second is told by each when its turn has come, with what its pass saw', async () => {
+test('after a policy change, agents report one after the other, each after its pass', async () => {
   const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
   const advance = async (seconds: number): Promise<void> => {
     for (let i = 0; i < seconds * 4; i += 1) for (const { clock } of agents) await clock.advance(250);
@@ -114,8 +114,8 @@ async function advance({ clock }: ReturnType<typeof start>, seconds: number): Pr
   for (let i = 0; i < seconds; i += 1) await clock.advance(1_000);
 }
 
-describe('a pod that is to be evicted, for which no report has asked', () => {
-  test('is told by a first report that waits for nothing but the look that found it; the next one has its turn', async () => {
+describe('a new eviction request', () => {
+  test('is reported right after the pass that found it; the next report has its usual time', async () => {
     const { reportMs } = firstDelays(minute, 0.9);
     const agent = start(0.9);
     agent.asks.isUntold = true;
@@ -128,7 +128,7 @@ describe('a pod that is to be evicted, for which no report has asked', () => {
     expect(agent.times('report').slice(1)).toEqual([reportMs]);
   });
 
-  test('is told by those that start together over the time in which they first look', async () => {
+  test('is reported by agents that start together at different times', async () => {
     const agents = Array.from({ length: 20 }, (_, i) => start(i / 20));
     for (const { asks } of agents) asks.isUntold = true;
     for (let i = 0; i <= 44; i += 1) for (const { clock } of agents) await clock.advance(i === 0 ? 0 : 250);
@@ -136,7 +136,7 @@ describe('a pod that is to be evicted, for which no report has asked', () => {
     expect(reports).toEqual(agents.map((_, i) => Math.max(1_000, i * 500)));
   });
 
-  test('has no report held back after news', async () => {
+  test('is reported at once, even after a policy change', async () => {
     const agent = start(0.9);
     await advance(agent, 64);
     agent.hear();

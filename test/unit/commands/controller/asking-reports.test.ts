@@ -37,14 +37,14 @@ function watching() {
   return { says, goes, looks: () => looks };
 }
 
-test('while nobody asks no report is looked at again', () => {
+test('while no report has a request, none is read again', () => {
   const { says, goes, looks } = watching();
   for (let i = 0; i < 100; i += 1) expect(says(`node-${i}`)).toBe(false);
   expect(goes('node-1')).toBe(false);
   expect(looks()).toBe(0);
 });
 
-test('as long as one asks it is known, whoever else reports', () => {
+test('a request is known as long as its report has it, whatever other reports arrive', () => {
   const { says, goes } = watching();
   expect([says('a'), says('b', request), says('a'), says('c', request), says('b')]).toEqual([
     ...[false, true, true, true, true],
@@ -52,7 +52,7 @@ test('as long as one asks it is known, whoever else reports', () => {
   expect([goes('c'), says('a'), says('a', request), goes('a')]).toEqual([false, false, true, false]);
 });
 
-test('one that cannot be read asks for nothing', () => {
+test('an unreadable request counts as none', () => {
   const { says, looks } = watching();
   expect(says('a', { ...request, signal: 'nonsense' })).toBe(false);
   expect(looks()).toBe(0);

@@ -28,7 +28,7 @@ function problemsOf(argv: readonly string[]): readonly string[] {
   return [];
 }
 
-test('with nothing set, the documented defaults', () => {
+test('has the documented defaults', () => {
   expect(configOf([])).toMatchObject({
     kube: {
       kubeconfig: undefined,
@@ -60,7 +60,7 @@ test('with nothing set, the documented defaults', () => {
   });
 });
 
-test('what the environment says of the cluster', () => {
+test('reads the location of the cluster from the environment', () => {
   const env = {
     KUBECONFIG: '/a:/b',
     HOME: '/home/x',
@@ -98,7 +98,7 @@ describe('namespace of the Lease', () => {
       facts: { env: { POD_NAMESPACE: '' }, files },
       expected: 'from-file',
     },
-    { name: 'else the usual one', argv: [], facts: {}, expected: 'dustpan-system' },
+    { name: 'else the default', argv: [], facts: {}, expected: 'dustpan-system' },
   ])('$name', ({ argv, facts, expected }) => {
     expect(configOf(argv, facts).leaderElection.namespace).toBe(expected);
   });
@@ -138,7 +138,7 @@ describe('names', () => {
   });
 });
 
-test('metrics over TLS, for those who may read them', () => {
+test('serves metrics over TLS, to authorized users only', () => {
   const secure = ['--metrics-secure', '--metrics-cert-dir=/tls'];
   expect(configOf(secure).metricsSecurity).toEqual({ certDirectory: '/tls', isAuthorized: false });
   expect(configOf([...secure, '--metrics-auth']).metricsSecurity.isAuthorized).toBe(true);

@@ -36,7 +36,7 @@ export const finished = (over: Partial<TerminatedPolicy> = {}, ...pods: readonly
   pods,
 });
 
-export function worldOf(facts: Facts): World {
+export function factsOf(facts: Facts): World {
   const { pods = [], nodes = [node('node-1')], part, jobs } = facts;
   const names = facts.namespaces ?? [...new Set(pods.map(({ namespace }) => namespace))];
   return {
@@ -95,15 +95,15 @@ interface Explained {
 
 interface Asked {
   readonly question: Question;
-  readonly world: World;
+  readonly facts: World;
   readonly assumeElapsed?: boolean;
 }
 
 /** The only explanation, made as the command does it. */
-export function explained({ question, world, assumeElapsed = false }: Asked): Explained {
-  const target = findTarget(question, world);
+export function explained({ question, facts, assumeElapsed = false }: Asked): Explained {
+  const target = findTarget(question, facts);
   if (target.kind !== 'found') throw new Error(target.message);
-  const plan = planWorld(target.world, { now, kept: false, assumeElapsed, only: target.only });
+  const plan = planWorld(target.facts, { now, kept: false, assumeElapsed, only: target.only });
   const document = explain(plan, target);
   expect(document.explanations).toHaveLength(1);
   const [explanation] = document.explanations;
@@ -126,7 +126,7 @@ const units = { pod: 'podgc', image: 'imagegc', container: 'containergc' } as co
 
 /** Explains the object and compares the explanation with the row. */
 export function expectExplanation(question: Question, facts: Facts, row: ReasonRow): void {
-  const result = explained({ question, world: worldOf(facts), assumeElapsed: row.assumeElapsed ?? false });
+  const result = explained({ question, facts: factsOf(facts), assumeElapsed: row.assumeElapsed ?? false });
   const { reason, field, why: detail, policy: name = question.kind === 'pod' ? 'default' : 'nodes' } = row;
   expect(result.explanation).toMatchObject({
     ...{ unit: units[question.kind], reason, policy: name, field, detail },

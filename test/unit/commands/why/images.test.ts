@@ -13,7 +13,7 @@ import {
   flat,
   nodesPolicy,
   partOf,
-  worldOf,
+  factsOf,
   type Facts,
   type ReasonRow,
 } from './fixtures.ts';
@@ -243,7 +243,7 @@ test('the explanation lists every container and pod that needs the image', () =>
   const pods = [boundPod('web', ['x']), boundPod('next', ['docker.io/library/x:latest'])];
   const { explanation, table } = explained({
     question: { kind: 'image', text: 'x', node: undefined },
-    world: worldOf(governed({}, imagePart({ ...both, containers, pods }))),
+    facts: factsOf(governed({}, imagePart({ ...both, containers, pods }))),
   });
   expect(explanation.heldBy).toEqual([
     { container: { id: 'a', name: 'main', state: 'Running' }, pod: 'default/web' },

@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { pod, policy, terminatedRule } from '../../../builders.ts';
 import { aged, gone, orphaned } from '../../controllers/podgc.world.ts';
-import { explained, finished, flat, worldOf, type Facts } from './fixtures.ts';
+import { explained, finished, flat, factsOf, type Facts } from './fixtures.ts';
 
 describe('the table', () => {
   const table = (facts: Facts, assumeElapsed = false): string =>
     flat(
       explained({
         question: { kind: 'pod', namespace: 'default', name: 'x' },
-        world: worldOf(facts),
+        facts: factsOf(facts),
         assumeElapsed,
       }).table,
     );
 
   test('warns that the containers of an orphaned pod may still run', () => {
-    const world = { policies: [orphaned()], pods: [pod('x', gone)] };
+    const facts = { policies: [orphaned()], pods: [pod('x', gone)] };
     for (const elapsed of [true, false]) {
-      expect(table(world, elapsed)).toContain('Caution Its containers may still be running');
-      expect(table(world, elapsed)).toContain('the live read of the node');
+      expect(table(facts, elapsed)).toContain('Caution Its containers may still be running');
+      expect(table(facts, elapsed)).toContain('the live read of the node');
     }
   });
 

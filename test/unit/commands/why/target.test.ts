@@ -5,7 +5,7 @@ import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { pod } from '../../../builders.ts';
 import { dead, down, link, log, rule } from '../../agent/containergc.world.ts';
-import { explained, nodesPolicy, worldOf } from './fixtures.ts';
+import { explained, nodesPolicy, factsOf } from './fixtures.ts';
 
 describe('an image', () => {
   const digest = `sha256:${'d'.repeat(64)}`;
@@ -17,7 +17,7 @@ describe('an image', () => {
     }),
     image('beef0000000000', { tags: [], digests: [] }),
   ];
-  const world = worldOf({ part: { images } });
+  const facts = factsOf({ part: { images } });
 
   test.each([
     { text: 'nginx', is: 'sha256:cafe0123456789' },
@@ -40,7 +40,7 @@ describe('an image', () => {
     { text: 'app', is: 'there is no image app on node-1; did you mean registry.example.com/app:v1?' },
     { text: 'nginx', nodeName: 'node-2', is: 'node node-2 was not read, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
-    const target = findTarget({ kind: 'image', text, node: nodeName }, world);
+    const target = findTarget({ kind: 'image', text, node: nodeName }, facts);
     const found = images.filter(
       ({ id }) => target.kind === 'found' && target.only({ kind: 'Image', id, node: 'node-1' }),
     );
@@ -55,7 +55,7 @@ describe('a container, a sandbox or a log', () => {
     entries: [log(`${goneLogs}/main/0.log`), link('g_d_m-01234567.log', `${goneLogs}/main/0.log`)],
     ...{ directories: [], complete: true },
   };
-  const world = worldOf({
+  const facts = factsOf({
     policies: [nodesPolicy({ containerGC: rule() })],
     part: {
       containers: [dead('abcd01', 60), dead('abcd02', 30), dead('abc', 10)],
@@ -76,14 +76,14 @@ describe('a container, a sandbox or a log', () => {
     { text: '/var/log/nothing', is: 'there is no log /var/log/nothing on node-1' },
     { text: 'abcd01', nodeName: 'node-9', is: 'node node-9 was not read, only node-1' },
   ])('$text $nodeName: $is', ({ text, nodeName, is }) => {
-    const target = findTarget({ kind: 'container', text, node: nodeName }, world);
+    const target = findTarget({ kind: 'container', text, node: nodeName }, facts);
     expect(target.kind === 'found' ? 'found' : target.message).toBe(is);
   });
 
   test('the decision about a log directory explains a link into it', () => {
     const text = '/var/log/containers/g_d_m-01234567.log';
     const question = { kind: 'container', text, node: undefined } as const;
-    const { explanation } = explained({ question, world, assumeElapsed: true });
+    const { explanation } = explained({ question, facts, assumeElapsed: true });
     expect(explanation).toMatchObject({ reason: 'OrphanedLogs', object: { kind: 'LogDirectory' } });
   });
 });
@@ -101,6 +101,6 @@ test.each([
   },
   { namespace: 'web', name: 'queue', message: 'there is no pod web/queue, or not any more' },
 ])('a pod: $message', ({ namespace, name, message }) => {
-  const world = worldOf({ pods: [pod('web/api-1')] });
-  expect(findTarget({ kind: 'pod', namespace, name }, world)).toEqual({ kind: 'missing', message });
+  const facts = factsOf({ pods: [pod('web/api-1')] });
+  expect(findTarget({ kind: 'pod', namespace, name }, facts)).toEqual({ kind: 'missing', message });
 });
