@@ -36,7 +36,7 @@ export function inputOfEachTest(example?: string): InputFolder {
   return input;
 }
 
-export class InputFolder {
+class InputFolder {
   #root = '';
 
   /** Starts with a copy of an example, or with an empty snapshot. */

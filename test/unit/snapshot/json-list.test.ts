@@ -4,15 +4,15 @@ import type { Field } from '../../../src/snapshot/field.ts';
 import { JsonList } from '../../../src/snapshot/json-list.ts';
 import { property } from '../../property.ts';
 
-/** What comes of the text when it arrives in pieces of this size. */
-function scanned(text: string, size: number): { items: object[]; rest: object } {
+/** Parses the text in pieces of this size. */
+function parsed(text: string, size: number): { items: object[]; rest: object } {
   const items: Field[] = [];
   const list = new JsonList('f.json', (item) => items.push(item));
   for (let at = 0; at < text.length; at += size) list.push(text.slice(at, at + size));
   return { rest: list.end().object(), items: items.map((item) => item.object()) };
 }
 
-test('whatever the items hold and wherever the pieces end, they are those of the list', property, () => {
+test('returns the items of any list, wherever its pieces end', property, () => {
   const list = fc.record({
     kind: fc.string(),
     items: fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue())),
@@ -22,44 +22,43 @@ test('whatever the items hold and wherever the pieces end, they are those of the
   fc.assert(
     fc.property(list, fc.integer({ min: 1, max: 40 }), indent, (value, size, space) => {
       const { items, ...rest } = value;
-      const told = scanned(JSON.stringify(value, undefined, space), size);
-      expect(told.items).toEqual(JSON.parse(JSON.stringify(items)));
-      expect(Object.keys(told.rest).sort()).toEqual([...Object.keys(rest), 'items'].sort());
+      const result = parsed(JSON.stringify(value, undefined, space), size);
+      expect(result.items).toEqual(JSON.parse(JSON.stringify(items)));
+      expect(Object.keys(result.rest).sort()).toEqual([...Object.keys(rest), 'items'].sort());
     }),
     { numRuns: 40 },
   );
 });
 
-test('a kind that comes after the items is read, too', () => {
-  expect(scanned('{"items":[{"a":1}], "kind":"List"}', 3)).toEqual({
+test('reads a kind after the items', () => {
+  expect(parsed('{"items":[{"a":1}], "kind":"List"}', 3)).toEqual({
     items: [{ a: 1 }],
     rest: { items: [], kind: 'List' },
   });
 });
 
 test.each([
-  { text: '{"items":[{"a":"x}', says: 'f.json: items[0]: is not JSON, or is cut off' },
-  { text: '{"items":[{},{}', says: 'f.json: items[2]: is not JSON, or is cut off' },
-  { text: '{"items":[]', says: 'f.json: is not JSON, or is cut off' },
-  { text: '{"items":[{} {}]}', says: 'f.json: items[1]: is not JSON' },
-  { text: '{"items":[{},]}', says: 'f.json: items[1]: is not JSON' },
-  { text: '{"items":[,{}]}', says: 'f.json: items[0]: is not JSON' },
-  { text: '{"items":[]} x', says: 'f.json: is not JSON' },
-  { text: 'oops', says: 'f.json: is not JSON' },
-  { text: ' ', says: 'f.json: is empty' },
-  { text: '', says: 'f.json: is empty' },
-])('$text is refused', ({ text, says }) => {
-  expect(() => scanned(text, 1)).toThrow(says);
+  { text: '{"items":[{"a":"x}', problem: 'f.json: items[0]: is not JSON, or is cut off' },
+  { text: '{"items":[{},{}', problem: 'f.json: items[2]: is not JSON, or is cut off' },
+  { text: '{"items":[]', problem: 'f.json: is not JSON, or is cut off' },
+  { text: '{"items":[{} {}]}', problem: 'f.json: items[1]: is not JSON' },
+  { text: '{"items":[{},]}', problem: 'f.json: items[1]: is not JSON' },
+  { text: '{"items":[,{}]}', problem: 'f.json: items[0]: is not JSON' },
+  { text: '{"items":[]} x', problem: 'f.json: is not JSON' },
+  { text: 'oops', problem: 'f.json: is not JSON' },
+  { text: ' ', problem: 'f.json: is empty' },
+  { text: '', problem: 'f.json: is empty' },
+])('refuses $text', ({ text, problem }) => {
+  expect(() => parsed(text, 1)).toThrow(problem);
 });
 
-test('half a list is no list, wherever it is cut off', () => {
+test('refuses a list that is cut off anywhere', () => {
   const text = '{"kind":"List","items":[{"a":"x y","b":[1,true,null]},{}],"metadata":{"c":1.5e3}}';
-  for (let end = 1; end < text.length; end++)
-    expect(() => scanned(text.slice(0, end), 20)).toThrow('cut off');
+  for (let end = 1; end < text.length; end++) expect(() => parsed(text.slice(0, end), 20)).toThrow('cut off');
 });
 
-test('names and numbers are those of JSON.parse', () => {
-  expect(scanned('{"items":[{"__proto__":1,"a":-0.5e1}]}', 7).items).toEqual(
+test('names and numbers are the same as from JSON.parse', () => {
+  expect(parsed('{"items":[{"__proto__":1,"a":-0.5e1}]}', 7).items).toEqual(
     JSON.parse('[{"__proto__":1,"a":-5}]'),
   );
 });
