@@ -15,7 +15,7 @@ const mirror = 'src/kube/cache/mirror-pod.ts';
 export const localStorageMutants: MutantGroup = {
   unit: 'localstorage',
   reasons: [...evictionSignals, ...storageKeepReasons],
-  tests: ['test/unit/agent/localstorage/', 'test/unit/kube/node-pods'],
+  tests: ['test/unit/agent/localstorage/', 'test/unit/kube/cache/node-pods'],
   mutants: [
     [
       'emptydirfs.limit',

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { clusterActions } from '../../../../src/kube/actions/cluster.ts';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
+import { statusPatcher } from '../../../../src/kube/actions/status-patch.ts';
+import { FakeTransport } from '../../../fakes/transport.ts';
+
+const { signal } = new AbortController();
+const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7', generation: 2 };
+const refuse = (status: number) => (): never => {
+  throw new ApiError('no', { status, reason: status === 404 ? 'NotFound' : '' });
+};
+
+describe('deletePod', () => {
+  test('not found after the connection broke and the request was sent again: it was deleted', async () => {
+    const send = (): never => {
+      throw Object.assign(new ApiError('no', { status: 404, reason: 'NotFound' }), { resent: true });
+    };
+    expect(await clusterActions(new FakeTransport({ send })).deletePod(pod, signal)).toBe('deleted');
+  });
+
+  test('sends both preconditions and no grace, and leaves propagation to the server', async () => {
+    const transport = new FakeTransport({});
+    expect(await clusterActions(transport).deletePod(pod, signal)).toBe('deleted');
+    expect(transport.requests).toEqual([
+      expect.objectContaining({
+        method: 'DELETE',
+        path: '/api/v1/namespaces/a/pods/b',
+        body: {
+          apiVersion: 'v1',
+          kind: 'DeleteOptions',
+          gracePeriodSeconds: 0,
+          preconditions: { uid: 'u', resourceVersion: '7' },
+        },
+      }),
+    ]);
+  });
+
+  test.each([
+    { status: 404, outcome: 'gone' },
+    { status: 409, outcome: 'changed' },
+  ])('takes a $status as $outcome', async ({ status, outcome }) => {
+    const actions = clusterActions(new FakeTransport({ send: refuse(status) }));
+    expect(await actions.deletePod(pod, signal)).toBe(outcome);
+    expect(await actions.markPodFailed(pod, undefined, signal)).toBe(outcome);
+  });
+
+  test.each([403, 429, 500])('throws a %i', async (status) => {
+    const actions = clusterActions(new FakeTransport({ send: refuse(status) }));
+    await expect(actions.deletePod(pod, signal)).rejects.toMatchObject({ status });
+    await expect(actions.markPodFailed(pod, undefined, signal)).rejects.toMatchObject({ status });
+  });
+});
+
+describe('markPodFailed', () => {
+  const at = new Date('2026-01-02T03:04:05.678Z');
+
+  test.each([
+    {
+      name: 'phase and generation alone',
+      generation: 2,
+      condition: undefined,
+      status: { phase: 'Failed', observedGeneration: 2 },
+    },
+    {
+      name: 'the phase alone where the API server counts no generation',
+      generation: 0,
+      condition: undefined,
+      status: { phase: 'Failed' },
+    },
+    {
+      name: 'phase and condition, its time in whole seconds',
+      generation: 2,
+      condition: { reason: 'DeletionByPodGC', message: 'm', at } as const,
+      status: {
+        phase: 'Failed',
+        observedGeneration: 2,
+        conditions: [
+          {
+            type: 'DisruptionTarget',
+            status: 'True',
+            reason: 'DeletionByPodGC',
+            message: 'm',
+            lastTransitionTime: '2026-01-02T03:04:05Z',
+            observedGeneration: 2,
+          },
+        ],
+      },
+    },
+  ])('patches $name, for this very pod', async ({ generation, condition, status }) => {
+    const transport = new FakeTransport({ send: () => ({ metadata: { resourceVersion: '8' } }) });
+    const outcome = await clusterActions(transport).markPodFailed({ ...pod, generation }, condition, signal);
+    expect(outcome).toEqual({ resourceVersion: '8' });
+    expect(transport.requests).toEqual([
+      expect.objectContaining({
+        method: 'PATCH',
+        path: '/api/v1/namespaces/a/pods/b/status',
+        query: { fieldManager: 'dustpan' },
+        contentType: 'application/strategic-merge-patch+json',
+        body: { metadata: { uid: 'u', resourceVersion: '7' }, status },
+      }),
+    ]);
+  });
+
+  test('throws when the patch itself is invalid', async () => {
+    const actions = clusterActions(new FakeTransport({ send: refuse(422) }));
+    await expect(actions.markPodFailed(pod, undefined, signal)).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe('getNode', () => {
+  test("a proxy's 404 is no word of the API server", async () => {
+    const send = (): never => {
+      throw new ApiError('404 page not found', { status: 404 });
+    };
+    await expect(clusterActions(new FakeTransport({ send })).getNode('n', signal)).rejects.toThrow('404');
+  });
+
+  const node = { metadata: { name: 'n', uid: 'u', resourceVersion: '1' } };
+
+  test.each([
+    { name: 'Ready is True', conditions: [{ type: 'Ready', status: 'True' }], ready: true },
+    { name: 'Ready is Unknown', conditions: [{ type: 'Ready', status: 'Unknown' }], ready: false },
+    { name: 'there are no conditions', conditions: undefined, ready: false },
+  ])('ready: $ready when $name', async ({ conditions, ready }) => {
+    const actions = clusterActions(new FakeTransport({ send: () => ({ ...node, status: { conditions } }) }));
+    expect(await actions.getNode('n', signal)).toMatchObject({ name: 'n', ready, taintKeys: [], labels: {} });
+  });
+
+  test('is undefined only when the server says NotFound', async () => {
+    expect(
+      await clusterActions(new FakeTransport({ send: refuse(404) })).getNode('n', signal),
+    ).toBeUndefined();
+    for (const status of [403, 409, 500]) {
+      const actions = clusterActions(new FakeTransport({ send: refuse(status) }));
+      await expect(actions.getNode('n', signal)).rejects.toMatchObject({ status });
+    }
+  });
+
+  test('an answer that is no node is no node', async () => {
+    const actions = clusterActions(new FakeTransport({ send: () => ({ kind: 'Status' }) }));
+    await expect(actions.getNode('n', signal)).rejects.toThrow('metadata.uid');
+  });
+});
+
+describe('patchStatus', () => {
+  test('merges into the status subresource', async () => {
+    const transport = new FakeTransport({});
+    expect(await statusPatcher(transport).patchStatus('/apis/g/v1/x/y', { a: 1 }, signal)).toBe('patched');
+    expect(transport.requests).toEqual([
+      expect.objectContaining({
+        method: 'PATCH',
+        path: '/apis/g/v1/x/y/status',
+        contentType: 'application/merge-patch+json',
+        body: { status: { a: 1 } },
+      }),
+    ]);
+  });
+
+  test('of an object that is gone is no error', async () => {
+    const { patchStatus } = statusPatcher(new FakeTransport({ send: refuse(404) }));
+    expect(await patchStatus('/apis/g/v1/x/y', {}, signal)).toBe('gone');
+  });
+});

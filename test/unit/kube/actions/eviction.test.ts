@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'vitest';
+import { ConnectionError } from '../../../../src/kube/http/connection-errors.ts';
+import { podEvictions, type EvictionOutcome } from '../../../../src/kube/actions/eviction.ts';
+import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { FakeTransport } from '../../../fakes/transport.ts';
+
+const { signal } = new AbortController();
+const pod = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '7' };
+const over = (send: (request: KubeRequest) => unknown) => {
+  const transport = new FakeTransport({ send });
+  return { transport, evictions: podEvictions(transport) };
+};
+const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'no') =>
+  over(() => {
+    throw new ApiError(message, facts);
+  }).evictions;
+
+describe('the request', () => {
+  test('of an eviction has the UID, and only what is set of the grace', async () => {
+    const { transport, evictions } = over(() => ({}));
+    expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+    await evictions.evictPod(pod, 0, signal);
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace: 'a', name: 'b' } };
+    expect(transport.requests).toMatchObject([
+      { method: 'POST', path: '/api/v1/namespaces/a/pods/b/eviction' },
+      { method: 'POST' },
+    ]);
+    expect(transport.requests.map(({ body }) => body)).toEqual([
+      { ...eviction, deleteOptions: { preconditions: { uid: 'u' } } },
+      { ...eviction, deleteOptions: { preconditions: { uid: 'u' }, gracePeriodSeconds: 0 } },
+    ]);
+  });
+
+  test('of a delete has UID and resourceVersion, and only what is set of the grace', async () => {
+    const { transport, evictions } = over(() => ({}));
+    expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+    await evictions.deletePod(pod, 5, signal);
+    const options = {
+      ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
+      preconditions: { uid: 'u', resourceVersion: '7' },
+    };
+    expect(transport.requests).toMatchObject([{ method: 'DELETE', path: '/api/v1/namespaces/a/pods/b' }, {}]);
+    expect(transport.requests.map(({ body }) => body)).toEqual([
+      options,
+      { ...options, gracePeriodSeconds: 5 },
+    ]);
+  });
+});
+
+describe('the right to evict', () => {
+  const answering = (status: unknown) => over(() => ({ status })).evictions;
+
+  test('is checked in the namespace of the pod', async () => {
+    const { transport, evictions } = over(() => ({ status: { allowed: true } }));
+    expect(await evictions.mayEvict('a', signal)).toBe(true);
+    const resourceAttributes = { namespace: 'a', verb: 'create', resource: 'pods', subresource: 'eviction' };
+    expect(transport.requests).toMatchObject([
+      {
+        path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+        body: { spec: { resourceAttributes } },
+      },
+    ]);
+  });
+
+  test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
+    'is missing with the status %o',
+    async (status) => {
+      expect(await answering(status).mayEvict('a', signal)).toBe(false);
+    },
+  );
+
+  test('is unknown when the API server refuses to say', async () => {
+    await expect(refusing({ status: 403 }).mayEvict('a', signal)).rejects.toMatchObject({
+      message: 'checking the right to evict',
+      cause: { message: 'no' },
+    });
+  });
+});
+
+test.each<{
+  name: string;
+  facts: ConstructorParameters<typeof ApiError>[1];
+  message?: string;
+  expected: EvictionOutcome;
+}>([
+  { name: 'not found', facts: { status: 404, reason: 'NotFound' }, expected: { kind: 'gone' } },
+  { name: 'a conflict', facts: { status: 409, reason: 'Conflict' }, expected: { kind: 'changed' } },
+  {
+    name: 'a budget that is used up',
+    facts: { status: 429, causes: ['DisruptionBudget'], explanations: ['The budget web needs 2.'] },
+    message: 'Cannot evict.',
+    expected: { kind: 'blocked', message: 'Cannot evict. The budget web needs 2.', retryAfterMs: undefined },
+  },
+  {
+    name: 'a budget that is being worked out',
+    facts: { status: 429, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
+    expected: { kind: 'blocked', message: 'no', retryAfterMs: 10_000 },
+  },
+  {
+    name: 'a busy server',
+    facts: { status: 429, retryAfterMs: 1_000 },
+    expected: { kind: 'throttled', retryAfterMs: 1_000 },
+  },
+  {
+    name: 'two budgets',
+    facts: { status: 500 },
+    message: 'This pod has more than one PodDisruptionBudget, which is not supported.',
+    expected: {
+      kind: 'misconfigured',
+      message: 'This pod has more than one PodDisruptionBudget, which is not supported.',
+    },
+  },
+  {
+    name: 'a missing right',
+    facts: { status: 403, reason: 'Forbidden' },
+    expected: { kind: 'forbidden', message: 'no' },
+  },
+  {
+    name: 'a namespace that is being deleted',
+    facts: { status: 403, causes: ['NamespaceTerminating'] },
+    expected: { kind: 'terminating' },
+  },
+])('$name: $expected.kind', async ({ facts, message, expected }) => {
+  expect(await refusing(facts, message).evictPod(pod, undefined, signal)).toEqual(expected);
+  expect(await refusing(facts, message).deletePod(pod, undefined, signal)).toEqual(expected);
+});
+
+test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
+  'whatever else the server says is an error: $status',
+  async (facts) => {
+    await expect(refusing(facts).evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
+  },
+);
+
+describe('a delete that the transport sent again and that finds the pod changed', () => {
+  const conflict = Object.assign(new ApiError('no', { status: 409, reason: 'Conflict' }), { resent: true });
+  const finding = (metadata: object) =>
+    over(({ method }) => {
+      if (method === 'DELETE') throw conflict;
+      return { metadata };
+    }).evictions;
+
+  test.each([
+    {
+      name: 'is ours when the pod is going',
+      metadata: { uid: 'u', deletionTimestamp: 'x' },
+      kind: 'evicted',
+    },
+    { name: 'is ours when there is a namesake', metadata: { uid: 'v' }, kind: 'evicted' },
+    { name: 'did nothing when the pod stays', metadata: { uid: 'u' }, kind: 'changed' },
+  ])('$name', async ({ metadata, kind }) => {
+    expect(await finding(metadata).deletePod(pod, undefined, signal)).toEqual({ kind });
+  });
+});
+
+describe('an eviction whose answer was lost', () => {
+  const lost = new ConnectionError('closed', { code: 'ECONNRESET' });
+  const lostThen = (second: () => unknown) => {
+    let first = true;
+    return over(() => {
+      if (!first) return second();
+      first = false;
+      throw lost;
+    });
+  };
+
+  test('is sent once more', async () => {
+    const { transport, evictions } = lostThen(() => ({}));
+    expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+    expect(transport.requests).toHaveLength(2);
+  });
+
+  test('was made when the pod is not there any more', async () => {
+    const { evictions } = lostThen(() => {
+      throw new ApiError('no', { status: 404, reason: 'NotFound' });
+    });
+    expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+  });
+
+  test('is an error the second time', async () => {
+    const { transport, evictions } = lostThen(() => {
+      throw lost;
+    });
+    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toBe(lost);
+    expect(transport.requests).toHaveLength(2);
+  });
+
+  test('is not sent again to a server that is not trusted', async () => {
+    const { transport, evictions } = over(() => {
+      throw new ConnectionError('expired', { code: 'CERT_HAS_EXPIRED' });
+    });
+    await expect(evictions.evictPod(pod, undefined, signal)).rejects.toThrow('expired');
+    expect(transport.requests).toHaveLength(1);
+  });
+});
+
+describe('the live pod', () => {
+  test('has what speaks against an eviction', async () => {
+    const metadata = {
+      ...{ ...pod, labels: { app: 'x' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
+      annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Other', name: 'o', uid: '1' },
+        { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2', controller: true },
+      ],
+    };
+    const spec = { nodeName: 'node-1', priority: 2_000_001_000 };
+    const { transport, evictions } = over(() => ({ metadata, spec, status: { phase: 'Running' } }));
+    expect(await evictions.readPodLive(pod, signal)).toEqual({
+      ...{ ...pod, labels: { app: 'x' }, nodeName: 'node-1', phase: 'Running', isTerminating: true },
+      ...{ priority: 2_000_001_000, configHash: undefined },
+      controller: { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 's', uid: '2' },
+    });
+    expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/a/pods/b' }]);
+  });
+
+  test('mirrors a static pod where its Node owns it', async () => {
+    const metadata = {
+      ...{ ...pod, annotations: { 'kubernetes.io/config.mirror': 'abc' } },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: '2', controller: true }],
+    };
+    const { evictions } = over(() => ({ metadata, spec: { nodeName: 'node-1' } }));
+    expect(await evictions.readPodLive(pod, signal)).toMatchObject({ configHash: 'abc' });
+  });
+
+  test('of which only the least is said', async () => {
+    const { evictions } = over(() => ({ metadata: { uid: 'u' } }));
+    expect(await evictions.readPodLive(pod, signal)).toEqual({
+      ...{ uid: 'u', namespace: '', name: '', resourceVersion: '', labels: {}, phase: '' },
+      ...{ controller: undefined, nodeName: undefined, isTerminating: false, priority: undefined },
+      configHash: undefined,
+    });
+  });
+
+  test("is not there by the API server's own word alone", async () => {
+    const missing = refusing({ status: 404, reason: 'NotFound' });
+    expect(await missing.readPodLive(pod, signal)).toBeUndefined();
+    await expect(refusing({ status: 404 }).readPodLive(pod, signal)).rejects.toThrow('reading pod');
+    await expect(refusing({ status: 403 }).readPodLive(pod, signal)).rejects.toThrow('reading pod');
+    await expect(over(() => 'nonsense').evictions.readPodLive(pod, signal)).rejects.toThrow('reading pod');
+  });
+});

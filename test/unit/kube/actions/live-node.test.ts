@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { liveNode } from '../../../../src/kube/actions/live-node.ts';
+import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import { FakeTransport } from '../../../fakes/transport.ts';
+
+const never = new AbortController().signal;
+
+const meta = { resourceVersion: '9' };
+const pod = (name: string): object => ({
+  metadata: { name, namespace: 'a', uid: `uid-${name}`, resourceVersion: '7' },
+  spec: { containers: [{ image: 'main:1' }] },
+});
+const node = {
+  metadata: { name: 'node-1', uid: 'n1', resourceVersion: '3', labels: { 'gc.dustpan.dev/keep': 'true' } },
+};
+
+type Answers = Readonly<Record<string, () => unknown>>;
+const policies = { '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ items: [{ metadata: {} }] }) };
+const all: Answers = {
+  ...policies,
+  '/api/v1/nodes': () => ({ kind: 'NodeList', metadata: meta, items: [node] }),
+  '/api/v1/pods': () => ({ kind: 'PodList', metadata: meta, items: [pod('x'), pod('y')] }),
+};
+
+function server(answers: Answers): FakeTransport {
+  const answer = ({ path }: KubeRequest): unknown => answers[path]?.();
+  return new FakeTransport({
+    send: answer,
+    async *stream(request) {
+      yield JSON.stringify(await answer(request));
+    },
+  });
+}
+
+const read = (transport: FakeTransport, signal = never) =>
+  liveNode({ transport, clock: new ManualClock(), nodeName: 'node-1' })(signal);
+
+test('reads policies, the node with its labels and the pods bound to it, each in one request', async () => {
+  const transport = server(all);
+  const live = await read(transport);
+  expect(live.node?.labels).toEqual({ 'gc.dustpan.dev/keep': 'true' });
+  expect(live.pods.map(({ uid, images }) => [uid, images])).toEqual([
+    ['uid-x', ['main:1']],
+    ['uid-y', ['main:1']],
+  ]);
+  expect(live.policies.objects).toHaveLength(1);
+  expect(transport.requests.map(({ path, query }) => [path, query])).toEqual([
+    ['/apis/gc.dustpan.dev/v1alpha1/gcpolicies', undefined],
+    ['/api/v1/nodes', { fieldSelector: 'metadata.name=node-1' }],
+    ['/api/v1/pods', { fieldSelector: 'spec.nodeName=node-1' }],
+  ]);
+});
+
+test('a node that is not there is none', async () => {
+  const none = () => ({ kind: 'NodeList', metadata: meta, items: [] });
+  expect((await read(server({ ...all, '/api/v1/nodes': none }))).node).toBeUndefined();
+});
+
+const refused = (): never => {
+  throw new ApiError('forbidden', { status: 403, reason: 'Forbidden' });
+};
+
+describe('rejects', () => {
+  test.each(Object.keys(all))('when %s cannot be read', async (path) => {
+    await expect(read(server({ ...all, [path]: refused }))).rejects.toThrow();
+  });
+
+  test('when the kind of the policies is not installed', async () => {
+    const missing = (): never => {
+      throw new ApiError('the server could not find the requested resource', { status: 404 });
+    };
+    await expect(
+      read(server({ ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': missing })),
+    ).rejects.toThrow('could not find');
+  });
+
+  test.each<[string, object]>([
+    ['half a list of pods', { kind: 'PodList', metadata: { ...meta, continue: 'more' }, items: [pod('x')] }],
+    ['something else than a list', { kind: 'Status', metadata: {} }],
+  ])('%s', async (_name, answer) => {
+    await expect(read(server({ ...all, '/api/v1/pods': () => answer }))).rejects.toThrow('reading pods');
+  });
+
+  test('half a list of policies', async () => {
+    const half = () => ({ metadata: { continue: 'more' }, items: [{ metadata: {} }] });
+    const answers = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': half };
+    await expect(read(server(answers))).rejects.toThrow('not the whole list');
+  });
+
+  test('an API server that hangs, after 10 s', async () => {
+    const clock = new ManualClock();
+    const transport = new FakeTransport({
+      send: () => ({ items: [] }),
+      async *stream(_request, signal) {
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', resolve);
+        });
+        yield '';
+      },
+    });
+    const reading = expect(liveNode({ transport, clock, nodeName: 'node-1' })(never)).rejects.toThrow(
+      'no answer of the API server within 10 s',
+    );
+    await until(() => clock.sleeping.length > 0);
+    clock.advance(10_000);
+    await reading;
+  });
+
+  test('an abort, with its reason', async () => {
+    const reason = new Error('stop');
+    await expect(read(server(all), AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,283 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+
+let dir: string;
+beforeEach(async () => (dir = await mkdtemp(join(tmpdir(), 'dustpan-credentials-'))));
+afterEach(() => rm(dir, { recursive: true }));
+
+const { signal } = new AbortController();
+
+async function put(name: string, text: string): Promise<string> {
+  const file = join(dir, name);
+  await writeFile(file, text, { mode: 0o755 });
+  return file;
+}
+
+interface Given {
+  readonly server?: string;
+  readonly cluster?: object;
+  readonly user?: object | null;
+  readonly current?: string;
+}
+
+function kubeconfig({
+  server = 'https://k.test',
+  cluster = {},
+  user = { token: 't' },
+  current = 'c',
+}: Given): string {
+  return JSON.stringify({
+    'current-context': current,
+    clusters: [{ name: 'k', cluster: { server, ...cluster } }],
+    contexts: [{ name: 'c', context: { cluster: 'k', ...(user ? { user: 'u' } : {}) } }],
+    users: user ? [{ name: 'u', user }] : [],
+  });
+}
+
+async function pod(host = '10.0.0.1'): Promise<NonNullable<ConnectionSources['inCluster']>> {
+  const [tokenFile, caFile] = await Promise.all([put('token', 'pod-token\n'), put('ca', 'CA')]);
+  return { host, port: '443', tokenFile, caFile };
+}
+
+describe('where the cluster is looked for', () => {
+  async function everything(): Promise<ConnectionSources & { home: string }> {
+    const home = join(dir, 'home');
+    await mkdir(join(home, '.kube'), { recursive: true });
+    await writeFile(join(home, '.kube', 'config'), kubeconfig({ server: 'https://home.test' }));
+    return {
+      kubeconfig: await put('flag', kubeconfig({ server: 'https://flag.test' })),
+      kubeconfigEnv: await put('env', kubeconfig({ server: 'https://env.test' })),
+      inCluster: await pod(),
+      home,
+    };
+  }
+  const where = async (sources: ConnectionSources): Promise<string> =>
+    (await loadClusterConnection(sources, new FakeClock())).endpoint.server;
+
+  test('flag, then $KUBECONFIG, then the pod, then home', async () => {
+    const sources = await everything();
+    expect(await where(sources)).toBe('https://flag.test');
+    expect(await where({ ...sources, kubeconfig: undefined })).toBe('https://env.test');
+    const rest = { inCluster: sources.inCluster, home: sources.home };
+    expect(await where(rest)).toBe('https://10.0.0.1:443');
+    expect(await where({ ...rest, inCluster: { ...rest.inCluster, host: undefined } as object })).toBe(
+      'https://home.test',
+    );
+    await rm(join(dir, 'token'));
+    expect(await where(rest)).toBe('https://home.test');
+  });
+
+  test('files of $KUBECONFIG are merged, the first of a name counts, missing ones are skipped', async () => {
+    const first = await put('one', kubeconfig({ server: 'https://one.test', current: '' }));
+    const second = await put('two', kubeconfig({ server: 'https://two.test' }));
+    const kubeconfigEnv = [join(dir, 'none'), first, second].join(delimiter);
+    expect(await where({ kubeconfigEnv })).toBe('https://one.test');
+  });
+
+  test.each([
+    { name: 'nothing at all', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
+    { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: there is no such file' },
+    { name: 'a directory', sources: { kubeconfig: tmpdir() }, message: 'is a directory' },
+    { name: '$KUBECONFIG', sources: { kubeconfigEnv: '/none' }, message: 'KUBECONFIG names /none' },
+  ])('no file found by $name', async ({ sources, message }) => {
+    await expect(where(sources)).rejects.toThrow(message);
+    await expect(where(sources)).rejects.toMatchObject({ name: 'ConfigError' });
+  });
+
+  test('an IPv6 service address is put in brackets', async () => {
+    expect(await where({ inCluster: await pod('fd00::1') })).toBe('https://[fd00::1]:443');
+  });
+});
+
+describe('a kubeconfig that cannot be used', () => {
+  test.each([
+    { name: 'not YAML', text: 'a: [', message: 'file: ' },
+    { name: 'empty', text: '', message: 'file: this is not a kubeconfig' },
+    {
+      name: 'without a current context',
+      text: kubeconfig({ current: '' }),
+      message: 'file: no current-context',
+    },
+    {
+      name: 'with an unknown one',
+      text: kubeconfig({ current: 'x' }),
+      message: 'file: there is no context "x"',
+    },
+    {
+      name: 'whose context has no cluster',
+      text: kubeconfig({}).replace('"name":"k"', '"name":"other"'),
+      message: 'context "c" needs cluster "k", which is not there',
+    },
+    {
+      name: 'whose context has no user',
+      text: kubeconfig({}).replace('"name":"u"', '"name":"other"'),
+      message: 'context "c" needs user "u", which is not there',
+    },
+    {
+      name: 'without a server',
+      text: kubeconfig({}).replace('"server"', '"sever"'),
+      message: 'clusters[0].cluster.server is missing',
+    },
+    {
+      name: 'with a proxy',
+      text: kubeconfig({ cluster: { 'proxy-url': 'http://p' } }),
+      message: 'proxy-url of cluster "k" is not supported',
+    },
+  ])('is reported in one line: $name', async ({ text, message }) => {
+    const file = await put('file', text);
+    const loading = loadClusterConnection({ kubeconfig: file }, new FakeClock());
+    await expect(loading).rejects.toMatchObject({ name: 'ConfigError' });
+    await expect(loading).rejects.toThrow(message);
+    await expect(loading).rejects.toThrow(new RegExp(`^kubeconfig ${file}: [^\\n]+$`));
+  });
+});
+
+describe('credentials of a kubeconfig', () => {
+  async function connect(given: Given, clock = new FakeClock()) {
+    const { auth, endpoint } = await loadClusterConnection(
+      { kubeconfig: await put('file', kubeconfig(given)) },
+      clock,
+    );
+    return { auth, endpoint, headers: () => auth.headers(signal) };
+  }
+
+  test('a token', async () => {
+    expect(await (await connect({})).headers()).toEqual({ authorization: 'Bearer t' });
+  });
+
+  test('name and password', async () => {
+    const { headers } = await connect({ user: { username: 'a', password: 'b' } });
+    expect(await headers()).toEqual({ authorization: 'Basic YTpi' });
+  });
+
+  test('impersonation', async () => {
+    const { headers } = await connect({ user: { token: 't', as: 'someone' } });
+    expect(await headers()).toEqual({ authorization: 'Bearer t', 'impersonate-user': 'someone' });
+  });
+
+  test('a token file beside the kubeconfig, read again when refused', async () => {
+    await put('tok', 'one\n');
+    const { auth, headers } = await connect({ user: { tokenFile: 'tok', token: 'stale' } });
+    expect(await headers()).toEqual({ authorization: 'Bearer one' });
+    await put('tok', 'two\n');
+    expect(await headers()).toEqual({ authorization: 'Bearer one' });
+    auth.refresh();
+    expect(await headers()).toEqual({ authorization: 'Bearer two' });
+  });
+
+  test('client certificate and CA, from files and inline, followed when they change', async () => {
+    await Promise.all([put('crt', 'CRT'), put('key', 'KEY')]);
+    const clock = new FakeClock();
+    const cluster = {
+      'certificate-authority-data': Buffer.from('CA').toString('base64'),
+      'tls-server-name': 'n',
+    };
+    const user = { 'client-certificate': 'crt', 'client-key': 'key' };
+    const { endpoint, headers } = await connect({ cluster, user }, clock);
+    await headers();
+    const { tls } = endpoint;
+    expect(`${String(tls?.ca)} ${String(tls?.cert)} ${String(tls?.key)}`).toBe('CA CRT KEY');
+    expect(tls).toMatchObject({ servername: 'n', insecure: false });
+    clock.advance(60_000);
+    await headers();
+    expect(endpoint.tls).toBe(tls);
+    await put('crt', 'NEW');
+    clock.advance(60_000);
+    await headers();
+    expect(String(endpoint.tls?.cert)).toBe('NEW');
+  });
+
+  test('no user at all still brings the CA', async () => {
+    const cluster = { 'certificate-authority-data': Buffer.from('CA').toString('base64') };
+    const { endpoint, headers } = await connect({ cluster, user: null });
+    expect(await headers()).toEqual({});
+    expect(String(endpoint.tls?.ca)).toBe('CA');
+  });
+
+  test('no verification when the file says so', async () => {
+    const { endpoint, headers } = await connect({ cluster: { 'insecure-skip-tls-verify': true } });
+    await headers();
+    expect(endpoint.tls?.insecure).toBe(true);
+  });
+
+  test('a plain HTTP server needs nothing said about TLS', async () => {
+    const { headers } = await connect({ server: 'http://127.0.0.1:8001' });
+    expect(await headers()).toEqual({ authorization: 'Bearer t' });
+  });
+
+  test('a plugin, relative to the file, is told its version and asked again when refused', async () => {
+    const count = join(dir, 'count');
+    const script = `#!/bin/sh\necho run >>'${count}'\nprintf '{"status":{"token":"%s-%s"}}' "$A" "$(wc -l <'${count}' | tr -d ' ')"\n`;
+    await put(
+      'plugin',
+      script.replace('$A"', '$(echo $KUBERNETES_EXEC_INFO | tr -dc a-z0-9/. | cut -c 1-14)"'),
+    );
+    const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin' } };
+    const { auth, headers } = await connect({ user });
+    const first = await headers();
+    expect(first['authorization']).toMatch(/^Bearer kind[a-z.]+-1$/);
+    expect(await headers()).toBe(first);
+    auth.refresh();
+    expect((await headers())['authorization']).toMatch(/-2$/);
+  });
+
+  test('a plugin that fails is reported with what it said', async () => {
+    await put('plugin', '#!/bin/sh\necho "please log in" >&2\nexit 1\n');
+    const { headers } = await connect({ user: { exec: { apiVersion: 'v', command: './plugin' } } });
+    await expect(headers()).rejects.toThrow(/^kubeconfig .*: getting credentials: please log in$/);
+  });
+});
+
+describe('credentials of a pod', () => {
+  const connect = async (clock: FakeClock) => loadClusterConnection({ inCluster: await pod() }, clock);
+
+  test('are the trimmed token and the CA', async () => {
+    const { auth, endpoint, source } = await connect(new FakeClock());
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
+    expect(endpoint.tls).toEqual({ ca: 'CA' });
+    expect(source).toBe('in-cluster');
+  });
+
+  test('follow a rotation within a minute', async () => {
+    const clock = new FakeClock();
+    const { auth, endpoint } = await connect(clock);
+    const before = endpoint.tls;
+    await put('token', 'second');
+    clock.advance(59_000);
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
+    clock.advance(1000);
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer second' });
+    expect(endpoint.tls).toBe(before);
+    await put('ca', 'CA2');
+    clock.advance(60_000);
+    await auth.headers(signal);
+    expect(endpoint.tls).toEqual({ ca: 'CA2' });
+  });
+
+  test('follow a rotation at once when refused', async () => {
+    const { auth } = await connect(new FakeClock());
+    await put('token', 'second');
+    auth.refresh();
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer second' });
+  });
+
+  test('outlive a rotation half done', async () => {
+    const { auth } = await connect(new FakeClock());
+    await put('token', '');
+    auth.refresh();
+    expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer pod-token' });
+  });
+
+  test('that are empty from the start are an error', async () => {
+    const inCluster = await pod();
+    await put('token', '');
+    await expect(loadClusterConnection({ inCluster }, new FakeClock())).rejects.toThrow(
+      `service account: ${join(dir, 'token')} is empty`,
+    );
+  });
+});

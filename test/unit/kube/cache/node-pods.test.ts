@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest';
+import { decodeList } from '../../../../src/kube/codec/decode.ts';
+import { NodePod } from '../../../../src/kube/gen/node_pod.ts';
+import { nodePodCodec, nodePodsResource } from '../../../../src/kube/cache/node-pods.ts';
+
+const metadata = {
+  name: 'web',
+  namespace: 'shop',
+  uid: 'u1',
+  resourceVersion: '7',
+  deletionTimestamp: '2026-01-03T00:00:30Z',
+  labels: { app: 'web', 'gc.dustpan.dev/keep': 'true' },
+  annotations: { 'kubernetes.io/config.mirror': 'h1', other: 'x' },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1', controller: true }],
+};
+
+const json = {
+  metadata,
+  spec: {
+    nodeName: 'node-1',
+    priority: 1000,
+    initContainers: [
+      { name: 'i', image: 'init:1', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+      { name: 's', restartPolicy: 'Always', resources: { limits: { 'ephemeral-storage': '10Mi' } } },
+    ],
+    containers: [
+      {
+        name: 'c',
+        image: 'main:1',
+        resources: {
+          limits: { cpu: '1', 'ephemeral-storage': '100Mi' },
+          requests: { 'ephemeral-storage': '1Mi' },
+        },
+      },
+      { name: 'd', image: 'main:1', resources: { limits: { 'ephemeral-storage': '0' } } },
+      { name: 'e', resources: { limits: { memory: '1Gi' } } },
+    ],
+    overhead: { cpu: '1m', 'ephemeral-storage': '1500m' },
+    ephemeralContainers: [{ name: 'debug', image: 'debug:1', targetContainerName: 'c' }],
+    volumes: [
+      { name: 'data', emptyDir: {} },
+      { name: 'scratch', emptyDir: { sizeLimit: '1536Mi' } },
+      { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } },
+      { name: 'model', image: { reference: 'model:1' } },
+    ],
+  },
+  status: { phase: 'Failed', message: 'The node was low on resource', reason: 'Evicted' },
+};
+
+const facts = {
+  uid: 'u1',
+  name: 'web',
+  namespace: 'shop',
+  resourceVersion: '7',
+  phase: 'Failed',
+  evicted: true,
+  deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
+  configHash: 'h1',
+  priority: 1000,
+  keepMarked: true,
+  images: [],
+  storage: {
+    emptyDirs: [
+      { name: 'data', isMemory: false, limit: undefined },
+      { name: 'scratch', isMemory: false, limit: { bytes: 1536 * 1024 ** 2, text: '1536Mi' } },
+      { name: 'shm', isMemory: true, limit: { bytes: 64 * 1024 ** 2, text: '64Mi' } },
+    ],
+    containers: [
+      { name: 'c', limit: { bytes: 100 * 1024 ** 2, text: '100Mi' } },
+      { name: 'd', limit: { bytes: 0, text: '0' } },
+      { name: 'e', limit: undefined },
+    ],
+    initContainers: [
+      { name: 'i', restartable: false, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
+      { name: 's', restartable: true, limit: { bytes: 10 * 1024 ** 2, text: '10Mi' } },
+    ],
+    overheadBytes: 2,
+  },
+};
+
+/** Everybody may write them, even on a pod that its Node owns. */
+const forged = { 'kubernetes.io/config.hash': 'h1', 'kubernetes.io/config.source': 'file' };
+
+/** As k8s.io/api numbers its fields, written by hand: a wrong number in our proto must not go unseen. */
+function protobuf(): Buffer {
+  const field = (number: number, content: string | Buffer): Buffer => {
+    const bytes = Buffer.from(content);
+    return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
+  };
+  const quantity = (number: number, name: string, text: string): Buffer =>
+    field(number, Buffer.concat([field(1, name), field(2, field(1, text))]));
+  const limit = (text: string): Buffer => field(8, quantity(1, 'ephemeral-storage', text));
+  const container = (name: string, ...fields: readonly Buffer[]): Buffer =>
+    Buffer.concat([field(1, name), ...fields]);
+  const time = Buffer.concat([varint(8), varint(Date.parse('2026-01-03T00:00:30Z') / 1000)]);
+  const annotations = Object.entries(metadata.annotations).map(([key, value]) =>
+    field(12, Buffer.concat([field(1, key), field(2, value)])),
+  );
+  const meta = [
+    field(1, 'web'),
+    field(3, 'shop'),
+    field(5, 'u1'),
+    field(6, '7'),
+    field(9, time),
+    ...[field(11, Buffer.concat([field(1, 'app'), field(2, 'web')]))],
+    ...[field(11, Buffer.concat([field(1, 'gc.dustpan.dev/keep'), field(2, 'true')]))],
+    ...annotations,
+    field(
+      13,
+      Buffer.concat([
+        ...[field(1, 'Node'), field(3, 'node-1'), field(4, 'n1'), field(5, 'v1')],
+        ...[varint(6 << 3), varint(1)],
+      ]),
+    ),
+  ];
+  const volume = (name: string, source: Buffer): Buffer =>
+    field(1, Buffer.concat([field(1, name), field(2, source)]));
+  const emptyDir = (...fields: readonly Buffer[]): Buffer => field(2, Buffer.concat(fields));
+  const limits = Buffer.concat([quantity(1, 'cpu', '1'), quantity(1, 'ephemeral-storage', '100Mi')]);
+  const requests = quantity(2, 'ephemeral-storage', '1Mi');
+  const spec = [
+    volume('data', emptyDir()),
+    volume('scratch', emptyDir(field(2, field(1, '1536Mi')))),
+    volume('shm', emptyDir(field(1, 'Memory'), field(2, field(1, '64Mi')))),
+    volume('model', field(30, field(1, 'model:1'))),
+    field(2, container('c', field(2, 'main:1'), field(8, Buffer.concat([limits, requests])))),
+    field(2, container('d', field(2, 'main:1'), limit('0'))),
+    field(2, container('e', field(8, quantity(1, 'memory', '1Gi')))),
+    ...[field(3, 'Always'), field(10, 'node-1')],
+    field(20, container('i', field(2, 'init:1'), limit('10Mi'))),
+    field(20, container('s', limit('10Mi'), field(24, 'Always'))),
+    ...[varint(25 << 3), varint(1000), quantity(32, 'cpu', '1m'), quantity(32, 'ephemeral-storage', '1500m')],
+    field(34, field(1, container('debug', field(2, 'debug:1')))),
+  ];
+  return Buffer.concat([
+    field(1, Buffer.concat(meta)),
+    field(2, Buffer.concat(spec)),
+    field(3, Buffer.concat([field(1, 'Failed'), field(3, 'The node was low'), field(4, 'Evicted')])),
+  ]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+  return Buffer.from([...bytes, rest]);
+}
+
+describe('a pod of the node', () => {
+  const codec = nodePodCodec();
+
+  test('in JSON and in protobuf', () => {
+    expect(codec.fromJson(json)).toEqual(facts);
+    expect(codec.fromProtobuf(protobuf())).toEqual(facts);
+  });
+
+  test('with nothing but its identity', () => {
+    const bare = { metadata: { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1' } };
+    const expected = {
+      ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
+      ...{ deletionAtMs: undefined, configHash: undefined, priority: undefined },
+      ...{ keepMarked: false, evicted: false },
+      storage: { emptyDirs: [], containers: [], initContainers: [], overheadBytes: undefined },
+    };
+    expect(codec.fromJson(bare)).toEqual(expected);
+    expect(codec.fromProtobuf(Buffer.from(NodePod.encode(NodePod.fromPartial(bare)).finish()))).toEqual(
+      expected,
+    );
+  });
+
+  test.each([
+    { phase: 'Failed', reason: 'Evicted', evicted: true },
+    { phase: 'Failed', reason: 'DeadlineExceeded', evicted: false },
+    { phase: 'Failed', reason: undefined, evicted: false },
+    { phase: 'Running', reason: 'Evicted', evicted: false },
+  ])('$phase with reason $reason: evicted $evicted', ({ phase, reason, evicted }) => {
+    expect(codec.fromJson({ metadata, status: { phase, reason } }).evicted).toBe(evicted);
+  });
+
+  test.each([
+    { name: 'mirrors no static pod by config.source or config.hash', annotations: forged },
+    { name: 'owns up to no mirror of another node', spec: { nodeName: 'node-2' } },
+    { name: 'mirrors none without its Node as the owner', ownerReferences: [] },
+  ])('$name', ({ spec = json.spec, ...over }) => {
+    expect(codec.fromJson({ ...json, metadata: { ...metadata, ...over }, spec }).configHash).toBeUndefined();
+  });
+
+  test.each([
+    { phase: 'Running', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
+    { phase: 'Pending', images: ['main:1', 'init:1', 'debug:1', 'model:1'] },
+    { phase: 'Succeeded', images: [] },
+  ])('$phase refers to $images', ({ phase, images }) => {
+    expect(codec.fromJson({ ...json, status: { phase } }).images).toEqual(images);
+  });
+
+  test('is not made anew in the same state', () => {
+    const known = codec.fromJson(json);
+    expect(codec.fromProtobuf(protobuf(), new Map([['u1', known]]))).toBe(known);
+    const older = { ...known, resourceVersion: '6' };
+    expect(codec.fromProtobuf(protobuf(), new Map([['u1', older]]))).not.toBe(older);
+  });
+
+  test.each([
+    { name: 'a limit that is no quantity', limit: 'much', expected: undefined },
+    { name: 'a limit that a person wrote as a number', limit: 1024, expected: { bytes: 1024, text: '1024' } },
+    { name: 'a null', limit: null, expected: undefined },
+  ])('in JSON with $name', ({ limit, expected }) => {
+    const pod = codec.fromJson({
+      metadata,
+      spec: {
+        containers: [{ name: 'c', resources: { limits: { 'ephemeral-storage': limit } } }],
+        volumes: [{ name: 'none', emptyDir: null }],
+      },
+    });
+    expect(pod.storage.containers).toEqual([{ name: 'c', limit: expected }]);
+    expect(pod.storage.emptyDirs).toEqual([]);
+  });
+
+  test('shares what pods have in common', () => {
+    const [one, other] = [codec.fromJson(json), codec.fromJson(json)].map(({ storage }) => storage);
+    expect(one?.containers[0]?.limit).toBe(other?.containers[0]?.limit);
+    expect(one?.containers[2]).toBe(other?.containers[2]);
+  });
+
+  test('without identity is refused', () => {
+    expect(() => codec.fromJson({ metadata: { name: 'a' } })).toThrow('pod without metadata.uid');
+  });
+
+  test('is asked for by its node', async () => {
+    const resource = nodePodsResource('node-1');
+    expect(resource.query).toEqual({ fieldSelector: 'spec.nodeName=node-1' });
+    const list = { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [json] };
+    const body = (async function* () {
+      yield await Promise.resolve(Buffer.from(JSON.stringify(list)));
+    })();
+    expect((await decodeList(body, resource.codec)).items).toEqual([facts]);
+  });
+});

@@ -1,0 +1,77 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { PodRecord, type PodTraits } from '../../../../src/kube/cache/pod-record.ts';
+import { SharedValues } from '../../../../src/kube/codec/shared-values.ts';
+import { told } from '../codec/decode.fixtures.ts';
+import { property } from '../../../property.ts';
+
+/** Up to the year 9999, as metav1.Time. */
+const ms = fc.oneof(
+  fc.integer({ min: 1, max: 253_402_300_799 }).map((seconds) => seconds * 1000),
+  fc.constantFrom(0, 1_577_836_800_000, 4_102_444_800_000),
+);
+const version = fc.oneof(
+  fc.nat().map(String),
+  fc.maxSafeNat().map(String),
+  fc.constantFrom('', '0', '007', '-1', '1e3', ' 1', '9007199254740993', '18446744073709551615', 'abc'),
+);
+const text = fc.constantFrom('', 'a', 'a-b', 'a-b-x7k2p', 'b');
+const few = fc.constantFrom<readonly string[]>([], ['x'], ['x', 'y']);
+const owner = fc.record({ apiVersion: text, kind: text, name: text, uid: text });
+const orUndefined = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+
+const pods: fc.Arbitrary<PodFacts> = fc.record({
+  uid: text,
+  name: text,
+  namespace: text,
+  resourceVersion: version,
+  generation: fc.constantFrom(0, 1, 2, 2 ** 40),
+  createdAtMs: ms,
+  deletionAtMs: orUndefined(ms),
+  deletionGracePeriodSeconds: orUndefined(fc.constantFrom(0, 30)),
+  labels: fc.constantFrom({}, { app: 'a' }),
+  controller: orUndefined(owner),
+  finalizers: few,
+  nodeName: orUndefined(text),
+  started: fc.boolean(),
+  phase: fc.constantFrom('', 'Running', 'Failed', 'Succeeded'),
+  reason: fc.constantFrom('', 'Evicted'),
+  message: text,
+  finishedAtMs: orUndefined(ms),
+});
+
+test('what goes in comes out, whatever else shares its traits', property, () => {
+  fc.assert(
+    fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
+      const traits = new SharedValues<PodTraits>();
+      const kept = all.map((facts) => new PodRecord(facts, traits));
+      expect(kept.map(told)).toEqual(all);
+    }),
+  );
+});
+
+test('pods that differ in their own things alone share the rest', () => {
+  const traits = new SharedValues<PodTraits>();
+  const [base] = fc.sample(pods, 1);
+  if (base === undefined) throw new Error('no sample');
+  const [one, other] = ['a', 'b'].map((uid) => new PodRecord({ ...base, uid, name: uid }, traits));
+  expect(one?.traits).toBe(other?.traits);
+});
+
+test('values of others are not mixed up, whatever texts they are made of', () => {
+  const values = new SharedValues<readonly string[]>();
+  const lists = [['a', 'b'], ['a","b'], ['a\u0000b'], ['a,b'], ['ab'], []];
+  for (const list of [...lists, ...lists]) expect(values.share([...list])).toEqual(list);
+});
+
+test('churn does not make a table grow, and long values are not held', () => {
+  const values = new SharedValues<readonly string[]>();
+  const first = values.share(['first']);
+  for (let i = 0; i < 10_000; i += 1) values.share([`value-${i}`]);
+  expect(values.share(['first'])).not.toBe(first);
+  const long = ['x'.repeat(2_000)];
+  expect(values.share(long)).toBe(long);
+  expect(values.share([...long])).not.toBe(long);
+});

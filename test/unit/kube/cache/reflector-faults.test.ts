@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
+import type { Logger } from '../../../../src/runtime/logging/logger.ts';
+import type { FakeApi } from '../../../fakes/api.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { until } from '../../../fakes/manual-clock.ts';
+import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
+
+const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
+
+describe('faults', () => {
+  test.each([
+    {
+      name: 'in the stream',
+      break: (api: FakeApi) => {
+        api.sendError(410, 'Expired');
+      },
+    },
+    {
+      name: 'as the answer',
+      break: (api: FakeApi) => {
+        api.fail('watch', gone);
+        api.endWatches();
+      },
+    },
+    {
+      name: 'after a compaction',
+      break: (api: FakeApi) => {
+        api.endWatches();
+        api.objects.apply(pod('z'));
+        api.server.compact();
+      },
+    },
+  ])('410 $name: a list at once, for there was progress', async ({ break: breakIt }) => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.server.bookmark();
+    clock.advance(1000);
+    breakIt(api);
+    await until(() => api.lists.length === 2);
+    await until(() => api.watching === 1);
+    expect(clock.sleeping).toEqual([330_000]);
+  });
+
+  test('410 of a server that came back without our past: a list at once, though nothing has changed since the last', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.fail('watch', refused, 2);
+    api.fail('watch', gone);
+    api.endWatches(refused);
+    for (const wait of [800, 1600, 3200]) {
+      expect(await pause(clock)).toBe(wait);
+      clock.advance(wait);
+    }
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+    expect(clock.sleeping).toEqual([330_000]);
+  });
+
+  test('410 for every list waits from the second on', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.objects.apply(pod('b'));
+    api.fail('list', gone, 3);
+    api.sendError(410, 'Expired');
+    expect(await pause(clock)).toBe(800);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('an error in the stream that is not for being busy ends in a list', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.sendError(429, 'TooManyRequests');
+    clock.advance(await pause(clock));
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(1);
+    api.sendError(500, 'InternalError');
+    clock.advance(await pause(clock));
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('a watch that brings but a bookmark and ends is not a hot loop either', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.server.bookmark();
+    api.endWatches();
+    expect(await pause(clock)).toBe(800);
+  });
+
+  test('410 right after a list waits: else it would be a hot loop', async () => {
+    const api = apiWith('a');
+    api.fail('watch', gone);
+    const { clock, reflector } = start(api);
+    expect(await pause(clock)).toBe(800);
+    expect(api.lists).toHaveLength(1);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+    expect(reflector.synced).toBe(true);
+  });
+
+  test('a continue token that expired: the list begins again', async () => {
+    const api = apiWith('a', 'b', 'c');
+    api.before = ({ query }) => {
+      if (query?.['continue'] !== undefined && api.lists.length === 2) api.server.compact();
+    };
+    const { clock, reflector } = start(api);
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({ synced: false, state: 'failing' });
+    clock.advance(800);
+    await until(() => reflector.synced);
+    expect(names(reflector)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('waits double up to 30 s and begin anew after two healthy minutes', async () => {
+    const api = apiWith('a');
+    api.fail('list', refused, 8);
+    const { clock, reflector } = start(api);
+    const waits: number[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const ms = await pause(clock);
+      waits.push(ms);
+      clock.advance(ms);
+    }
+    expect(waits).toEqual([800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
+    await until(() => reflector.synced);
+    expect(stateOf(reflector)).toMatchObject({ state: 'synced', lastError: undefined });
+
+    await until(() => api.watching === 1);
+    clock.advance(121_000);
+    api.endWatches(refused);
+    expect(await pause(clock)).toBe(800);
+    expect(stateOf(reflector)).toMatchObject({
+      state: 'failing',
+      lastError: 'connection refused',
+      synced: true,
+    });
+  });
+
+  test('429 waits as long as the server asks', async () => {
+    const api = apiWith('a');
+    api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
+    const { clock } = start(api);
+    expect(await pause(clock)).toBe(17_000);
+  });
+
+  test('a broken watch is resumed, not listed again', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    api.endWatches(refused);
+    api.fail('watch', new ApiError('busy', { status: 503 }));
+    expect(await pause(clock)).toBe(800);
+    clock.advance(800);
+    expect(await pause(clock)).toBe(1600);
+    clock.advance(1600);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(1);
+    api.server.bookmark();
+    await until(() => reflector.state === 'synced');
+  });
+
+  test('a version that the server does not accept is dropped: its store may be a backup', async () => {
+    const api = apiWith('a');
+    const tooLarge = new ApiError('too large', {
+      status: 504,
+      reason: 'Timeout',
+      causes: ['ResourceVersionTooLarge'],
+    });
+    api.fail('watch', tooLarge);
+    const { clock } = start(api);
+    expect(await pause(clock)).toBe(800);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+    expect(api.lists).toHaveLength(2);
+  });
+
+  test('a watch that ends at once and brings nothing is not a hot loop', async () => {
+    const api = apiWith('a');
+    const { clock } = await startWatching(api);
+    api.endWatches();
+    expect(await pause(clock)).toBe(800);
+    expect(api.watches).toHaveLength(1);
+    clock.advance(800);
+    await until(() => api.watching === 1);
+  });
+
+  test('a watch that the server should have ended is given up', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    clock.advance(329_999);
+    expect(api.watching).toBe(1);
+    clock.advance(1);
+    await until(() => api.watches.length === 2);
+    expect(reflector.state).toBe('synced');
+  });
+
+  test('a list that never comes is given up', async () => {
+    const api = apiWith('a');
+    const { reflector, clock } = start(api, {
+      transport: { send: () => Promise.reject(refused), stream: (_, signal) => silence(signal) },
+    });
+    await until(() => clock.sleeping.includes(60_000));
+    clock.advance(60_000);
+    await until(() => reflector.state === 'failing');
+    expect(reflector.lastError).toBe('no page of pods within 60 s');
+  });
+
+  test('a malformed frame throws the view away for a new list', async () => {
+    const api = apiWith('a');
+    const { clock, reflector } = await startWatching(api);
+    api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
+    await until(() => reflector.state === 'failing');
+    expect(reflector.synced).toBe(true);
+    clock.advance(800);
+    await until(() => api.lists.length === 2);
+  });
+
+  test('a refusal is said once, in the words of the server', async () => {
+    const api = apiWith('a');
+    const forbidden = new ApiError('pods is forbidden: User "x" cannot list resource "pods"', {
+      status: 403,
+    });
+    api.fail('list', forbidden, 3);
+    const warnings: object[] = [];
+    const log: Logger = { ...silentLogger, warn: (fields) => warnings.push(fields), named: () => log };
+    const { clock, reflector } = start(api, { log });
+    for (const ms of [800, 1600, 3200]) {
+      expect(await pause(clock)).toBe(ms);
+      expect(reflector.lastError).toBe(forbidden.message);
+      clock.advance(ms);
+    }
+    await until(() => reflector.synced);
+    expect(warnings).toEqual([{ resource: 'pods', err: forbidden }]);
+  });
+});
+
+async function* silence(signal: AbortSignal): AsyncGenerator<Buffer> {
+  await new Promise((_, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+  yield Buffer.alloc(0);
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { KubeRequest, KubeTransport } from '../../../../src/kube/http/transport.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import type { FakeApi } from '../../../fakes/api.ts';
+import { apiWith, names, pod, start } from './reflector.bed.ts';
+
+/** The same server, whose lists come in three pieces, one every `everyMs`. */
+function trickling(api: FakeApi, clock: ManualClock, everyMs: number): KubeTransport {
+  return {
+    send: (request, signal) => api.send(request, signal),
+    stream: (request, signal) =>
+      request.query?.['watch'] === 'true' ? api.stream(request, signal) : pieces(request, signal),
+  };
+
+  async function* pieces(request: KubeRequest, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of api.stream(request, signal)) chunks.push(chunk);
+    const all = Buffer.concat(chunks);
+    const third = Math.ceil(all.length / 3);
+    for (const at of [0, third, 2 * third]) {
+      await clock.sleep(everyMs, signal);
+      signal.throwIfAborted();
+      yield all.subarray(at, at + third);
+    }
+  }
+}
+
+test('a list that takes 30 s is waited for, and shows nothing before it is whole', async () => {
+  const [api, clock] = [apiWith('a', 'b'), new ManualClock()];
+  const { reflector } = start(api, { transport: trickling(api, clock, 10_000), clock });
+  for (let seconds = 0; seconds < 30; seconds += 10) {
+    await until(() => clock.sleeping.includes(10_000));
+    expect([reflector.synced, reflector.items.size]).toEqual([false, 0]);
+    clock.advance(10_000);
+  }
+  await until(() => reflector.synced);
+  expect(names(reflector)).toEqual(['a', 'b']);
+});
+
+test('a page that has not ended after 60 s is given up, however it trickles', async () => {
+  const [api, clock] = [apiWith('a', 'b'), new ManualClock()];
+  const { reflector } = start(api, { transport: trickling(api, clock, 25_000), clock });
+  for (let i = 0; i < 2; i += 1) {
+    await until(() => clock.sleeping.includes(25_000));
+    clock.advance(25_000);
+  }
+  await until(() => clock.sleeping.includes(25_000));
+  clock.advance(10_000);
+  await until(() => reflector.state === 'failing');
+  expect(reflector.lastError).toBe('no page of pods within 60 s');
+  expect(reflector.items.size).toBe(0);
+});
+
+test('while a list is made anew for 30 s the view before it stays, and is said not to be synced', async () => {
+  const [api, clock] = [apiWith('a'), new ManualClock()];
+  const { reflector } = start(api, { transport: trickling(api, clock, 10_000), clock });
+  const passList = async (meanwhile: () => void): Promise<void> => {
+    for (let i = 0; i < 3; i += 1) {
+      await until(() => clock.sleeping.includes(10_000));
+      meanwhile();
+      clock.advance(10_000);
+    }
+  };
+  await passList(() => undefined);
+  await until(() => api.watching === 1);
+  api.endWatches();
+  api.objects.apply(pod('b'));
+  reflector.relist('test');
+  await passList(() => {
+    expect([reflector.synced, names(reflector)]).toEqual([false, ['a']]);
+  });
+  await until(() => reflector.synced);
+  expect(names(reflector)).toEqual(['a', 'b']);
+});

@@ -1,0 +1,86 @@
+import { onTestFinished } from 'vitest';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { Reflector, type ReflectorDeps } from '../../../../src/kube/cache/reflector.ts';
+import { podsResource } from '../../../../src/kube/cache/resources.ts';
+import { FakeApi } from '../../../fakes/api.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import type { Manifest } from '../../../sandbox/direct-store.ts';
+
+export const refused = new Error('connection refused');
+
+export const pod = (name: string, more: object = {}): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace: 'a', uid: `uid-${name}`, ...more },
+  status: { phase: 'Running' },
+});
+interface Started {
+  readonly reflector: Reflector<PodFacts>;
+  readonly clock: ManualClock;
+  /** The names in view at each change. */
+  readonly changes: readonly (readonly string[])[];
+  readonly done: Promise<void>;
+  readonly stop: AbortController;
+}
+
+/** A running reflector of pods with pages of two; it stops with its test. */
+export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = {}): Started {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  onTestFinished(() => {
+    stop.abort();
+  });
+  const changes: (readonly string[])[] = [];
+  const reflector = new Reflector<PodFacts>({
+    transport: api,
+    clock,
+    log: silentLogger,
+    random: () => 0,
+    resource: podsResource({ labelKeys: () => 'all' }),
+    onChange: () => {
+      changes.push(names(reflector));
+    },
+    pageSize: 2,
+    ...options,
+  });
+  const done = reflector.run(stop.signal);
+  return { reflector, clock, changes, done, stop };
+}
+
+/** The same, once it has listed and watches. */
+export async function startWatching(
+  api: FakeApi,
+  options: Partial<ReflectorDeps<PodFacts>> = {},
+): Promise<Started> {
+  const started = start(api, options);
+  await until(() => api.watching === 1);
+  return started;
+}
+
+/** What is in view. */
+export function names(reflector: Reflector<PodFacts>): readonly string[] {
+  return [...reflector.items.values()].map(({ name }) => name).toSorted();
+}
+
+/** An API server with these pods. */
+export function apiWith(...pods: readonly string[]): FakeApi {
+  const api = new FakeApi();
+  for (const name of pods) api.objects.apply(pod(name));
+  return api;
+}
+
+/** Everything it says of itself. */
+export function stateOf<T extends { uid: string; name: string; resourceVersion: string }>(
+  reflector: Reflector<T>,
+): object {
+  const { items, synced, state, lastError, lastSyncAt } = reflector;
+  return { count: items.size, synced, state, lastError, lastSyncAt };
+}
+
+/** Waits until the reflector pauses between two attempts, and says for how long. */
+export async function pause(clock: ManualClock): Promise<number> {
+  const isPause = (ms: number): boolean => ms < 60_000;
+  await until(() => clock.sleeping.some(isPause));
+  return clock.sleeping.find(isPause) ?? 0;
+}

@@ -1,0 +1,173 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { describe, expect, test } from 'vitest';
+import { jobTrackingFinalizer } from '../../../../src/api/finalizers.ts';
+import { podFromJson } from '../../../../src/kube/codec/json.ts';
+import { decodeWhole } from '../../../../src/kube/codec/reader.ts';
+import { Pod } from '../../../../src/kube/gen/core.ts';
+import { ObjectMeta } from '../../../../src/kube/gen/meta.ts';
+import type { LabelKeys } from '../../../../src/kube/cache/objects.ts';
+import { podCodec } from '../../../../src/kube/cache/resources.ts';
+import { bounds } from '../../../../src/runtime/bounds.ts';
+import { seededRandom, type Random } from '../../../cluster/world-random.ts';
+import { pod, told } from './decode.fixtures.ts';
+
+const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+
+type Lengths = readonly [number, ...number[]];
+
+/** Lengths on both sides of every bound. */
+const hostileLengths: Lengths = [1, 62, 64, 127, 129, 250, 254, 316, 318, 700, 2_047, 2_049, 9_000];
+
+/** One to four bytes a character. */
+const textOf = (random: Random, lengths: Lengths): string => {
+  const length = random.pick(lengths);
+  return random.pick(['x', 'ä', '€', '🙂', '\u0000', '…']).repeat(length) + random.pick(['', 'y']);
+};
+
+/** A pod in some state, with the fields a real one may have and may lack. */
+function anyPod(random: Random, lengths = hostileLengths): object {
+  const hostile = (random: Random): string => textOf(random, lengths);
+  const some = <T>(make: () => T): T[] => Array.from({ length: random.int(4) }, make);
+  const time = () =>
+    random.pick([
+      undefined,
+      '0001-01-01T00:00:00Z',
+      '1970-01-01T00:00:00Z',
+      '2026-01-02T03:04:05Z',
+      '2026-02-03T00:00:00Z',
+    ]);
+  const status = () => ({
+    state: random.pick<object>([{}, { running: {} }, { terminated: { finishedAt: time() } }]),
+  });
+  return {
+    metadata: {
+      name: random.pick(['a', 'ünïcode', 'x'.repeat(200), hostile(random)]),
+      namespace: random.pick(['', 'shop']),
+      uid: random.uid(),
+      resourceVersion: random.pick(['1', '90071992547409921']),
+      creationTimestamp: time(),
+      deletionTimestamp: time(),
+      deletionGracePeriodSeconds: random.pick([undefined, 0, 30, 3600]),
+      labels: Object.fromEntries(
+        some(() => [random.pick(['app', 'tier', 'ap', 'ä']), random.pick(['', 'web', hostile(random)])]),
+      ),
+      ownerReferences: some(() => ({
+        ...{
+          apiVersion: random.pick(['batch/v1', hostile(random)]),
+          kind: random.pick(['Job', 'Node', hostile(random)]),
+          name: random.pick(['a', 'b', hostile(random)]),
+          uid: random.pick([random.uid(), hostile(random)]),
+        },
+        controller: random.pick([true, false, undefined]),
+      })),
+      finalizers: Array.from({ length: random.pick([0, 1, 2, 20]) }, () =>
+        random.pick(['a/b', 'c/d', jobTrackingFinalizer, hostile(random)]),
+      ),
+    },
+    spec: random.pick<object | undefined>([undefined, {}, { nodeName: 'node-a' }]),
+    status: {
+      phase: random.pick([undefined, 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
+      reason: random.pick([undefined, 'Evicted', hostile(random)]),
+      startTime: time(),
+      message: random.pick([undefined, 'short', 'ä'.repeat(300), hostile(random)]),
+      conditions: some(() => ({ lastTransitionTime: time() })),
+      containerStatuses: some(status),
+      initContainerStatuses: some(status),
+      ephemeralContainerStatuses: some(status),
+    },
+  };
+}
+
+/** Where metadata, spec and status of an encoded pod end. */
+function topFieldEnds(bytes: Buffer): readonly number[] {
+  const reader = new BinaryReader(bytes);
+  const ends: number[] = [];
+  while (reader.pos < reader.len) {
+    reader.tag();
+    reader.skip(WireType.LengthDelimited);
+    ends.push(reader.pos);
+  }
+  return ends;
+}
+
+describe('a pod in protobuf', () => {
+  test.each<LabelKeys>(['all', new Set(['app']), new Set(['tier', 'ä']), new Set<string>()])(
+    'has the same facts as in JSON, labels %s',
+    (keys) => {
+      const codec = podCodec(() => keys);
+      const random = seededRandom(16);
+      for (let i = 0; i < 400; i += 1) {
+        const object = anyPod(random);
+        expect(told(codec.fromProtobuf(protobuf(object)))).toEqual(told(codec.fromJson(object)));
+      }
+    },
+  );
+
+  test("is what the library's own reader makes of it, where no text is too long", () => {
+    const random = seededRandom(17);
+    for (let i = 0; i < 400; i += 1) {
+      const bytes = protobuf(anyPod(random, [1, 62, 64, 65, 250, 500]));
+      expect(decodeWhole(Pod, bytes)).toEqual(Pod.decode(bytes));
+    }
+  });
+
+  test('is refused if it is cut off in metadata, spec or status', () => {
+    const object = { ...pod({ phase: 'Succeeded' }, { labels: {} }), spec: { nodeName: 'node-a' } };
+    const bytes = protobuf(object);
+    const codec = podCodec(() => new Set());
+    const isRead = (end: number): boolean => {
+      try {
+        return codec.fromProtobuf(bytes.subarray(0, end)).uid === 'u';
+      } catch {
+        return false;
+      }
+    };
+    const [metadataEnd, specEnd] = topFieldEnds(bytes);
+    const read = Array.from(bytes, (_, end) => end).filter(isRead);
+    expect(read).toEqual([metadataEnd, specEnd]);
+  });
+
+  test.each(['nodes-of-the-first-region-and-zone-0000', 'knoten-größer-als-die-anderen-0000'])(
+    'strings that differ in one byte are not taken for each other: %s',
+    (name) => {
+      const codec = podCodec(() => new Set());
+      const names = [name, ...Array.from(name, (_, i) => `${name.slice(0, i)}~${name.slice(i + 1)}`)];
+      // Remembered when it comes for the second time.
+      for (const nodeName of [...names, ...names, ...names]) {
+        const object = { ...pod({}), spec: { nodeName } };
+        expect(codec.fromProtobuf(protobuf(object)).nodeName).toBe(nodeName);
+      }
+    },
+  );
+
+  const field = (number: number, content: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from([number * 8 + 2, content.length]), content]);
+  test.each([
+    { name: 'the longest', varint: 'ffffffffffffffff7f', seconds: Number.MAX_SAFE_INTEGER },
+    { name: 'the most negative', varint: '80808080808080808001', seconds: -Number.MAX_SAFE_INTEGER },
+    { name: 'one of 53 bits', varint: 'ffffffffffffff0f', seconds: Number.MAX_SAFE_INTEGER },
+    { name: 'minus one', varint: 'ffffffffffffffffff01', seconds: -1 },
+    { name: 'minus 3000', varint: 'c8e8ffffffffffffff01', seconds: -3000 },
+    { name: 'one of five bytes', varint: 'ffffffff0f', seconds: 2 ** 32 - 1 },
+  ])('a grace period is as near as a number comes: $name', ({ varint, seconds }) => {
+    const meta = ObjectMeta.encode(ObjectMeta.fromPartial({ name: 'p', uid: 'u' })).finish();
+    const bytes = field(1, Buffer.concat([meta, Buffer.from(`50${varint}`, 'hex')]));
+    expect(podCodec(() => 'all').fromProtobuf(bytes).deletionGracePeriodSeconds).toBe(seconds);
+  });
+
+  test.each([
+    { name: 'a field that ends after the pod', hex: '1a0b0a095375636365656465' },
+    { name: 'field number 0', hex: '0000' },
+    { name: 'an unknown wire type', hex: '0e00' },
+    { name: 'the end of a group that has not begun', hex: '0c0a00' },
+  ])('is refused with $name', ({ hex }) => {
+    const bytes = Buffer.concat([protobuf(pod({ phase: 'Running' })), Buffer.from(hex, 'hex')]);
+    expect(() => podCodec(() => new Set()).fromProtobuf(bytes)).toThrow();
+  });
+
+  test('a pod with very many finalizers is no more work than its size', () => {
+    const finalizers = Array.from({ length: 400_000 }, (_, i) => `a/${i % 9}`);
+    const read = podCodec(() => new Set()).fromProtobuf(protobuf(pod({ phase: 'Running' }, { finalizers })));
+    expect(read.finalizers).toEqual(finalizers.slice(0, bounds.finalizers));
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { Page } from '../../../../src/kube/codec/list.ts';
+import { decodeList, decodeWatchEvent } from '../../../../src/kube/codec/decode.ts';
+import { FrameSplitter, MalformedError } from '../../../../src/kube/codec/frames.ts';
+import { Status } from '../../../../src/kube/gen/meta.ts';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { podCodec } from '../../../../src/kube/cache/resources.ts';
+import { envelope, frame, Wire } from '../../../fakes/api-wire.ts';
+import { evicted, evictedFacts, pod, told } from './decode.fixtures.ts';
+
+const codec = podCodec(() => new Set(['app']));
+
+/** Each is valid until the next, as those of a compressed answer are. */
+async function* chunks(bytes: Buffer, size = 100): AsyncGenerator<Buffer> {
+  const memory = Buffer.alloc(Math.min(size, bytes.length));
+  for (let at = 0; at < bytes.length; at += size) {
+    const length = bytes.copy(memory, 0, at, at + size);
+    yield await Promise.resolve(memory.subarray(0, length));
+    memory.fill(0xff);
+  }
+}
+
+describe('lists', () => {
+  const meta = { resourceVersion: '9', continue: 'next' };
+  const objects = [evicted, pod({ phase: 'Running' })];
+
+  test.each([
+    { name: 'protobuf', body: new Wire('Pod', false).list(objects, meta) },
+    { name: 'JSON', body: new Wire('Pod', true).list(objects, meta) },
+  ])('$name, however it is cut', async ({ body }) => {
+    for (const size of [1, 7, 100, 1_000_000]) {
+      const page = await decodeList(chunks(body, size), codec);
+      expect(page).toMatchObject({ resourceVersion: '9', continueToken: 'next' });
+      expect(page.items.slice(0, 1).map(told)).toEqual([evictedFacts]);
+      expect(page.items.map((item) => item.uid)).toEqual([evictedFacts.uid, 'u']);
+    }
+  });
+
+  test('an empty one', async () => {
+    const body = new Wire('Pod', false).list([], { resourceVersion: '9', continue: '' });
+    const expected: Page<PodFacts> = { items: [], resourceVersion: '9', continueToken: '' };
+    expect(await decodeList(chunks(body), codec)).toEqual(expected);
+  });
+
+  const whole = new Wire('Pod', false).list(objects, meta);
+  test.each([
+    { name: 'cut off in an object', body: whole.subarray(0, -10) },
+    { name: 'cut off after the envelope', body: whole.subarray(0, 20) },
+    { name: 'of another kind', body: envelope('Status', Status.encode(Status.fromPartial({})).finish()) },
+    {
+      name: 'without a version',
+      body: new Wire('Pod', false).list(objects, { resourceVersion: '', continue: '' }),
+    },
+    { name: 'empty', body: Buffer.alloc(0) },
+    { name: 'not even JSON', body: Buffer.from('<html>') },
+    { name: 'JSON of another kind', body: Buffer.from('{"kind":"Status"}') },
+    { name: 'garbage after the magic bytes', body: Buffer.from('k8s\0\x01\x02\x03\x04') },
+    {
+      name: 'with an object without identity',
+      body: new Wire('Pod', false).list([{ metadata: { name: '', uid: '' } }], meta),
+    },
+  ])('$name: refused', async ({ body }) => {
+    await expect(decodeList(chunks(body), codec)).rejects.toThrow(MalformedError);
+  });
+});
+
+describe('watch events', () => {
+  const decodeOne = (bytes: Buffer) =>
+    new FrameSplitter().push(bytes).map((each) => decodeWatchEvent(each, codec))[0];
+
+  test.each([true, false])('as JSON: %s', (isJson) => {
+    const wire = new Wire('Pod', isJson);
+    expect(decodeOne(wire.event('ADDED', evicted))).toMatchObject({ type: 'ADDED', object: evictedFacts });
+    expect(decodeOne(wire.event('DELETED', evicted))).toMatchObject({ type: 'DELETED' });
+    expect(decodeOne(wire.bookmark('7'))).toEqual({
+      type: 'BOOKMARK',
+      resourceVersion: '7',
+    });
+    expect(decodeOne(wire.error({ code: 410, reason: 'Expired', message: 'too old' }))).toMatchObject({
+      type: 'ERROR',
+      error: { status: 410, reason: 'Expired', message: 'too old' },
+    });
+  });
+
+  test.each([
+    { name: 'an unknown type', bytes: frame('NEW', envelope('Pod', new Uint8Array())) },
+    { name: 'no envelope', bytes: frame('ADDED', Buffer.from('nonsense')) },
+    { name: 'no object', bytes: frame('ADDED', new Uint8Array()) },
+    { name: 'a bookmark without a version', bytes: frame('BOOKMARK', envelope('Pod', new Uint8Array())) },
+    { name: 'JSON that is none', bytes: Buffer.from('{"type":\n') },
+  ])('$name: refused', ({ bytes }) => {
+    expect(() => decodeOne(bytes)).toThrow(MalformedError);
+  });
+});

@@ -1,0 +1,93 @@
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import type { FakeObject } from '../../../fakes/api-wire.ts';
+
+/** As a real API server wrote it, with fields that we do not read. */
+export const evicted: FakeObject = {
+  metadata: {
+    name: 'web-7d5f',
+    namespace: 'shop',
+    uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+    resourceVersion: '217',
+    generation: 2,
+    generateName: 'web-',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    deletionTimestamp: '2026-01-03T00:00:30Z',
+    deletionGracePeriodSeconds: 30,
+    labels: { app: 'web', 'pod-template-hash': '7d5f' },
+    annotations: { note: 'äöü' },
+    ownerReferences: [
+      { apiVersion: 'v1', kind: 'Other', name: 'x', uid: '1' },
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2', controller: true },
+    ],
+    finalizers: ['example.com/hold'],
+  },
+  spec: { nodeName: 'node-a', containers: [{ name: 'c', image: 'nginx' }] },
+  status: {
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: 'The node was low on resource: memory.',
+    startTime: '2026-01-01T00:00:10Z',
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-02T12:00:00Z' }],
+    initContainerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T00:01:00Z' } } }],
+    containerStatuses: [
+      { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
+      { state: { terminated: { finishedAt: null } } },
+    ],
+  },
+};
+
+/** What dustpan keeps of it when asked for the label `app`. */
+export const evictedFacts: PodFacts = {
+  uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
+  name: 'web-7d5f',
+  namespace: 'shop',
+  resourceVersion: '217',
+  generation: 2,
+  createdAtMs: Date.parse('2026-01-01T00:00:00Z'),
+  deletionAtMs: Date.parse('2026-01-03T00:00:30Z'),
+  deletionGracePeriodSeconds: 30,
+  labels: { app: 'web' },
+  controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: '2' },
+  finalizers: ['example.com/hold'],
+  nodeName: 'node-a',
+  started: true,
+  phase: 'Failed',
+  reason: 'Evicted',
+  message: 'The node was low on resource: memory.',
+  // The main container has no end: the last condition stands for it, not the init container.
+  finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
+};
+
+/** The facts as a plain object: how they are kept is no one's business. */
+export const told = (facts: PodFacts): PodFacts => ({
+  uid: facts.uid,
+  name: facts.name,
+  namespace: facts.namespace,
+  resourceVersion: facts.resourceVersion,
+  generation: facts.generation,
+  createdAtMs: facts.createdAtMs,
+  deletionAtMs: facts.deletionAtMs,
+  deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
+  labels: facts.labels,
+  controller: facts.controller,
+  finalizers: facts.finalizers,
+  nodeName: facts.nodeName,
+  started: facts.started,
+  phase: facts.phase,
+  reason: facts.reason,
+  message: facts.message,
+  finishedAtMs: facts.finishedAtMs,
+});
+
+/** A pod of which only the status matters. */
+export const pod = (status: object, metadata: object = {}): FakeObject => ({
+  metadata: {
+    name: 'p',
+    namespace: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    ...metadata,
+  },
+  status,
+});

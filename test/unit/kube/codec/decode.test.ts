@@ -1,0 +1,295 @@
+import { describe, expect, test } from 'vitest';
+import { podFromJson } from '../../../../src/kube/codec/json.ts';
+import { MalformedError } from '../../../../src/kube/codec/frames.ts';
+import { Pod } from '../../../../src/kube/gen/core.ts';
+import type { LabelKeys, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import {
+  jobCodec,
+  jsonResource,
+  namespaceCodec,
+  nodeCodec,
+  podCodec,
+  replicaSetCodec,
+} from '../../../../src/kube/cache/resources.ts';
+import { evicted, evictedFacts, pod, told } from './decode.fixtures.ts';
+
+const labelKeys = new Set(['app']);
+const codec = podCodec(() => labelKeys);
+
+const facts = (object: object, keys: LabelKeys = 'all'): PodFacts => podCodec(() => keys).fromJson(object);
+
+const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
+const finishedAt = '2026-01-02T00:00:00Z';
+
+describe('pods', () => {
+  test('JSON and protobuf give the same facts', () => {
+    expect(told(codec.fromJson(evicted))).toEqual(evictedFacts);
+    expect(told(codec.fromProtobuf(protobuf(evicted)))).toEqual(evictedFacts);
+  });
+
+  test.each([
+    {
+      name: 'a running pod has neither message nor end',
+      status: {
+        phase: 'Running',
+        message: 'x',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } }],
+      },
+      expected: { phase: 'Running', message: '', finishedAtMs: undefined },
+    },
+    {
+      name: 'without a container that says when, the last condition change is the end',
+      status: {
+        phase: 'Succeeded',
+        conditions: [
+          { lastTransitionTime: '2026-01-04T00:00:00Z' },
+          { lastTransitionTime: '2026-01-03T00:00:00Z' },
+        ],
+        containerStatuses: [{ state: { terminated: { finishedAt: '1970-01-01T00:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-04T00:00:00Z') },
+    },
+    {
+      name: 'without conditions the creation is the end',
+      status: { phase: 'Failed' },
+      expected: { finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
+    },
+    {
+      name: 'a container that ended before the creation shows a clock that was behind: no later time counts',
+      status: {
+        phase: 'Failed',
+        containerStatuses: [
+          { state: { terminated: { finishedAt: '2026-01-02T00:00:00Z' } } },
+          { state: { terminated: { finishedAt: '2025-12-31T23:00:00Z' } } },
+        ],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
+    },
+    {
+      name: 'so does a condition, where containers do not say when they ended',
+      status: {
+        phase: 'Failed',
+        conditions: [
+          { lastTransitionTime: '2026-01-01T00:00:01Z' },
+          { lastTransitionTime: '2025-12-31T23:00:00Z' },
+        ],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T23:00:00Z') },
+    },
+    {
+      name: 'so does a start before the creation, however long the pod ran',
+      status: {
+        phase: 'Succeeded',
+        startTime: '2025-12-31T22:00:00Z',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T01:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2025-12-31T22:00:00Z') },
+    },
+    {
+      name: 'a start some seconds before the creation is that of a synchronised clock',
+      status: {
+        phase: 'Succeeded',
+        startTime: '2025-12-31T23:59:55Z',
+        containerStatuses: [{ state: { terminated: { finishedAt: '2026-01-01T01:00:00Z' } } }],
+      },
+      expected: { finishedAtMs: Date.parse('2026-01-01T01:00:00Z') },
+    },
+    {
+      name: 'a clock that counts from 1970 is one that is behind',
+      status: {
+        phase: 'Failed',
+        containerStatuses: [{ state: { terminated: { finishedAt: '1970-01-01T00:02:03Z' } } }],
+      },
+      expected: { finishedAtMs: 123_000 },
+    },
+    {
+      name: 'no phase is terminated, as upstream',
+      status: {},
+      expected: { phase: '', finishedAtMs: Date.parse('2026-01-01T00:00:00Z') },
+    },
+    {
+      name: 'an unscheduled pod has no node',
+      status: { phase: 'Pending' },
+      expected: { nodeName: undefined },
+    },
+    {
+      name: 'a pod without startTime has not started',
+      status: { phase: 'Pending' },
+      expected: { started: false },
+    },
+    {
+      name: 'a startTime of zero is none',
+      status: { phase: 'Pending', startTime: '0001-01-01T00:00:00Z' },
+      expected: { started: false },
+    },
+    {
+      name: 'a pod with startTime has started',
+      status: { phase: 'Pending', startTime: '2026-01-01T00:00:10Z' },
+      expected: { started: true },
+    },
+    { name: 'no status at all', status: undefined, expected: { phase: '', reason: '' } },
+  ])('$name', ({ status, expected }) => {
+    const object = { ...pod({}), status };
+    expect(facts(object)).toMatchObject(expected);
+    expect(codec.fromProtobuf(Buffer.from(Pod.encode(podFromJson(object)).finish()))).toMatchObject(expected);
+  });
+
+  test.each<{ name: string; keys: LabelKeys }>([
+    { name: 'all labels', keys: 'all' },
+    { name: 'a label that it has', keys: new Set(['app']) },
+    { name: 'a label that it has not', keys: new Set(['ap']) },
+    { name: 'no label', keys: new Set() },
+  ])('asked for $name, protobuf gives the facts of JSON', ({ keys }) => {
+    const ended = { phase: 'Succeeded', containerStatuses: [{ state: { terminated: { finishedAt } } }] };
+    const running = { ...ended, phase: 'Running' };
+    for (const status of [evicted['status'], ended, running]) {
+      const object = { ...evicted, status };
+      expect(told(podCodec(() => keys).fromProtobuf(protobuf(object)))).toEqual(told(facts(object, keys)));
+    }
+  });
+
+  test.each(['9999-12-31T23:59:59Z', '2106-02-08T00:00:00Z', '1969-12-31T23:59:59Z', '0001-01-01T00:00:00Z'])(
+    'at %s, protobuf gives the time of JSON',
+    (creationTimestamp) => {
+      const object = pod({ phase: 'Failed' }, { creationTimestamp });
+      expect(told(codec.fromProtobuf(protobuf(object)))).toEqual(told(codec.fromJson(object)));
+    },
+  );
+
+  test('fields of no interest are stepped over, whatever their wire type', () => {
+    const unknown = Buffer.from(
+      'f80196feffffff01f9010000000000000009fd0100000005fa0103616263fb010805fc01',
+      'hex',
+    );
+    const bytes = Buffer.concat([unknown, protobuf(evicted), unknown]);
+    expect(told(codec.fromProtobuf(bytes))).toEqual(evictedFacts);
+  });
+
+  test.each(['8202ff7f', '0affffffff0f', '0a', '820280'])(
+    'a field that ends after the pod is refused: %s',
+    (hex) => {
+      const bytes = Buffer.concat([protobuf(evicted), Buffer.from(hex, 'hex')]);
+      expect(() => codec.fromProtobuf(bytes)).toThrow();
+    },
+  );
+
+  test('a long message is cut', () => {
+    expect(facts(pod({ phase: 'Failed', message: 'x'.repeat(10_000) })).message).toBe('x'.repeat(256));
+  });
+
+  test('without an owner that is a controller there is no controller', () => {
+    expect(
+      facts(pod({}, { ownerReferences: [{ kind: 'Node', name: 'n', uid: '1' }] })).controller,
+    ).toBeUndefined();
+  });
+
+  test('only the labels that someone reads are kept', () => {
+    const labelled = pod({}, { labels: { app: 'web', tier: 'x' } });
+    expect(facts(labelled, new Set(['tier'])).labels).toEqual({ tier: 'x' });
+    expect(facts(labelled, new Set()).labels).toEqual({});
+    expect(facts(labelled).labels).toEqual({ app: 'web', tier: 'x' });
+  });
+
+  test('equal values are one value', () => {
+    const [, second, third] = ['a', 'b', 'c'].map((uid) =>
+      codec.fromJson({ ...evicted, metadata: { ...evicted.metadata, uid } }),
+    );
+    expect(third?.controller).toEqual(second?.controller);
+    expect(third?.finalizers).toBe(second?.finalizers);
+    expect(third?.labels).toBe(second?.labels);
+  });
+
+  test('equal names of different owners are not mixed up', () => {
+    const owned = (kind: string) =>
+      codec.fromJson(
+        pod({}, { ownerReferences: [{ apiVersion: 'v1', kind, name: 'n', uid: '1', controller: true }] }),
+      );
+    const kinds = ['Job', 'Job', 'ReplicaSet', 'Job'].map((kind) => owned(kind).controller?.kind);
+    expect(kinds).toEqual(['Job', 'Job', 'ReplicaSet', 'Job']);
+  });
+
+  test('what is known in the same state is not made anew', () => {
+    const known = codec.fromJson(evicted);
+    const byUid = new Map([[known.uid, known]]);
+    expect(codec.fromJson(evicted, byUid)).toBe(known);
+    const changed = { ...evicted, metadata: { ...evicted.metadata, resourceVersion: '218' } };
+    expect(told(codec.fromJson(changed, byUid))).toEqual({ ...told(known), resourceVersion: '218' });
+  });
+
+  test('a known pod gets the labels that are now asked for', () => {
+    const known = codec.fromJson(evicted);
+    const other = podCodec(() => new Set(['pod-template-hash']));
+    const again = other.fromJson(evicted, new Map([[known.uid, known]]));
+    expect(told(again)).toEqual({ ...told(known), labels: { 'pod-template-hash': '7d5f' } });
+    expect(told(other.fromProtobuf(protobuf(evicted), new Map([[known.uid, known]])))).toEqual(told(again));
+  });
+
+  test.each([{ metadata: { name: 'p' } }, { metadata: { uid: 'u' } }, {}, null, 'x', []])(
+    'what has no identity is refused: %j',
+    (object) => {
+      expect(() => codec.fromJson(object)).toThrow(MalformedError);
+    },
+  );
+});
+
+describe('other kinds', () => {
+  const metadata = { name: 'n', namespace: 'a', uid: 'u', resourceVersion: '1', labels: { a: 'b' } };
+
+  test.each([
+    { name: 'a ready node', conditions: [{ type: 'Ready', status: 'True' }], ready: true },
+    { name: 'a node that is not ready', conditions: [{ type: 'Ready', status: 'False' }], ready: false },
+    { name: 'a node nobody heard of', conditions: [{ type: 'Ready', status: 'Unknown' }], ready: false },
+    { name: 'a node without conditions', conditions: [], ready: false },
+    { name: 'another condition', conditions: [{ type: 'MemoryPressure', status: 'True' }], ready: false },
+  ])('$name', ({ conditions, ready }) => {
+    expect(nodeCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
+      ready,
+      labels: { a: 'b' },
+    });
+  });
+
+  test('the taints of a node', () => {
+    const node = { metadata, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } };
+    expect(nodeCodec().fromJson(node).taintKeys).toEqual(['k']);
+  });
+
+  test('a namespace', () => {
+    expect(namespaceCodec().fromJson({ metadata })).toEqual({
+      uid: 'u',
+      name: 'n',
+      resourceVersion: '1',
+      labels: { a: 'b' },
+    });
+  });
+
+  test.each([
+    { conditions: [{ type: 'Complete', status: 'True' }], finished: true },
+    { conditions: [{ type: 'Failed', status: 'True' }], finished: true },
+    { conditions: [{ type: 'Complete', status: 'False' }], finished: false },
+    { conditions: [{ type: 'SuccessCriteriaMet', status: 'True' }], finished: false },
+  ])('a job with $conditions is finished: $finished', ({ conditions, finished }) => {
+    expect(jobCodec().fromJson({ metadata, status: { conditions } })).toMatchObject({
+      namespace: 'a',
+      finished,
+    });
+  });
+
+  test('a replica set', () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: '2' };
+    const object = { metadata: { ...metadata, ownerReferences: [{ ...owner, controller: true }] } };
+    expect(replicaSetCodec().fromJson(object).controller).toEqual(owner);
+  });
+
+  test('a custom resource is kept whole', () => {
+    const { codec: raw } = jsonResource({ name: 'gcpolicies', path: '/x' });
+    const object = { metadata: { name: 'p', uid: 'u', resourceVersion: '1' }, spec: { mode: 'DryRun' } };
+    expect(raw.fromJson(object)).toEqual({
+      uid: 'u',
+      name: 'p',
+      namespace: undefined,
+      resourceVersion: '1',
+      object,
+    });
+    expect(() => raw.fromProtobuf(Buffer.alloc(0))).toThrow(MalformedError);
+  });
+});

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FrameSplitter, MalformedError } from '../../../../src/kube/codec/frames.ts';
+import { property } from '../../../property.ts';
+
+function prefixed(text: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(text));
+  return Buffer.concat([length, Buffer.from(text)]);
+}
+
+function split(stream: Buffer, chunkBytes: number): readonly string[] {
+  const splitter = new FrameSplitter();
+  const frames: string[] = [];
+  for (let at = 0; at < stream.length; at += chunkBytes) {
+    frames.push(...splitter.push(stream.subarray(at, at + chunkBytes)).map(String));
+  }
+  return frames;
+}
+
+describe('FrameSplitter', () => {
+  test.each([
+    {
+      name: 'protobuf frames by their length',
+      stream: [prefixed('ab'), prefixed('c')],
+      expected: ['ab', 'c'],
+    },
+    {
+      name: 'JSON frames by line',
+      stream: [Buffer.from('{"a":1}\n{"b":2}\n')],
+      expected: ['{"a":1}', '{"b":2}'],
+    },
+    {
+      name: 'JSON keep-alive lines are nothing',
+      stream: [Buffer.from('{}\n\n\n{}\n')],
+      expected: ['{}', '{}'],
+    },
+    {
+      name: 'a protobuf frame cut off at the end is no frame',
+      stream: [prefixed('ab').subarray(0, 5)],
+      expected: [],
+    },
+    {
+      name: 'a JSON frame cut off at the end is no frame',
+      stream: [Buffer.from('{"a":1}\n{"b')],
+      expected: ['{"a":1}'],
+    },
+    {
+      name: 'frames longer than what is held at first',
+      stream: [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
+      expected: ['x'.repeat(40_000), 'y'.repeat(40_000)],
+    },
+    { name: 'nothing is nothing', stream: [], expected: [] },
+  ])('$name', ({ stream, expected }) => {
+    const bytes = Buffer.concat(stream);
+    for (const chunkBytes of [1, 2, 3, 5, 1000, 30_000]) expect(split(bytes, chunkBytes)).toEqual(expected);
+  });
+
+  test('where the chunks end makes no difference', property, () => {
+    const texts = fc.array(fc.string({ minLength: 1, maxLength: 300 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 700 }), (frames, chunkBytes) => {
+        expect(split(Buffer.concat(frames.map(prefixed)), chunkBytes)).toEqual(frames);
+      }),
+    );
+  });
+
+  test('an absurd length is refused before it is waited for', () => {
+    expect(() => new FrameSplitter().push(Buffer.from([0xff, 0xff, 0xff, 0xff, 0]))).toThrow(MalformedError);
+  });
+
+  test('an empty chunk says nothing about the form', () => {
+    const splitter = new FrameSplitter();
+    expect(splitter.push(Buffer.alloc(0))).toEqual([]);
+    expect(splitter.push(Buffer.from('{}\n')).map(String)).toEqual(['{}']);
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { JsonItems } from '../../../../src/kube/codec/json-items.ts';
+import { property } from '../../../property.ts';
+
+interface Cut {
+  readonly items: readonly unknown[];
+  readonly rest: unknown;
+}
+
+function cut(text: string, chunkBytes: number): Cut {
+  const items: unknown[] = [];
+  const json = new JsonItems((item) => items.push(JSON.parse(item.toString())));
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += chunkBytes)
+    json.push(Buffer.from(bytes.subarray(at, at + chunkBytes)));
+  return { items, rest: JSON.parse(json.rest.toString()) };
+}
+
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom('"', '\\', '{', '}', '[', ']', '"items":[{', ',', 'items'),
+);
+const item = fc.dictionary(text, fc.jsonValue({ maxDepth: 3 }));
+const list = fc.record({
+  before: fc.jsonValue({ maxDepth: 2 }),
+  metadata: fc.dictionary(text, fc.jsonValue({ maxDepth: 2 })),
+  items: fc.array(item, { maxLength: 5 }),
+  after: fc.record({ items: fc.array(item, { maxLength: 2 }) }),
+});
+
+test(
+  'cuts out each item, whatever is in it and however the chunks fall, and leaves the rest',
+  property,
+  () => {
+    fc.assert(
+      fc.property(
+        list,
+        fc.integer({ min: 1, max: 100 }),
+        fc.constantFrom(0, 2),
+        (object, chunkBytes, indent) => {
+          const { items, rest } = cut(JSON.stringify(object, null, indent), chunkBytes);
+          expect(items).toEqual(JSON.parse(JSON.stringify(object.items)));
+          expect(rest).toEqual(JSON.parse(JSON.stringify({ ...object, items: [] })));
+        },
+      ),
+    );
+  },
+);
+
+test.each(['{"kind":"PodList","items":null}', '{"kind":"Status","code":404}', '{}', '{"items":[null]}'])(
+  'leaves what has no objects as items as it is: %s',
+  (json) => {
+    expect(cut(json, 3)).toEqual({ items: [], rest: JSON.parse(json) as unknown });
+  },
+);
+
+test('holds one item at a time', () => {
+  const lengths: number[] = [];
+  const json = new JsonItems((text) => lengths.push(text.length));
+  json.push(Buffer.from('{"items":['));
+  for (let i = 0; i < 50; i += 1)
+    json.push(Buffer.from(`${i === 0 ? '' : ','}{"a":"${'x'.repeat(100_000)}"}`));
+  json.push(Buffer.from(']}'));
+  expect(lengths).toEqual(Array.from({ length: 50 }, () => 100_008));
+  expect(json.rest.toString()).toBe('{"items":[]}');
+});

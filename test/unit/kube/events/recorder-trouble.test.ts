@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '../../../../src/kube/http/transport.ts';
+import { minutes, recording, webEvent } from '../../../fakes/event-recording.ts';
+import { settled } from '../../../fakes/settling-clock.ts';
+
+const broken = (): never => {
+  throw new Error('connect ECONNREFUSED');
+};
+const hang = (): Promise<void> => new Promise(() => undefined);
+const untilAborted = (_: unknown, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+
+test('a broken connection is tried again later and holds up nobody else', async () => {
+  const { recorder, server, clock, dropped } = recording();
+  server.before = (request) => (request.path.includes('/shop/') ? broken() : undefined);
+  for (let i = 0; i < 20; i += 1) recorder.record(webEvent({ name: `web-${i}` }));
+  recorder.record({ ...webEvent(), regarding: { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'n' } });
+  await settled();
+  expect(server.events).toHaveLength(1);
+  server.before = () => undefined;
+  await clock.advance(9_000);
+  expect(server.events).toHaveLength(1);
+  await clock.advance(4_000);
+  expect(server.events).toHaveLength(21);
+  expect(dropped).toEqual([]);
+});
+
+test('what happens between two tries is counted, not tried by itself', async () => {
+  const { recorder, server, clock } = recording();
+  server.before = broken;
+  recorder.record(webEvent());
+  await settled();
+  recorder.record(webEvent());
+  await settled();
+  expect(server.requests).toHaveLength(1);
+  server.before = () => undefined;
+  await clock.advance(10_000);
+  expect(server.events).toMatchObject([{ series: { count: 2 } }]);
+});
+
+test('after twelve more tries an Event is given up', async () => {
+  const { recorder, server, clock, dropped, log } = recording();
+  server.before = broken;
+  recorder.record(webEvent());
+  await minutes(clock, 60);
+  expect(server.requests).toHaveLength(13);
+  expect(dropped).toEqual(['unreachable']);
+  expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(1);
+});
+
+test('an overloaded server is given the time it asks for', async () => {
+  const { recorder, server, clock } = recording();
+  server.before = () => {
+    throw new ApiError('slow down', { status: 429, retryAfterMs: 30_000 });
+  };
+  recorder.record(webEvent());
+  await settled();
+  server.before = () => undefined;
+  await clock.advance(29_000);
+  expect(server.requests).toHaveLength(1);
+  await clock.advance(1_000);
+  expect(server.events).toHaveLength(1);
+});
+
+test.each([
+  { name: 'a refusal is final and warned about', causes: [], warnings: 1 },
+  {
+    name: 'a namespace on its way out is nothing to talk about',
+    causes: ['NamespaceTerminating'],
+    warnings: 0,
+  },
+])('$name', async ({ causes, warnings }) => {
+  const { recorder, server, clock, dropped, log } = recording();
+  server.before = () => {
+    throw new ApiError('forbidden', { status: 403, reason: 'Forbidden', causes });
+  };
+  recorder.record(webEvent());
+  recorder.record(webEvent({ reason: 'Other' }));
+  await minutes(clock, 5);
+  expect(server.requests).toHaveLength(2);
+  expect(dropped).toEqual(['rejected', 'rejected']);
+  expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(warnings);
+});
+
+test('an Event whose creation got through unanswered is not made twice', async () => {
+  const { recorder, server, clock, dropped } = recording();
+  server.after = broken;
+  recorder.record(webEvent());
+  await settled();
+  server.after = () => undefined;
+  recorder.record(webEvent());
+  await clock.advance(10_000);
+  expect(server.verbs).toEqual(['POST', 'POST', 'PATCH']);
+  expect(server.events).toMatchObject([{ series: { count: 2 } }]);
+  expect(dropped).toEqual([]);
+});
+
+test('of one object 25 Events are created, then one every five minutes', async () => {
+  const { recorder, server, clock, dropped } = recording();
+  for (let i = 0; i < 40; i += 1) recorder.record(webEvent({ reason: `Reason${i}` }));
+  await settled();
+  expect(server.events).toHaveLength(25);
+  expect(dropped).toEqual(Array(15).fill('spam'));
+  recorder.record(webEvent({ name: 'api' }));
+  await minutes(clock, 5);
+  recorder.record(webEvent({ reason: 'Later' }));
+  recorder.record(webEvent({ reason: 'TooSoon' }));
+  await settled();
+  expect(server.events).toHaveLength(27);
+});
+
+test('a storm over many objects is cut to 200 and ten a second', async () => {
+  const { recorder, server, clock } = recording();
+  for (let i = 0; i < 10_000; i += 1) recorder.record(webEvent({ name: `web-${i}` }));
+  await settled();
+  expect(server.events).toHaveLength(200);
+  await clock.advance(1_000);
+  for (let i = 0; i < 10_000; i += 1) recorder.record(webEvent({ name: `api-${i}` }));
+  await settled();
+  expect(server.events).toHaveLength(210);
+});
+
+test('recurrences are counted even when nothing new may be created', async () => {
+  const { recorder, server, dropped } = recording();
+  recorder.record(webEvent());
+  for (let i = 0; i < 40; i += 1) recorder.record(webEvent({ reason: `Reason${i}` }));
+  await settled();
+  const before = dropped.length;
+  recorder.record(webEvent());
+  await settled();
+  expect(dropped).toHaveLength(before);
+  expect(server.events).toMatchObject([{ series: { count: 2 } }, ...Array<object>(24).fill({})]);
+});
+
+test('at most a thousand wait', async () => {
+  const { recorder, server, clock, dropped } = recording();
+  server.before = broken;
+  for (let batch = 0; batch < 120; batch += 1) {
+    for (let i = 0; i < 10; i += 1) recorder.record(webEvent({ name: `web-${batch}-${i}` }));
+    await clock.advance(1_000);
+  }
+  expect(dropped.filter((cause) => cause === 'queue_full').length).toBeGreaterThan(0);
+  expect(dropped).not.toContain('spam');
+});
+
+test('before it runs, and after it ended, recording neither throws nor waits', async () => {
+  const idle = recording({ started: false });
+  idle.recorder.record(webEvent());
+  expect(idle.server.requests).toEqual([]);
+  const ended = recording();
+  await ended.stop();
+  ended.recorder.record(webEvent());
+  expect(ended.dropped).toEqual(['shutdown']);
+});
+
+test('a shutdown writes what is queued, what waits for its next try, and the last counts', async () => {
+  const { recorder, server, stop } = recording();
+  for (let i = 0; i < 2; i += 1) {
+    recorder.record(webEvent());
+    await settled();
+  }
+  recorder.record(webEvent());
+  server.before = broken;
+  recorder.record(webEvent({ reason: 'Delayed' }));
+  await settled();
+  server.before = () => undefined;
+  recorder.record(webEvent({ reason: 'Queued' }));
+  await stop();
+  expect(server.events).toMatchObject([
+    { reason: 'PodCollected', series: { count: 3 } },
+    { reason: 'Queued' },
+    { reason: 'Delayed' },
+  ]);
+});
+
+test('a shutdown waits three seconds for a server that does not answer', async () => {
+  const { recorder, server, clock, stop, dropped } = recording();
+  server.before = untilAborted;
+  recorder.record(webEvent());
+  await settled();
+  const stopped = stop();
+  await settled();
+  await clock.advance(2_900);
+  expect(dropped).toEqual([]);
+  await clock.advance(100);
+  await stopped;
+  expect(dropped).toEqual(['shutdown']);
+});
+
+test('four slow answers do not stop the recorder from accepting', async () => {
+  const { recorder, server } = recording();
+  server.before = hang;
+  for (let i = 0; i < 8; i += 1) recorder.record(webEvent({ name: `web-${i}` }));
+  await settled();
+  expect(server.requests).toHaveLength(4);
+});

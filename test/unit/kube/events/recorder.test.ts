@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest';
+import { minutes, recording, webEvent } from '../../../fakes/event-recording.ts';
+import { settled } from '../../../fakes/settling-clock.ts';
+import { hostile, raw } from '../../../hostile.ts';
+
+test('the first occurrence is a whole Event without a series', async () => {
+  const { recorder, server, sent } = recording();
+  recorder.record(webEvent());
+  await settled();
+  expect(server.requests).toMatchObject([
+    { method: 'POST', path: '/apis/events.k8s.io/v1/namespaces/shop/events' },
+  ]);
+  expect(server.requests.map(({ body }) => body)).toEqual([
+    {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'web.188ae5bc28fb2121', namespace: 'shop' },
+      eventTime: '2026-01-15T12:00:00.000000Z',
+      reportingController: 'gc.dustpan.dev/controller',
+      reportingInstance: 'pod-1',
+      type: 'Normal',
+      reason: 'PodCollected',
+      action: 'Collect',
+      note: 'collected a pod',
+      regarding: {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        namespace: 'shop',
+        name: 'web',
+        uid: 'uid-web',
+      },
+    },
+  ]);
+  expect(sent).toEqual(['create']);
+});
+
+test('another occasion is an Event of its own, and is not written', async () => {
+  const { recorder, server, sent } = recording();
+  for (const occasion of ['80', '95', '95']) recorder.record({ ...webEvent(), occasion });
+  await settled();
+  expect(sent).toEqual(['create', 'create']);
+  expect(server.events).toHaveLength(2);
+  expect(JSON.stringify(server.events)).not.toContain('occasion');
+});
+
+test('the second occurrence patches the series and nothing else, later ones cost no request', async () => {
+  const { recorder, server, clock } = recording();
+  recorder.record(webEvent());
+  await clock.advance(1_000);
+  recorder.record(webEvent());
+  await settled();
+  for (let i = 0; i < 10; i += 1) recorder.record(webEvent());
+  await settled();
+  expect(server.verbs).toEqual(['POST', 'PATCH']);
+  expect(server.requests.at(1)).toMatchObject({ contentType: 'application/merge-patch+json' });
+  expect(server.requests.at(1)?.body).toEqual({
+    series: { count: 2, lastObservedTime: '2026-01-15T12:00:01.000000Z' },
+  });
+});
+
+test('what happens while the first is under way is one patch after it', async () => {
+  const { recorder, server } = recording();
+  let answer = (): void => undefined;
+  server.before = (request) =>
+    request.method === 'POST'
+      ? new Promise((resolve) => {
+          answer = resolve;
+        })
+      : undefined;
+  recorder.record(webEvent());
+  await settled();
+  for (let i = 0; i < 4; i += 1) recorder.record(webEvent());
+  await settled();
+  expect(server.verbs).toEqual(['POST']);
+  answer();
+  await settled();
+  expect(server.verbs).toEqual(['POST', 'PATCH']);
+  expect(server.events).toMatchObject([{ series: { count: 5 } }]);
+});
+
+test('what happens before the first is sent is in its series from the start', async () => {
+  const { recorder, server } = recording();
+  for (let i = 0; i < 3; i += 1) recorder.record(webEvent());
+  await settled();
+  expect(server.verbs).toEqual(['POST']);
+  expect(server.events).toMatchObject([{ series: { count: 3 } }]);
+});
+
+test.each([
+  { name: 'another note is the same series', change: { note: 'collected two pods' }, events: 1 },
+  { name: 'another reason is its own', change: { reason: 'Tripped' }, events: 2 },
+  { name: 'another action is its own', change: { action: 'Warn' }, events: 2 },
+  { name: 'another type is its own', change: { type: 'Warning' as const }, events: 2 },
+  { name: 'another object is its own', change: { name: 'api' }, events: 2 },
+])('series: $name', async ({ change, events }) => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent());
+  await settled();
+  recorder.record(webEvent(change));
+  await settled();
+  expect(server.events).toHaveLength(events);
+});
+
+test('a series that goes on is refreshed every 30 minutes', async () => {
+  const { recorder, server, clock } = recording();
+  for (let i = 0; i < 63; i += 1) {
+    recorder.record(webEvent());
+    await minutes(clock, 1);
+  }
+  expect(server.verbs).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH']);
+  expect(server.events).toMatchObject([{ series: { count: 61 } }]);
+});
+
+test('a series that ended is written one last time; what comes later is a new Event', async () => {
+  const { recorder, server, clock } = recording();
+  for (let i = 0; i < 5; i += 1) {
+    recorder.record(webEvent());
+    await minutes(clock, 1);
+  }
+  await minutes(clock, 7);
+  expect(server.verbs).toEqual(['POST', 'PATCH', 'PATCH']);
+  expect(server.events).toMatchObject([
+    { series: { count: 5, lastObservedTime: '2026-01-15T12:04:00.000000Z' } },
+  ]);
+  recorder.record(webEvent());
+  await settled();
+  expect(server.events).toHaveLength(2);
+});
+
+test('a single event is not written again', async () => {
+  const { recorder, server, clock } = recording();
+  recorder.record(webEvent());
+  await minutes(clock, 60);
+  expect(server.verbs).toEqual(['POST']);
+});
+
+test('an Event that expired on the server is created again with its count', async () => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent());
+  await settled();
+  server.expireAll();
+  recorder.record(webEvent());
+  await settled();
+  expect(server.verbs).toEqual(['POST', 'PATCH', 'POST']);
+  expect(server.events).toMatchObject([{ series: { count: 2 } }]);
+});
+
+test.each([
+  { name: 'a cluster-scoped object: default', regarding: { kind: 'Node', name: 'n1' }, path: 'default' },
+  {
+    name: 'its own otherwise',
+    regarding: { kind: 'Pod', name: 'p', namespace: 'kube-system' },
+    path: 'kube-system',
+  },
+])('namespace of $name', async ({ regarding, path }) => {
+  const { recorder, server } = recording();
+  recorder.record({ ...webEvent(), regarding: { apiVersion: 'v1', uid: 'u', ...regarding } });
+  await settled();
+  expect(server.requests).toMatchObject([{ path: `/apis/events.k8s.io/v1/namespaces/${path}/events` }]);
+});
+
+test.each([
+  { name: 'with a colon', object: 'system:node' },
+  { name: 'in capitals', object: 'NODE' },
+  { name: 'too long with a suffix', object: 'a'.repeat(250) },
+])('an object name $name gives the Event a UUID for a name', async ({ object }) => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent({ name: object }));
+  await settled();
+  expect(server.events[0]?.metadata.name).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-/);
+});
+
+test('a note is cut to 1024 bytes, between characters', async () => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent({ note: `x${'€'.repeat(400)}` }));
+  await settled();
+  const note = server.events[0]?.note ?? '';
+  expect(note).toBe(`x${'€'.repeat(341)}`);
+  expect(Buffer.byteLength(note)).toBe(1024);
+});
+
+test('a note shows what would clear a screen as text, and is cut after that', async () => {
+  const { recorder, server } = recording();
+  recorder.record(webEvent({ note: `${hostile}${'\u202e'.repeat(400)}` }));
+  await settled();
+  const note = server.events[0]?.note ?? '';
+  expect(note).toContain(String.raw`a\u001b[2Jb\nERROR forged\u009b2J`);
+  expect(note).not.toMatch(raw);
+  expect(Buffer.byteLength(note)).toBe(1024);
+});
+
+test('a reporting instance is cut to 128 bytes: node names may be longer', async () => {
+  const { recorder, server } = recording({ instance: 'n'.repeat(253) });
+  recorder.record(webEvent());
+  await settled();
+  expect(server.events[0]?.reportingInstance).toHaveLength(128);
+});

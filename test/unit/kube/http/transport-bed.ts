@@ -1,0 +1,54 @@
+import { afterEach } from 'vitest';
+import { tokenCredentials, type Credentials } from '../../../../src/kube/auth/credentials.ts';
+import {
+  createTransport,
+  type ApiCall,
+  type HttpTransport,
+} from '../../../../src/kube/http/http-transport.ts';
+import type { KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { FaultServer, type Answer } from './transport-fault-server.ts';
+
+interface Bed {
+  readonly server: FaultServer;
+  readonly url: string;
+  readonly clock: FakeClock;
+  readonly transport: HttpTransport;
+  readonly calls: ApiCall[];
+}
+
+/** A transport and the server it talks to, which gives `answers`; both end with the test. */
+export async function bed(
+  answers: readonly Answer[],
+  auth: Credentials = tokenCredentials('t'),
+): Promise<Bed> {
+  const server = new FaultServer(...answers);
+  const url = await server.start();
+  const clock = new FakeClock();
+  const calls: ApiCall[] = [];
+  const transport = createTransport({
+    endpoint: { server: url },
+    auth,
+    clock,
+    random: () => 0.5,
+    metrics: (call) => calls.push(call),
+  });
+  endings.push(
+    () => server.stop(),
+    () => {
+      transport.close();
+    },
+  );
+  return { server, url, clock, transport, calls };
+}
+
+const endings: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+export const never = new AbortController().signal;
+export const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
+/** A request that only reads, and one that deletes: what a fault may not turn into a success, and what is sent twice, counts for both. */
+export const methods = ['GET', 'DELETE'] as const;

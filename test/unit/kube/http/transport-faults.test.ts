@@ -1,0 +1,243 @@
+import { getEventListeners, once } from 'node:events';
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
+import { createTransport } from '../../../../src/kube/http/http-transport.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { bed, get, methods, never } from './transport-bed.ts';
+import { FaultServer, hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
+
+const half: Answer = (response) => {
+  response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
+};
+
+describe('retries', () => {
+  test('of a GET wait as long as a 429 asks', async () => {
+    const { server, transport, clock } = await bed([refuse(429, '', { 'retry-after': '7' }), ok()]);
+    await transport.send(get, never);
+    expect(server.seen).toHaveLength(2);
+    expect(clock.monotonicMs()).toBe(7000);
+  });
+
+  test('of a GET back off from 0.25 s, doubling, with jitter', async () => {
+    const { transport, clock, calls } = await bed([refuse(500), refuse(503), refuse(500), ok()]);
+    await transport.send(get, never);
+    expect(clock.monotonicMs()).toBe(0.75 * (250 + 500 + 1000));
+    expect(calls.map((call) => call.code)).toEqual(['500', '503', '500', '200']);
+  });
+
+  test('of a GET end after four', async () => {
+    const { server, transport } = await bed([refuse(500)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
+    expect(server.seen).toHaveLength(5);
+  });
+
+  test('cover a broken connection', async () => {
+    const { transport, calls } = await bed([reset, ok()]);
+    await transport.send(get, never);
+    expect(calls.map((call) => call.code)).toEqual(['<error>', '200']);
+  });
+
+  test.each([
+    { name: 'a 429', answer: refuse(429), error: { status: 429 } },
+    { name: 'a 500', answer: refuse(500), error: { status: 500 } },
+    { name: 'a broken connection', answer: reset, error: { code: 'ECONNRESET' } },
+  ])('do not repeat a DELETE after $name unless told to', async ({ answer, error }) => {
+    const { server, transport } = await bed([answer]);
+    await expect(transport.send({ ...get, method: 'DELETE' }, never)).rejects.toMatchObject(error);
+    expect(server.seen).toHaveLength(1);
+    await expect(transport.send({ ...get, method: 'DELETE', retries: 2 }, never)).rejects.toMatchObject(
+      error,
+    );
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test('leave a 404 alone', async () => {
+    const { server, transport } = await bed([refuse(404)]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404 });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('send nothing after close, which may come while they wait', async () => {
+    const server = new FaultServer(refuse(500));
+    const clock = new FakeClock();
+    clock.sleep = () => {
+      transport.close();
+      return Promise.resolve();
+    };
+    const endpoint = { server: await server.start() };
+    const transport = createTransport({ endpoint, auth: tokenCredentials('t'), clock });
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
+    expect(server.seen).toHaveLength(1);
+    await server.stop();
+  });
+
+  test('do not wait an hour because the server says so', async () => {
+    const { transport, clock } = await bed([refuse(429, '', { 'retry-after': '3600' })]);
+    await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
+    expect(clock.monotonicMs()).toBe(0);
+  });
+});
+
+describe('an idle connection that the server has closed', () => {
+  test.each(methods)('is replaced for a %s, which most likely was never seen', async (method) => {
+    const { server, transport, clock } = await bed([ok(), reset, ok()]);
+    const ask = { ...get, method, retries: 0 };
+    await transport.send(ask, never);
+    await transport.send(ask, never);
+    expect(server.seen).toHaveLength(3);
+    expect(clock.monotonicMs()).toBe(0);
+  });
+
+  test.each(methods)('is not replaced for a %s that has had half an answer', async (method) => {
+    const { server, transport } = await bed([ok(), half, ok()]);
+    const ask = { ...get, method, retries: 0 };
+    await transport.send(ask, never);
+    await expect(transport.send(ask, never)).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test.each([...methods, 'POST'] as const)('is not used for a %s', async (method) => {
+    const sockets: Socket[] = [];
+    const { server, transport } = await bed([
+      (response, request) => {
+        sockets.push(request.socket);
+        ok()(response, request);
+      },
+    ]);
+    await transport.send(get, never);
+    const [first] = sockets;
+    if (first === undefined) throw new Error('nothing was sent');
+    first.end();
+    await once(first, 'close');
+    await transport.send({ ...get, method, retries: 0 }, never);
+    expect(server.connections.size).toBe(2);
+  });
+
+  test('may have carried words that nobody asked for: they are no answer', async () => {
+    const sockets: Socket[] = [];
+    const { transport } = await bed([
+      (response, request) => {
+        sockets.push(request.socket);
+        ok({ path: request.url })(response, request);
+      },
+    ]);
+    await transport.send(get, never);
+    for (const socket of sockets)
+      await new Promise((sent) =>
+        socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n', sent),
+      );
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    const { status, body } = await transport.send({ ...get, method: 'DELETE', path: '/next' }, never);
+    expect({ status, body: body.toString() }).toEqual({ status: 200, body: '{"path":"/next"}' });
+  });
+
+  test.each(methods)('is not replaced for a %s once we have closed', async (method) => {
+    const { server, transport } = await bed([ok(), hang]);
+    await transport.send({ ...get, method }, never);
+    const under = transport.send({ ...get, method, retries: 4 }, never);
+    setTimeout(() => {
+      transport.close();
+    }, 50);
+    await expect(under).rejects.toMatchObject({ name: 'ConnectionError' });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('fails a POST, which may have been acted on', async () => {
+    const { transport } = await bed([ok(), reset, ok()]);
+    await transport.send(get, never);
+    await expect(transport.send({ ...get, method: 'POST' }, never)).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
+  });
+});
+
+describe.each(methods)('deadline and abort of a %s', (method) => {
+  const ask = { ...get, method, retries: 0 };
+  const cut: Answer = (response) => response.writeHead(200, { 'content-length': '100' }).write('half');
+  const endless: Answer = (_, { socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf');
+  const abortReason = new Error('stop it');
+
+  test.each([
+    { name: 'no answer', answer: hang },
+    { name: 'an answer without end', answer: cut },
+    { name: 'an answer of no length', answer: endless },
+  ])('$name: the deadline ends it', async ({ answer }) => {
+    const { transport, url } = await bed([answer]);
+    await expect(transport.send({ ...ask, timeoutMs: 50 }, never)).rejects.toThrow(
+      `the API server ${url} did not answer ${method} /api/v1/pods within 0.05 s`,
+    );
+  });
+
+  test.each([
+    { name: 'no answer', answer: hang },
+    { name: 'an answer without end', answer: cut },
+    { name: 'an answer of no length', answer: endless },
+  ])('$name: an abort ends it with its reason', async ({ answer }) => {
+    const { transport } = await bed([answer]);
+    const controller = new AbortController();
+    const sending = transport.send(ask, AbortSignal.any([controller.signal]));
+    setImmediate(() => {
+      controller.abort(abortReason);
+    });
+    await expect(sending).rejects.toBe(abortReason);
+  });
+
+  test('nothing is sent for a signal that is aborted already', async () => {
+    const { server, transport } = await bed([ok()]);
+    await expect(transport.send(ask, AbortSignal.abort(abortReason))).rejects.toBe(abortReason);
+    expect(server.seen).toHaveLength(0);
+  });
+
+  test('an abort ends the wait for credentials', async () => {
+    const slow = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
+    const { transport } = await bed([ok()], slow);
+    const controller = new AbortController();
+    const sending = transport.send(ask, controller.signal);
+    controller.abort(abortReason);
+    await expect(sending).rejects.toBe(abortReason);
+  });
+
+  test('many requests on one signal are no leak', async () => {
+    const { transport } = await bed([ok()]);
+    const warnings: Error[] = [];
+    const note = (warning: Error): number => warnings.push(warning);
+    process.on('warning', note);
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 40 }, () => transport.send(ask, signal)));
+    await new Promise(setImmediate);
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
+  test('nothing of a request stays on its signal, however it ended', async () => {
+    const { transport } = await bed([ok(), refuse(404), reset]);
+    const { signal } = new AbortController();
+    await transport.send(ask, signal);
+    for (const error of [{ status: 404 }, { code: 'ECONNRESET' }])
+      await expect(
+        transport.send({ ...get, method: method === 'GET' ? 'POST' : method }, signal),
+      ).rejects.toMatchObject(error);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('an answer that breaks off in the middle is an error of the connection', async () => {
+    const { transport, url } = await bed([half]);
+    await expect(transport.send(ask, never)).rejects.toThrow(`cannot reach the API server ${url}`);
+  });
+
+  test('an absurdly long answer is cut off', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024);
+    const flood: Answer = (response) => {
+      const pour = (): void => {
+        while (!response.destroyed && response.write(megabyte));
+      };
+      response.on('drain', pour);
+      pour();
+    };
+    const { transport } = await bed([flood]);
+    await expect(transport.send(ask, never)).rejects.toThrow(
+      `the answer to ${method} /api/v1/pods is longer than 67108864 bytes`,
+    );
+  });
+});

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { candidate, LeaseServer, led, pass } from '../../../fakes/lease-candidate.ts';
+import { refusal } from '../../../fakes/transport.ts';
+import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
+
+test.each([
+  { name: 'refused connections', fault: 'down' },
+  { name: 'requests that never come back', fault: 'hang' },
+  { name: 'server errors', fault: refusal(500, 'InternalError') },
+] as const)('$name for the renew deadline lose the lease, which is not released', async ({ fault }) => {
+  const { server, clock, leader } = await led();
+  leader.connection.fault = fault;
+  await pass(clock, 9_500);
+  expect(leader.elector.holdsLease()).toBe(true);
+  expect(leader.work()?.aborted).toBe(false);
+  await pass(clock, 500);
+  expect(leader.elector.holdsLease()).toBe(false);
+  expect(leader.work()?.aborted).toBe(true);
+  expect(await leader.outcome).toBe('lost');
+  expect(leader.elector.isLeader).toBe(false);
+  expect(server.holder).toBe('a');
+});
+
+test('a short outage costs nothing', async () => {
+  const { clock, leader } = await led();
+  leader.connection.fault = 'down';
+  await pass(clock, 7_000);
+  leader.connection.fault = undefined;
+  await pass(clock, 60_000);
+  expect(leader.elector.holdsLease()).toBe(true);
+  expect(leader.work()?.aborted).toBe(false);
+});
+
+test('a renewal whose answer was lost is found again by the slow path', async () => {
+  const { server, clock, leader } = await led();
+  leader.connection.fault = 'mute';
+  leader.connection.hits = (request) => request.method === 'PUT';
+  await pass(clock, 2_000);
+  leader.connection.fault = undefined;
+  await pass(clock, 2_000);
+  expect(leader.slowPaths()).toBe(1);
+  expect(server.spec).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
+  expect(leader.elector.holdsLease()).toBe(true);
+});
+
+test('a stolen lease is lost at the next renewal', async () => {
+  const { server, clock, leader } = await led();
+  server.overwrite({ ...server.spec, holderIdentity: 'thief' });
+  await pass(clock, 2_000);
+  expect(leader.elector.holdsLease()).toBe(false);
+  expect(await leader.outcome).toBe('lost');
+  expect(server.holder).toBe('thief');
+});
+
+test('a lease that someone had in between is lost too', async () => {
+  const { server, clock, leader } = await led();
+  server.overwrite({ ...server.spec, holderIdentity: '' });
+  await pass(clock, 2_000);
+  expect(await leader.outcome).toBe('lost');
+});
+
+test('a deleted lease is created again by its leader', async () => {
+  const { server, clock, leader } = await led();
+  server.remove();
+  await pass(clock, 2_000);
+  expect(server.holder).toBe('a');
+  expect(leader.elector.holdsLease()).toBe(true);
+});
+
+test('after a pause longer than the deadline the first look says no, before any timer ran', async () => {
+  const { clock, leader } = await led();
+  const paused = clock.advance(10_000);
+  expect(leader.elector.isLeader).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(false);
+  await paused;
+  expect(await leader.outcome).toBe('lost');
+});
+
+test('the fence runs from when the renewal was sent, not from its answer', async () => {
+  const { clock, leader } = await led();
+  let answer = (): void => undefined;
+  leader.connection.answersAfter = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await pass(clock, 5_000);
+  answer();
+  leader.connection.answersAfter = undefined;
+  leader.connection.fault = 'down';
+  await pass(clock, 6_500);
+  expect(leader.elector.holdsLease()).toBe(true);
+  await pass(clock, 500);
+  expect(leader.elector.holdsLease()).toBe(false);
+});
+
+test('a leader that does not stop after its loss is unhealthy, so that the kubelet ends it', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  const leader = candidate('a', server, { clock, obedient: false });
+  await settled();
+  leader.connection.fault = 'down';
+  await pass(clock, 35_000);
+  expect(leader.elector.health()).toBeUndefined();
+  await pass(clock, 500);
+  expect(leader.elector.health()).toMatch(/not renewed for 36 s|not renewed for 35 s/);
+  leader.finish();
+  expect(await leader.outcome).toBe('lost');
+  expect(leader.elector.health()).toBeUndefined();
+});

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import { leaseProblems } from '../../../../src/kube/lease/lease.ts';
+import { candidate, LeaseServer, leaseTimes, led, pass } from '../../../fakes/lease-candidate.ts';
+import { refusal } from '../../../fakes/transport.ts';
+import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
+
+test('the first candidate creates the lease and leads', async () => {
+  const { server, leader } = await led();
+  expect(leader.elector.isLeader).toBe(true);
+  expect(leader.elector.holdsLease()).toBe(true);
+  expect(leader.statuses).toEqual([true]);
+  expect(server.spec).toEqual({
+    holderIdentity: 'a',
+    leaseDurationSeconds: 15,
+    acquireTime: '2026-01-15T12:00:00.000000Z',
+    renewTime: '2026-01-15T12:00:00.000000Z',
+    leaseTransitions: 0,
+  });
+  expect(leader.events).toMatchObject([
+    {
+      reason: 'LeaderElection',
+      note: 'a became leader',
+      regarding: { kind: 'Lease', uid: expect.any(String) as string },
+    },
+  ]);
+});
+
+test('a leader renews every retry period with one PUT and keeps acquireTime and transitions', async () => {
+  const { server, clock } = await led();
+  const before = server.requests.length;
+  await pass(clock, 6_000);
+  expect(server.requests.slice(before).map((r) => r.method)).toEqual(['PUT', 'PUT', 'PUT']);
+  expect(server.requests.at(-1)).toMatchObject({ retries: 0, timeoutMs: 5_000 });
+  expect(server.spec).toMatchObject({
+    leaseTransitions: 0,
+    acquireTime: '2026-01-15T12:00:00.000000Z',
+    renewTime: '2026-01-15T12:00:06.000000Z',
+  });
+});
+
+test('a second candidate waits as long as the first renews', async () => {
+  const { server, clock, leader } = await led();
+  const second = candidate('b', server, { clock });
+  await pass(clock, 60_000);
+  expect(second.elector.isLeader).toBe(false);
+  expect(leader.elector.isLeader).toBe(true);
+});
+
+test('a crashed leader is replaced one term after its record was last seen to change, by the local clock alone', async () => {
+  const { server, clock } = await led();
+  // A renewTime of next year must not matter: clocks of two nodes differ.
+  server.overwrite({
+    holderIdentity: 'dead',
+    leaseDurationSeconds: 15,
+    renewTime: '2027-01-01T00:00:00.000000Z',
+    leaseTransitions: 4,
+  });
+  const second = candidate('b', server, { clock });
+  await pass(clock, 14_500);
+  expect(second.elector.isLeader).toBe(false);
+  await pass(clock, 2_000);
+  expect(second.elector.isLeader).toBe(true);
+  expect(server.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 5 });
+});
+
+test('any change of the record starts the term anew', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 15 });
+  const second = candidate('b', server, { clock });
+  await pass(clock, 12_000);
+  server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 15, leaseTransitions: 1 });
+  await pass(clock, 14_000);
+  expect(second.elector.isLeader).toBe(false);
+});
+
+test('the duration in the record counts, not the own one', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 60 });
+  const second = candidate('b', server, { clock });
+  await pass(clock, 58_000);
+  expect(second.elector.isLeader).toBe(false);
+  await pass(clock, 4_000);
+  expect(second.elector.isLeader).toBe(true);
+});
+
+test('on stop the work ends first, renewed meanwhile, then the lease is free at once', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  const leader = candidate('a', server, { clock, obedient: false });
+  await settled();
+  leader.stop();
+  await pass(clock, 30_000);
+  expect(leader.work()?.aborted).toBe(true);
+  expect(server.holder).toBe('a');
+  expect(leader.elector.holdsLease()).toBe(true);
+  leader.finish();
+  expect(await leader.outcome).toBe('released');
+  expect(server.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+  expect(leader.statuses).toEqual([true, false]);
+  expect(leader.events.map((e) => e.note)).toEqual(['a became leader', 'a stopped leading']);
+  const second = candidate('b', server, { clock });
+  await settled();
+  expect(second.elector.isLeader).toBe(true);
+  expect(server.spec.leaseTransitions).toBe(1);
+});
+
+test('a candidate that is stopped before it leads leaves without touching the lease', async () => {
+  const { server, clock } = await led();
+  const second = candidate('b', server, { clock });
+  await settled();
+  second.stop();
+  expect(await second.outcome).toBe('released');
+  expect(server.holder).toBe('a');
+  expect(second.work()).toBeUndefined();
+});
+
+test('work that ends by itself gives the lease back', async () => {
+  const { server, leader } = await led();
+  leader.finish();
+  expect(await leader.outcome).toBe('released');
+  expect(server.holder).toBe('');
+});
+
+test('work that fails gives the lease back and the failure to the caller', async () => {
+  const { server, leader } = await led();
+  leader.finish(new Error('boom'));
+  await expect(leader.outcome).rejects.toThrow('boom');
+  expect(server.holder).toBe('');
+});
+
+test('of two that create at once one gets a conflict and waits', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  const both = [candidate('a', server, { clock }), candidate('b', server, { clock })];
+  await settled();
+  expect(both.map((c) => c.elector.isLeader)).toEqual([true, false]);
+  expect(both.flatMap((c) => c.log.lines.filter((l) => l.level === 'warn'))).toEqual([]);
+});
+
+test('a lasting refusal is one warning, and the candidate leads when it is over', async () => {
+  const server = new LeaseServer();
+  const clock = new SettlingClock();
+  const only = candidate('a', server, { clock });
+  only.connection.fault = refusal(403, 'leases is forbidden');
+  await pass(clock, 20_000);
+  expect(only.log.lines.filter((l) => l.level === 'warn')).toHaveLength(1);
+  only.connection.fault = undefined;
+  await pass(clock, 2_500);
+  expect(only.elector.isLeader).toBe(true);
+});
+
+test('release gives up after the renew deadline', async () => {
+  const { clock, leader } = await led();
+  leader.connection.fault = 'hang';
+  leader.stop();
+  await pass(clock, 10_000);
+  expect(await leader.outcome).toBe('released');
+});
+
+test.each([401, 403])('release gives up at once when it is denied with %i', async (status) => {
+  const { server, clock, leader } = await led();
+  leader.connection.fault = refusal(status, 'leases is denied');
+  leader.stop();
+  await settled();
+  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'still trying')])).toBe(
+    'released',
+  );
+  expect(server.holder).toBe('a');
+  expect(leader.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+});
+
+test('a conflicting release is tried again', async () => {
+  const { server, clock, leader } = await led();
+  let conflicts = 1;
+  leader.connection.fault = refusal(409, 'Conflict');
+  leader.connection.hits = (request) => request.method === 'PUT' && conflicts-- > 0;
+  leader.stop();
+  await pass(clock, 500);
+  expect(await leader.outcome).toBe('released');
+  expect(server.holder).toBe('');
+});
+
+test.each([
+  { name: 'the defaults are fine', change: {}, expected: [] },
+  {
+    name: 'the deadline must be below the duration',
+    change: { renewDeadlineMs: 15_000 },
+    expected: [/lease duration/],
+  },
+  {
+    name: 'the deadline must leave room for retries',
+    change: { retryPeriodMs: 9_000 },
+    expected: [/1.2 times/],
+  },
+  { name: 'nothing may be zero', change: { retryPeriodMs: 0 }, expected: [/above 0/] },
+  {
+    name: 'the record counts in seconds',
+    change: { leaseDurationMs: 900, renewDeadlineMs: 800, retryPeriodMs: 100 },
+    expected: [/at least 1 s/],
+  },
+])('durations: $name', ({ change, expected }) => {
+  const problems = leaseProblems({ ...leaseTimes, ...change });
+  expect(problems).toHaveLength(expected.length);
+  expected.forEach((pattern, i) => {
+    expect(problems[i]).toMatch(pattern);
+  });
+});
