@@ -1,4 +1,4 @@
-import { refusal } from '../../src/kube/actions/status-errors.ts';
+import { refusal } from '../../src/kube/http/response-error.ts';
 import type { KubeRequest, KubeResponse, KubeTransport } from '../../src/kube/http/transport.ts';
 import { ApiServer, type ApiResponse } from '../sandbox/api-server.ts';
 import type { DirectStore } from '../sandbox/direct-store.ts';

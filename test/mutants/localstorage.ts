@@ -10,7 +10,7 @@ const history = 'src/agent/localstorage/history.ts';
 const growth = 'src/agent/localstorage/growth.ts';
 const inventory = 'src/agent/localstorage/inventory.ts';
 const critical = 'src/api/critical-pod.ts';
-const mirror = 'src/kube/cache/mirror-pod.ts';
+const mirror = 'src/kube/cache/owner-references.ts';
 
 export const localStorageMutants: MutantGroup = {
   unit: 'localstorage',

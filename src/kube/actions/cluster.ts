@@ -1,34 +1,34 @@
 import { metaTime } from '../../runtime/text/rfc3339.ts';
-import type { V1DeleteOptions, V1Pod, V1PodCondition } from '@kubernetes/client-node';
+import type { V1ObjectMeta, V1Pod, V1PodCondition } from '@kubernetes/client-node';
 import type { NodeFacts, PodFacts } from '../cache/objects.ts';
-import { asObject, asText } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
-import { actTimeoutMs, podPath } from './live-pod.ts';
-import { acceptCheapest, acceptMetadata } from '../http/media-types.ts';
+import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
+import { acceptMetadata } from '../http/media-types.ts';
 import { nodeCodec } from '../cache/resources.ts';
 import {
   ApiError,
   isConflict,
   isNotFound,
+  unlessMissing,
   type KubeRequest,
   type KubeResponse,
   type KubeTransport,
 } from '../http/transport.ts';
 import type { OnWire } from '../codec/wire.ts';
+import { actionTimeoutMs, deletePodRequest, podPath } from './pod-requests.ts';
 
-/** The acts on the cluster that the units do, each one request, each with its precondition. */
+/** The actions of the controller on the cluster. Each is one request with its precondition. */
 export interface ClusterActions {
-  /** Live, never from a cache; undefined when the API server says NotFound. */
+  /** Reads a node live, never from a cache; undefined if it does not exist. */
   getNode(name: string, signal: AbortSignal): Promise<NodeFacts | undefined>;
   /**
    * DELETE with grace period 0 and the preconditions uid and resourceVersion.
-   * `gone`: NotFound. `changed`: 409, the pod is not the one that was decided about any more.
+   * `gone`: NotFound. `changed`: 409, the pod is no longer the one that was decided about.
    */
   deletePod(pod: PodRef, signal: AbortSignal): Promise<'deleted' | 'gone' | 'changed'>;
   /**
    * Patches status.phase to Failed with metadata.uid (and resourceVersion) in the patch; with `condition`, a DisruptionTarget condition too.
-   * Both carry observedGeneration, as upstream's from 1.34 on; not for a pod without a generation, whose API server knows no such field.
-   * Resolves with the new resourceVersion, or why there was nothing to patch.
+   * Both have observedGeneration, as upstream's since 1.34, except for a pod without a generation: its API server does not know the field.
+   * Returns the new resourceVersion, or the reason why there was nothing to patch.
    */
   markPodFailed(
     pod: CountedPodRef,
@@ -40,85 +40,51 @@ export interface ClusterActions {
 export type PodRef = Pick<PodFacts, 'namespace' | 'name' | 'uid' | 'resourceVersion'>;
 type CountedPodRef = PodRef & Pick<PodFacts, 'generation'>;
 
-/** What PodGC writes on an orphan (pkg/controller/podgc/gc_controller.go, gcOrphaned). */
+/** The condition that PodGC writes on an orphan (pkg/controller/podgc/gc_controller.go, gcOrphaned). */
 export interface DisruptionTarget {
   readonly reason: 'DeletionByPodGC';
   readonly message: string;
   readonly at: Date;
 }
 
-/** The acts as requests to an API server. */
+/** The actions as requests to an API server. */
 export function clusterActions(transport: Pick<KubeTransport, 'send'>): ClusterActions {
   return {
-    getNode: (name, signal) => getNode(transport, name, signal),
+    getNode: async (name, signal) => {
+      const path = `/api/v1/nodes/${encodeURIComponent(name)}`;
+      const request = { method: 'GET', path, timeoutMs: actionTimeoutMs, retries: 0 } as const;
+      const response = await unlessMissing(transport.send(request, signal));
+      return response && nodeCodec().fromJson(parseJson(response.body));
+    },
     deletePod: async (pod, signal) => {
       try {
-        const answer = await unlessMoved(transport.send(deleteRequest(pod), signal));
-        return typeof answer === 'string' ? answer : 'deleted';
+        const response = await unlessMoved(transport.send(deletePodRequest(pod, 0), signal));
+        return typeof response === 'string' ? response : 'deleted';
       } catch (err) {
-        // The connection broke after the first try, and the second found nothing: it was our delete that went through.
+        // The connection broke after the first attempt, and the second found nothing: the first one succeeded.
         if (err instanceof ApiError && err.resent && isNotFound(err)) return 'deleted';
         throw err;
       }
     },
     markPodFailed: async (pod, condition, signal) => {
-      const answer = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
-      return typeof answer === 'string' ? answer : { resourceVersion: metadataOf(answer, 'resourceVersion') };
+      const response = await unlessMoved(transport.send(markFailedRequest(pod, condition), signal));
+      return typeof response === 'string' ? response : { resourceVersion: resourceVersionOf(response) };
     },
   };
 }
 
-async function getNode(
-  transport: Pick<KubeTransport, 'send'>,
-  name: string,
-  signal: AbortSignal,
-): Promise<NodeFacts | undefined> {
-  try {
-    const { body } = await transport.send(
-      {
-        method: 'GET',
-        path: `/api/v1/nodes/${encodeURIComponent(name)}`,
-        timeoutMs: actTimeoutMs,
-        retries: 0,
-      },
-      signal,
-    );
-    return nodeCodec().fromJson(parseJson(body));
-  } catch (err) {
-    // Only the API server's own word that there is no such node; a proxy's 404 is none.
-    if (err instanceof ApiError && err.reason === 'NotFound') return undefined;
-    throw err;
-  }
-}
-
 /**
- * NotFound and Conflict are answers: the world has moved on since the decision. (A changed UID alone would be Invalid, but a namesake
- * has another resourceVersion too, and that is Conflict. So Invalid is an error, and no right to read pods is needed to tell.)
+ * Turns NotFound and Conflict into results: the pod has changed since the decision. (A changed UID alone would be Invalid, but a namesake also has
+ * another resourceVersion, and that is Conflict. So Invalid is an error, and no right to read pods is needed.)
  */
-async function unlessMoved(answer: Promise<KubeResponse>): Promise<KubeResponse | 'gone' | 'changed'> {
+async function unlessMoved(response: Promise<KubeResponse>): Promise<KubeResponse | 'gone' | 'changed'> {
   try {
-    return await answer;
+    return await response;
   } catch (err) {
     if (isNotFound(err) && !(err instanceof ApiError && err.resent)) return 'gone';
     if (isConflict(err)) return 'changed';
     throw err;
   }
-}
-
-function deleteRequest(pod: PodRef): KubeRequest {
-  const { uid, resourceVersion } = pod;
-  return {
-    method: 'DELETE',
-    timeoutMs: actTimeoutMs,
-    path: podPath(pod),
-    accept: acceptCheapest,
-    body: {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      gracePeriodSeconds: 0,
-      preconditions: { uid, resourceVersion },
-    } satisfies OnWire<V1DeleteOptions>,
-  };
 }
 
 function markFailedRequest(pod: CountedPodRef, condition: DisruptionTarget | undefined): KubeRequest {
@@ -128,7 +94,7 @@ function markFailedRequest(pod: CountedPodRef, condition: DisruptionTarget | und
     condition === undefined ? {} : { conditions: [{ ...disruptionTarget(condition), ...observed }] };
   return {
     method: 'PATCH',
-    timeoutMs: actTimeoutMs,
+    timeoutMs: actionTimeoutMs,
     path: `${podPath(pod)}/status`,
     query: { fieldManager: 'dustpan' },
     contentType: 'application/strategic-merge-patch+json',
@@ -145,6 +111,8 @@ const disruptionTarget = ({ reason, message, at }: DisruptionTarget): OnWire<V1P
   lastTransitionTime: metaTime(at),
 });
 
-function metadataOf({ body }: KubeResponse, field: 'uid' | 'resourceVersion'): string {
-  return asText(asObject(asObject(parseJson(body))['metadata'])[field]);
+function resourceVersionOf({ body }: KubeResponse): string {
+  const { metadata }: Unchecked<V1Pod> = asObject(parseJson(body));
+  const { resourceVersion }: Unchecked<V1ObjectMeta> = asObject(metadata);
+  return asText(resourceVersion);
 }

@@ -1,9 +1,12 @@
-import type { V1DeleteOptions, V1Eviction } from '@kubernetes/client-node';
+import type {
+  V1Eviction,
+  V1SelfSubjectAccessReview,
+  V1SubjectAccessReviewStatus,
+} from '@kubernetes/client-node';
 import { ConnectionError } from '../http/connection-errors.ts';
-import { asObject } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
-import { actTimeoutMs, podPath, readPodLive, type LivePod, type PodName } from './live-pod.ts';
-import { acceptMetadata } from '../http/media-types.ts';
+import { asObject, parseJson, type Unchecked } from '../codec/json.ts';
+import { readPodLive, type LivePod, type PodName } from './live-pod.ts';
+import { actionTimeoutMs, deletePodRequest, gracePeriod, podPath } from './pod-requests.ts';
 import {
   ApiError,
   isConflict,
@@ -15,11 +18,11 @@ import {
 import type { OnWire } from '../codec/wire.ts';
 
 /**
- * What became of the wish to evict a pod.
+ * The result of an eviction.
  *
- * `changed`: the pod is another one by now (409). `blocked`: a disruption budget does not allow it now. `misconfigured`: no budget can be asked, as
- * several cover the pod. `terminating`: its namespace is being deleted, and the pod with it. `forbidden`: the right is missing, or an admission
- * policy says no. `throttled`: the API server asks for patience, nothing was looked at.
+ * `changed`: the pod has changed or was replaced (409). `blocked`: a disruption budget does not allow it now. `misconfigured`: the API server cannot
+ * apply a budget, as several cover the pod. `terminating`: its namespace is being deleted, and the pod with it. `forbidden`: the right is missing, or
+ * an admission policy denies it. `throttled`: the API server is busy and has not evaluated the request.
  */
 export type EvictionOutcome =
   | { readonly kind: 'evicted' | 'gone' | 'changed' | 'terminating' }
@@ -29,19 +32,19 @@ export type EvictionOutcome =
 
 type Transport = Pick<KubeTransport, 'send'>;
 
-/** Evictions, each one request with its precondition; whatever is no outcome is thrown. */
+/** Evictions, each one request with its precondition. Every other error is thrown. */
 export interface PodEvictions {
-  /** Live, never from a cache; undefined when the API server says NotFound. */
+  /** Reads a pod live, never from a cache; undefined if it does not exist. */
   readPodLive(pod: PodName, signal: AbortSignal): Promise<LivePod | undefined>;
   /** Whether this process has the right to create pods/eviction in the namespace. */
   mayEvict(namespace: string, signal: AbortSignal): Promise<boolean>;
-  /** Asks the disruption budgets, by pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
+  /** Respects disruption budgets: pods/eviction with the UID as precondition. `graceSeconds` undefined = the pod's own. */
   evictPod(
     pod: PodName & Pick<LivePod, 'uid'>,
     graceSeconds: number | undefined,
     signal: AbortSignal,
   ): Promise<EvictionOutcome>;
-  /** Asks no budget: DELETE with UID and resourceVersion as preconditions. `graceSeconds` undefined = the pod's own. */
+  /** Ignores disruption budgets: DELETE with UID and resourceVersion as preconditions. `graceSeconds` undefined = the pod's own. */
   deletePod(
     pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
     graceSeconds: number | undefined,
@@ -49,27 +52,33 @@ export interface PodEvictions {
   ): Promise<EvictionOutcome>;
 }
 
-/** Evictions over `transport`. */
 export function podEvictions(transport: Transport): PodEvictions {
   return {
     readPodLive: (pod, signal) => readPodLive(transport, pod, signal),
     mayEvict: (namespace, signal) => mayEvict(transport, namespace, signal),
     evictPod: (pod, graceSeconds, signal) =>
-      twice((again) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), again), signal),
-    // A broken connection is tried again by the transport itself: a DELETE may be.
+      twice(
+        (isRepeated) => outcomeOf(transport.send(evictRequest(pod, graceSeconds), signal), isRepeated),
+        signal,
+      ),
+    // The transport itself repeats a DELETE after a broken connection.
     deletePod: (pod, graceSeconds, signal) =>
-      outcomeOf(deleted(transport, pod, { graceSeconds, signal }), false),
+      outcomeOf(deletePod(transport, pod, { graceSeconds, signal }), false),
   };
 }
 
 async function mayEvict(transport: Transport, namespace: string, signal: AbortSignal): Promise<boolean> {
-  const resourceAttributes = { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' };
-  const group = 'authorization.k8s.io/v1';
-  const path = `/apis/${group}/selfsubjectaccessreviews`;
-  const body = { apiVersion: group, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  const body = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { namespace, verb: 'create', resource: 'pods', subresource: 'eviction' } },
+  } satisfies OnWire<V1SelfSubjectAccessReview>;
+  const path = `/apis/${body.apiVersion}/selfsubjectaccessreviews`;
   try {
-    const answer = await transport.send({ method: 'POST', path, timeoutMs: actTimeoutMs, body }, signal);
-    return asObject(asObject(parseJson(answer.body))['status'])['allowed'] === true;
+    const response = await transport.send({ method: 'POST', path, timeoutMs: actionTimeoutMs, body }, signal);
+    const { status }: Unchecked<V1SelfSubjectAccessReview> = asObject(parseJson(response.body));
+    const { allowed }: Unchecked<V1SubjectAccessReviewStatus> = asObject(status);
+    return allowed === true;
   } catch (cause) {
     throw new Error('checking the right to evict', { cause });
   }
@@ -80,14 +89,14 @@ interface Deletion {
   readonly signal: AbortSignal;
 }
 
-/** A pod that our first try has marked for deletion is not the one of the precondition any more: the second must not make that untold. */
-async function deleted(
+/** If the first attempt has marked the pod for deletion, the precondition of the second fails: that conflict is a success. */
+async function deletePod(
   transport: Transport,
   pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
   { graceSeconds, signal }: Deletion,
 ): Promise<void> {
   try {
-    await transport.send(deleteRequest(pod, graceSeconds), signal);
+    await transport.send(deletePodRequest(pod, graceSeconds), signal);
   } catch (err) {
     if (!(err instanceof ApiError && err.resent && isConflict(err))) throw err;
     const live = await readPodLive(transport, pod, signal);
@@ -96,10 +105,10 @@ async function deleted(
 }
 
 /**
- * An eviction whose answer was lost is sent again: of a pod that is going by then it takes no budget and changes nothing
- * (and without the answer nobody would be told of it).
+ * Repeats an eviction whose response was lost, so that the caller can report it. If the pod is terminating by then, the second request takes no
+ * budget and changes nothing.
  */
-async function twice<T>(attempt: (again: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
+async function twice<T>(attempt: (isRepeated: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await attempt(false);
   } catch (err) {
@@ -108,22 +117,22 @@ async function twice<T>(attempt: (again: boolean) => Promise<T>, signal: AbortSi
   }
 }
 
-/** `again`: the same was sent before, without an answer. */
-async function outcomeOf(answer: Promise<unknown>, again: boolean): Promise<EvictionOutcome> {
+/** `isRepeated`: the same request was sent before, without a response. */
+async function outcomeOf(response: Promise<unknown>, isRepeated: boolean): Promise<EvictionOutcome> {
   try {
-    await answer;
+    await response;
     return { kind: 'evicted' };
   } catch (err) {
-    const outcome = err instanceof ApiError ? refusedAs(err, again || err.resent) : undefined;
+    const outcome = err instanceof ApiError ? rejectedAs(err, isRepeated || err.resent) : undefined;
     if (outcome === undefined) throw err;
     return outcome;
   }
 }
 
-function refusedAs(err: ApiError, again: boolean): EvictionOutcome | undefined {
+function rejectedAs(err: ApiError, isRepeated: boolean): EvictionOutcome | undefined {
   const message = [err.message, ...err.explanations].filter((text) => text !== '').join(' ');
-  // What was there a moment ago went by our first try.
-  if (isNotFound(err)) return { kind: again ? 'evicted' : 'gone' };
+  // The first attempt has evicted a pod that existed a moment ago.
+  if (isNotFound(err)) return { kind: isRepeated ? 'evicted' : 'gone' };
   if (isConflict(err)) return { kind: 'changed' };
   if (isThrottled(err)) return throttledOrBlocked(err, message);
   if (err.status === 500 && err.message.includes(severalBudgets)) return { kind: 'misconfigured', message };
@@ -133,7 +142,7 @@ function refusedAs(err: ApiError, again: boolean): EvictionOutcome | undefined {
     : { kind: 'forbidden', message };
 }
 
-/** The API server gives no reason and no cause for it. */
+/** The API server sets neither a reason nor a cause for it. */
 const severalBudgets = 'more than one PodDisruptionBudget';
 
 function throttledOrBlocked(err: ApiError, message: string): EvictionOutcome {
@@ -148,37 +157,13 @@ function evictRequest(pod: PodName & Pick<LivePod, 'uid'>, graceSeconds: number 
   return {
     method: 'POST',
     path: `${podPath(pod)}/eviction`,
-    timeoutMs: actTimeoutMs,
-    // The resourceVersion would make each change of its status a conflict, and a conflict uses up the budget.
+    timeoutMs: actionTimeoutMs,
+    // With the resourceVersion each change of the status would be a conflict, and a conflict uses up the budget.
     body: {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
       metadata: { namespace, name },
-      deleteOptions: { preconditions: { uid }, ...graceOf(graceSeconds) },
+      deleteOptions: { preconditions: { uid }, ...gracePeriod(graceSeconds) },
     } satisfies OnWire<V1Eviction>,
   };
 }
-
-function deleteRequest(
-  pod: PodName & Pick<LivePod, 'uid' | 'resourceVersion'>,
-  graceSeconds: number | undefined,
-): KubeRequest {
-  const { uid, resourceVersion } = pod;
-  return {
-    method: 'DELETE',
-    path: podPath(pod),
-    timeoutMs: actTimeoutMs,
-    accept: acceptMetadata,
-    body: {
-      apiVersion: 'v1',
-      kind: 'DeleteOptions',
-      preconditions: { uid, resourceVersion },
-      ...graceOf(graceSeconds),
-    } satisfies OnWire<V1DeleteOptions>,
-  };
-}
-
-const graceOf = (
-  gracePeriodSeconds: number | undefined,
-): Pick<OnWire<V1DeleteOptions>, 'gracePeriodSeconds'> =>
-  gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };

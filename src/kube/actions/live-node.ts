@@ -7,10 +7,10 @@ import type { NodeFacts } from '../cache/objects.ts';
 import { nodesResource } from '../cache/resources.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
-/** A node as the API server has it now, with the policies and the pods bound to it. */
+/** A node, the policies and the pods bound to the node, read live from the API server. */
 interface LiveNode {
   readonly policies: LivePolicies;
-  /** undefined = there is no such node. */
+  /** undefined = the node does not exist. */
   readonly node: NodeFacts | undefined;
   readonly pods: readonly NodePodFacts[];
 }
@@ -21,10 +21,10 @@ export interface LiveNodeDeps {
   readonly nodeName: string;
 }
 
-/** For all of it: what is read right before an act must not take long. */
+/** For all requests together: the caller waits for them right before an action. */
 const timeoutMs = 10_000;
 
-/** Reads a node past every cache of ours, all at once; rejects when any of it cannot be read whole. */
+/** Reads everything at once, never from a cache. Rejects if any part cannot be read completely. */
 export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<LiveNode> {
   const { transport, clock, nodeName } = deps;
   const [nodes, podsOfNode] = [nodesResource({ name: nodeName }), nodePodsResource(nodeName)];
@@ -38,7 +38,7 @@ export function liveNode(deps: LiveNodeDeps): (signal: AbortSignal) => Promise<L
       ]);
       return { policies, node: found.find(({ name }) => name === nodeName), pods };
     } catch (err) {
-      throw guard.stalled() ? new Error(`no answer of the API server within ${timeoutMs / 1000} s`) : err;
+      throw guard.stalled() ? new Error(`no response of the API server within ${timeoutMs / 1000} s`) : err;
     } finally {
       guard.stop();
     }

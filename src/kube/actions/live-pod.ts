@@ -1,11 +1,19 @@
-import { asObject, asText, ownersFromJson, textsFromJson } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
-import { mirroredUid } from '../cache/mirror-pod.ts';
+import type { V1ObjectMeta, V1Pod, V1PodSpec, V1PodStatus } from '@kubernetes/client-node';
+import {
+  asObject,
+  asText,
+  numberFromJson,
+  ownersFromJson,
+  parseJson,
+  textsFromJson,
+  type Unchecked,
+} from '../codec/json.ts';
 import type { OwnerRef } from '../cache/objects.ts';
-import { controllerOf } from '../cache/owner-references.ts';
-import { ApiError, type KubeTransport } from '../http/transport.ts';
+import { controllerOf, mirroredUid } from '../cache/owner-references.ts';
+import { unlessMissing, type KubeTransport } from '../http/transport.ts';
+import { actionTimeoutMs, podPath } from './pod-requests.ts';
 
-/** What is asked of a pod right before it is evicted, as the API server has it now. */
+/** The facts of a pod that are verified right before its eviction, read live from the API server. */
 export interface LivePod {
   readonly namespace: string;
   readonly name: string;
@@ -24,53 +32,40 @@ export interface LivePod {
 
 export type PodName = Pick<LivePod, 'namespace' | 'name'>;
 
-/** The pod as it is now, past every cache of ours; undefined when the API server says NotFound. */
+/** Reads a pod live, never from a cache. Returns undefined if it does not exist. */
 export async function readPodLive(
   transport: Pick<KubeTransport, 'send'>,
   pod: PodName,
   signal: AbortSignal,
 ): Promise<LivePod | undefined> {
   try {
-    const request = { method: 'GET', path: podPath(pod), timeoutMs: actTimeoutMs, retries: 0 } as const;
-    const { body } = await transport.send(request, signal);
-    return livePodOf(asObject(parseJson(body)));
+    const request = { method: 'GET', path: podPath(pod), timeoutMs: actionTimeoutMs, retries: 0 } as const;
+    const response = await unlessMissing(transport.send(request, signal));
+    return response && livePodOf(asObject(parseJson(response.body)));
   } catch (cause) {
-    // Only the API server's own word that there is no such pod; a proxy's 404 is none.
-    if (cause instanceof ApiError && cause.reason === 'NotFound') return undefined;
     signal.throwIfAborted();
     throw new Error('reading pod', { cause });
   }
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function livePodOf(pod: JsonObject): LivePod {
-  const meta = asObject(pod['metadata']);
-  const spec = asObject(pod['spec']);
-  const { priority } = spec;
-  const controller = controllerOf(ownersFromJson(meta));
-  const nodeName = textOrNone(spec['nodeName']);
-  const uid = asText(meta['uid']);
-  if (uid === '') throw new Error('the answer is no pod');
+function livePodOf(pod: Unchecked<V1Pod>): LivePod {
+  const meta: Unchecked<V1ObjectMeta> = asObject(pod.metadata);
+  const spec: Unchecked<V1PodSpec> = asObject(pod.spec);
+  const { phase }: Unchecked<V1PodStatus> = asObject(pod.status);
+  const controller = controllerOf(ownersFromJson(meta.ownerReferences));
+  const nodeName = typeof spec.nodeName === 'string' ? spec.nodeName : undefined;
+  const uid = asText(meta.uid);
+  if (uid === '') throw new Error('the response is not a pod');
   return {
-    namespace: asText(meta['namespace']),
-    name: asText(meta['name']),
+    namespace: asText(meta.namespace),
+    name: asText(meta.name),
     uid,
-    resourceVersion: asText(meta['resourceVersion']),
-    labels: textsFromJson(meta['labels']),
+    resourceVersion: asText(meta.resourceVersion),
+    labels: textsFromJson(meta.labels),
     ...{ controller, nodeName },
-    phase: asText(asObject(pod['status'])['phase']),
-    isTerminating: asText(meta['deletionTimestamp']) !== '',
-    priority: typeof priority === 'number' ? priority : undefined,
-    configHash: mirroredUid({ annotations: asObject(meta['annotations']), controller, nodeName }),
+    phase: asText(phase),
+    isTerminating: asText(meta.deletionTimestamp) !== '',
+    priority: numberFromJson(spec.priority),
+    configHash: mirroredUid({ annotations: asObject(meta.annotations), controller, nodeName }),
   };
 }
-
-const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** Deadline of one request about one pod: waited for even at a shutdown, so shorter than the time a pod has for that. */
-export const actTimeoutMs = 15_000;
-
-/** The escaped path of a pod. */
-export const podPath = ({ namespace, name }: PodName): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;

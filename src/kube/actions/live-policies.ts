@@ -1,31 +1,28 @@
-import { asObject, asText } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
+import { asObject, asObjects, asText, parseJson } from '../codec/json.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
 export const policiesPath = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
-/** The policies as the API server has them now, and the time on its clock; undefined when it does not say. */
+/** All policies, read live, and the time of the API server's clock; undefined if it sends no date. */
 export interface LivePolicies {
   readonly objects: readonly Readonly<Record<string, unknown>>[];
   readonly serverTime: Date | undefined;
 }
 
-/** Nobody writes thousands of policies; and what is read right before an act must not take long. */
+/** The caller waits for this right before an action. */
 const timeoutMs = 10_000;
 
-/** Reads all policies, past every cache of ours. */
+/** Reads all policies live, never from a cache. */
 export async function readPolicies(
   transport: Pick<KubeTransport, 'send'>,
   signal: AbortSignal,
 ): Promise<LivePolicies> {
-  const { body, headers } = await transport.send(
-    { method: 'GET', path: policiesPath, timeoutMs, retries: 1 },
-    signal,
-  );
-  const { items, metadata } = asObject(parseJson(body)) as { items?: unknown; metadata?: unknown };
-  if (!Array.isArray(items)) throw new Error('reading policies: the answer is no list');
-  if (asText(asObject(metadata)['continue']) !== '')
-    throw new Error('reading policies: the answer is not the whole list');
-  const sent = Date.parse(typeof headers['date'] === 'string' ? headers['date'] : '');
-  return { objects: items.map(asObject), serverTime: Number.isNaN(sent) ? undefined : new Date(sent) };
+  const request = { method: 'GET', path: policiesPath, timeoutMs, retries: 1 } as const;
+  const { body, headers } = await transport.send(request, signal);
+  const list = asObject(parseJson(body));
+  if (!Array.isArray(list['items'])) throw new Error('reading policies: the response is not a list');
+  if (asText(asObject(list['metadata'])['continue']) !== '')
+    throw new Error('reading policies: the response is not the whole list');
+  const sent = Date.parse(asText(headers['date']));
+  return { objects: asObjects(list['items']), serverTime: Number.isNaN(sent) ? undefined : new Date(sent) };
 }

@@ -1,6 +1,8 @@
+import { isObject } from '../../api/json.ts';
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The JSON merge patch (RFC 7386) that makes `next` of `stored`: all of `next`, and null for what is not in it any more. */
+/** The JSON merge patch (RFC 7386) from `stored` to `next`: all of `next`, and null for fields that it lacks. */
 export function mergePatchOf(stored: object, next: object): object {
   const [before, after] = [entriesOf(stored), entriesOf(next)];
   const gone = Object.keys(before).filter((key) => after[key] === undefined);
@@ -14,6 +16,3 @@ function patchOf(stored: unknown, next: unknown): unknown {
 }
 
 const entriesOf = (object: object): JsonObject => Object.fromEntries(Object.entries(object));
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

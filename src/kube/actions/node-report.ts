@@ -1,30 +1,30 @@
+import type { V1OwnerReference } from '@kubernetes/client-node';
 import type { NodeGCReport, NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
-import { parseJson } from '../codec/status.ts';
+import { parseJson } from '../codec/json.ts';
 import { mergePatchOf } from './merge-patch.ts';
-import type { NodeFacts, OwnerRef } from '../cache/objects.ts';
+import type { NodeFacts } from '../cache/objects.ts';
 import { statusPatcher } from './status-patch.ts';
 import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/transport.ts';
 
-/** The node that reports; its report has the same name and goes when it goes. */
+/** The Node object of the agent. Its report has the same name and is deleted with it. */
 export type ReportingNode = Pick<NodeFacts, 'name' | 'uid'>;
 
-/** The report of one node, as the API server keeps it. */
+/** Reads and writes the stored report of one node. */
 export interface NodeReports {
-  /** The status as stored; undefined when there is no report. */
+  /** Returns the stored status; undefined if there is no report. */
   read(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReportStatus | undefined>;
-  /** Makes the stored status this one, the report itself where it is missing. `no-kind`: the kind NodeGCReport is not installed. */
+  /** Replaces the stored status, and creates the report if it is missing. `no-kind`: the kind NodeGCReport is not installed. */
   write(node: ReportingNode, status: NodeGCReportStatus, signal: AbortSignal): Promise<'written' | 'no-kind'>;
 }
 
 const reportsPath = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 const pathOf = ({ name }: ReportingNode): string => `${reportsPath}/${encodeURIComponent(name)}`;
 
-/** The reports over `transport`. */
 export function nodeReports(transport: Pick<KubeTransport, 'send'>): NodeReports {
   return new StoredReport(transport);
 }
 
-/** What we know to be stored, and for which Node it was made sure that it belongs to it. */
+/** The stored status, and the Node that owns the report. */
 interface Stored {
   readonly nodeUid: string;
   readonly status: NodeGCReportStatus;
@@ -33,8 +33,8 @@ interface Stored {
 class StoredReport implements NodeReports {
   readonly #transport: Pick<KubeTransport, 'send'>;
   #stored: Stored | undefined;
-  /** Seen to have no report, by its UID: the next write need not look again. */
-  #without: string | undefined;
+  /** UID of a Node without a report: the next write creates it without reading. */
+  #missingFor: string | undefined;
 
   constructor(transport: Pick<KubeTransport, 'send'>) {
     this.#transport = transport;
@@ -42,7 +42,7 @@ class StoredReport implements NodeReports {
 
   async read(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReportStatus | undefined> {
     const report = await this.#get(node, signal);
-    this.#without = report === undefined ? node.uid : undefined;
+    this.#missingFor = report === undefined ? node.uid : undefined;
     if (report !== undefined && isOf(node, report))
       this.#stored = { nodeUid: node.uid, status: report.status ?? {} };
     return report?.status;
@@ -53,7 +53,7 @@ class StoredReport implements NodeReports {
     status: NodeGCReportStatus,
     signal: AbortSignal,
   ): Promise<'written' | 'no-kind'> {
-    // Whether a write that failed was done after all nobody knows: then it is read again.
+    // The server may have executed a write that failed: then the status is read again.
     const known = this.#stored;
     this.#stored = undefined;
     const first = known?.nodeUid === node.uid ? await this.#patch(node, { known, status }, signal) : 'unsure';
@@ -84,16 +84,16 @@ class StoredReport implements NodeReports {
     try {
       return await statusPatcher(this.#transport).patchStatus(pathOf(node), patch, signal);
     } catch (err) {
-      // Turned away before it was looked at: what is stored is what it was, and a server in a storm is not asked twice.
+      // Rejected before evaluation: the stored status has not changed, and a busy server gets no second request.
       if (err instanceof ApiError && err.status === 429) this.#stored = known;
       throw err;
     }
   }
 
-  /** The report, made or taken over; undefined when there is no such kind. */
+  /** Returns the report, created or taken over; undefined if the kind is not installed. */
   async #ensure(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
-    const isKnownMissing = this.#without === node.uid;
-    this.#without = undefined;
+    const isKnownMissing = this.#missingFor === node.uid;
+    this.#missingFor = undefined;
     const existing = isKnownMissing ? undefined : await this.#get(node, signal);
     const report = existing ?? (await this.#create(node, signal));
     if (report !== undefined && !isOf(node, report)) await this.#takeOver(node, report, signal);
@@ -103,7 +103,7 @@ class StoredReport implements NodeReports {
   async #get(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
     try {
       const { body } = await this.#transport.send({ method: 'GET', path: pathOf(node) }, signal);
-      // Checked against the schema by the server, and written by this agent alone.
+      // The server validates it against the schema, and only this agent writes it.
       return parseJson(body) as NodeGCReport;
     } catch (err) {
       if (isNotFound(err)) return undefined;
@@ -112,7 +112,7 @@ class StoredReport implements NodeReports {
   }
 
   async #create(node: ReportingNode, signal: AbortSignal): Promise<NodeGCReport | undefined> {
-    const report = {
+    const report: NodeGCReport = {
       apiVersion: 'gc.dustpan.dev/v1alpha1',
       kind: 'NodeGCReport',
       metadata: { name: node.name, ownerReferences: owners(node) },
@@ -122,15 +122,15 @@ class StoredReport implements NodeReports {
       return report;
     } catch (err) {
       if (isNotFound(err)) return undefined;
-      // Our own first try, whose answer was lost; or another's.
+      // Created by our first attempt, whose response was lost, or by another process.
       if (isConflict(err)) return this.#get(node, signal);
       throw err;
     }
   }
 
   /**
-   * Of a Node that was there before under this name. Without the right to do so it is left to Kubernetes, which deletes what belongs to an
-   * object that is gone; the next write then makes a new report.
+   * Takes over the report of an earlier Node of this name. Without the right to do so Kubernetes deletes the report with its old owner, and the
+   * next write creates a new one.
    */
   async #takeOver(node: ReportingNode, { metadata }: NodeGCReport, signal: AbortSignal): Promise<void> {
     try {
@@ -153,5 +153,7 @@ class StoredReport implements NodeReports {
 const isOf = (node: ReportingNode, { metadata }: NodeGCReport): boolean =>
   metadata?.ownerReferences?.some(({ uid }) => uid === node.uid) ?? false;
 
-/** Goes with its Node; nothing waits for it (no blockOwnerDeletion), nor does the Node manage it. */
-const owners = ({ name, uid }: ReportingNode): OwnerRef[] => [{ apiVersion: 'v1', kind: 'Node', name, uid }];
+/** Kubernetes deletes the report after its Node. The Node's deletion does not wait for it (no blockOwnerDeletion), and the Node is no controller. */
+const owners = ({ name, uid }: ReportingNode): V1OwnerReference[] => [
+  { apiVersion: 'v1', kind: 'Node', name, uid },
+];

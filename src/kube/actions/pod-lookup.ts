@@ -1,54 +1,47 @@
-import { asObject, asText, ownersFromJson } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
-import { podPath } from './live-pod.ts';
+import type { V1ObjectMeta, V1Pod } from '@kubernetes/client-node';
+import { asObject, asText, ownersFromJson, parseJson, type Unchecked } from '../codec/json.ts';
+import { podPath } from './pod-requests.ts';
 import { readAll } from '../cache/list-watch.ts';
 import { acceptMetadata } from '../http/media-types.ts';
-import { mirroredUid } from '../cache/mirror-pod.ts';
 import { nodePodsResource } from '../cache/node-pods.ts';
-import { controllerOf } from '../cache/owner-references.ts';
-import { ApiError, type KubeResponse, type KubeTransport } from '../http/transport.ts';
+import { controllerOf, mirroredUid } from '../cache/owner-references.ts';
+import { unlessMissing, type KubeTransport } from '../http/transport.ts';
 
-/** A pod of the node as its containers, sandboxes and logs name it; `uid` is that of the static pod if it is one. */
+/** A pod of the node as its containers, sandboxes and logs name it. A static pod has the UID of its manifest, not of its mirror. */
 interface PodRemains {
   readonly uid: string;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
 }
 
-/** `unknown`: the API server did not answer, so the pod must count as existing. */
-type PodAnswer = 'gone' | 'exists' | 'unknown';
+/** `unknown`: the API server did not respond, so the pod must count as existing. */
+type PodState = 'gone' | 'exists' | 'unknown';
 
-/** The agent waits for it right before it removes something. */
+/** The agent waits for this right before a removal. */
 const timeoutMs = 10_000;
 
-/** Asks the API server live whether a pod of the node still exists: by its name, or among all pods of the node if only the UID is known. */
+/** Checks live whether a pod of the node still exists: by its name, or among all pods of the node if only the UID is known. */
 export function podLookup(
   transport: Pick<KubeTransport, 'send' | 'stream'>,
   nodeName: string,
-): (pod: PodRemains, signal: AbortSignal) => Promise<PodAnswer> {
+): (pod: PodRemains, signal: AbortSignal) => Promise<PodState> {
   const podsOfNode = nodePodsResource(nodeName);
 
-  async function byName(pod: NamedPod, signal: AbortSignal): Promise<PodAnswer> {
-    const request = {
-      method: 'GET',
-      path: podPath(pod),
-      accept: acceptMetadata,
-      timeoutMs,
-      retries: 1,
-    } as const;
-    const metadata = await metadataOf(transport.send(request, signal));
-    if (metadata === undefined) return 'gone';
-    if (asText(metadata['uid']) === '') return 'unknown';
-    const mirrored = mirroredUid({
-      annotations: asObject(metadata['annotations']),
-      controller: controllerOf(ownersFromJson(metadata)),
-      nodeName,
-    });
-    return metadata['uid'] === pod.uid || mirrored === pod.uid ? 'exists' : 'gone';
+  async function byName(pod: NamedPod, signal: AbortSignal): Promise<PodState> {
+    const path = podPath(pod);
+    const request = { method: 'GET', path, accept: acceptMetadata, timeoutMs, retries: 1 } as const;
+    const response = await unlessMissing(transport.send(request, signal));
+    if (response === undefined) return 'gone';
+    const { metadata }: Unchecked<V1Pod> = asObject(parseJson(response.body));
+    const { uid, annotations, ownerReferences }: Unchecked<V1ObjectMeta> = asObject(metadata);
+    if (asText(uid) === '') return 'unknown';
+    const controller = controllerOf(ownersFromJson(ownerReferences));
+    const mirrored = mirroredUid({ annotations: asObject(annotations), controller, nodeName });
+    return uid === pod.uid || mirrored === pod.uid ? 'exists' : 'gone';
   }
 
   /** Reads the list pod by pod: the metadata of a hundred pods may be 140 MB. */
-  async function byUid(wanted: string, signal: AbortSignal): Promise<PodAnswer> {
+  async function byUid(wanted: string, signal: AbortSignal): Promise<PodState> {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const pods = await readAll(transport, podsOfNode, deadline);
     return pods.some(({ uid, configHash }) => uid === wanted || configHash === wanted) ? 'exists' : 'gone';
@@ -64,18 +57,5 @@ export function podLookup(
     }
   };
 }
-
-/** undefined = there is no such pod. Only the API server knows that: a proxy's 404 has no reason. */
-async function metadataOf(response: Promise<KubeResponse>): Promise<JsonObject | undefined> {
-  try {
-    const { body } = await response;
-    return asObject(asObject(parseJson(body))['metadata']);
-  } catch (err) {
-    if (err instanceof ApiError && err.reason === 'NotFound') return undefined;
-    throw err;
-  }
-}
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 type NamedPod = PodRemains & { readonly namespace: string; readonly name: string };

@@ -4,13 +4,13 @@ import { isNotFound, type KubeTransport } from '../http/transport.ts';
 /** Writes the status of our own custom resources. */
 export interface StatusPatcher {
   /**
-   * JSON merge patch of the status subresource of the object at `path`: a field set to null goes, an absent one stays, a list is replaced whole.
-   * `gone`: the object is not there any more.
+   * JSON merge patch of the status of the object at `path`: null removes a field, an absent field stays, a list is replaced whole.
+   * `gone`: the object no longer exists.
    */
   readonly patchStatus: (path: string, status: object, signal: AbortSignal) => Promise<'patched' | 'gone'>;
 }
 
-/** A status patcher over `transport`; it sends no resourceVersion, as each status field has one writer. */
+/** Sends no resourceVersion, as each status field has one writer. */
 export function statusPatcher(transport: Pick<KubeTransport, 'send'>): StatusPatcher {
   return {
     patchStatus: async (path, status, signal) => {

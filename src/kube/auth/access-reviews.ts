@@ -1,8 +1,16 @@
+import type {
+  V1SubjectAccessReview,
+  V1SubjectAccessReviewSpec,
+  V1SubjectAccessReviewStatus,
+  V1TokenReview,
+  V1TokenReviewStatus,
+  V1UserInfo,
+} from '@kubernetes/client-node';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { Expiring } from '../../runtime/expiring.ts';
-import { asObject, asText } from '../codec/json.ts';
-import { parseJson } from '../codec/status.ts';
+import { asObject, asText, parseJson, type Unchecked } from '../codec/json.ts';
+import type { OnWire } from '../codec/wire.ts';
 import { isTransient } from '../http/retry.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
@@ -13,24 +21,15 @@ interface AccessReviewsDeps {
   readonly random: () => number;
 }
 
-/** `unauthenticated`: nobody we know (401); `forbidden`: somebody who may not (403). */
+/** `unauthenticated`: an unknown user (401); `forbidden`: a known user without the right (403). */
 export type Access = 'allowed' | 'unauthenticated' | 'forbidden';
 
-/** The user of a token, as SubjectAccessReview wants it. */
-interface User {
-  readonly user: string;
-  readonly uid: string;
-  readonly groups: unknown;
-  readonly extra: unknown;
-}
+type User = Pick<OnWire<V1SubjectAccessReviewSpec>, 'user' | 'uid' | 'groups' | 'extra'>;
 
-interface Review {
+type Review = OnWire<V1TokenReview | V1SubjectAccessReview> & {
   readonly apiVersion: string;
   readonly kind: string;
-}
-
-const tokenReview: Review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' };
-const accessReview: Review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' };
+};
 
 const minute = 60_000;
 // As controller-runtime's WithAuthenticationAndAuthorization has them.
@@ -42,26 +41,26 @@ const firstPauseMs = 500;
 const pauseGrowth = 1.5;
 const pauseJitter = 0.2;
 
-/** All tries of one review: who scrapes does not wait longer. */
+/** Limit of all attempts of one review, so that a scraper does not wait longer. */
 const reviewMs = 10_000;
-/** Scrapers are few; whoever sends a new token with each request must not fill our memory, nor the API server's day. */
-const rememberedAnswers = 256;
+/** Scrapers are few. A client that sends a new token with each request must fill neither our memory nor the API server's queue. */
+const rememberedResults = 256;
 const reviewsAtOnce = 16;
 
-/** Says who may `get` a path that is none of the API server's: asks it whose token that is (TokenReview) and what they may (SubjectAccessReview). */
+/** Decides who may `get` a path that the API server does not serve: TokenReview returns the user of the token, SubjectAccessReview their right. */
 export class AccessReviews {
   readonly #deps: AccessReviewsDeps;
   readonly #users: Expiring<User | 'nobody'>;
   readonly #rights: Expiring<Access>;
-  #underWay = 0;
+  #inProgress = 0;
 
   constructor(deps: AccessReviewsDeps) {
     this.#deps = deps;
-    this.#users = new Expiring(deps.clock, rememberedAnswers);
-    this.#rights = new Expiring(deps.clock, rememberedAnswers);
+    this.#users = new Expiring(deps.clock, rememberedResults);
+    this.#rights = new Expiring(deps.clock, rememberedResults);
   }
 
-  /** Of the value of an Authorization header; rejects when the API server does not say. */
+  /** `authorization` is the value of the header. Rejects if the API server does not decide. */
   async check(authorization: string | undefined, path: string, signal: AbortSignal): Promise<Access> {
     const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) return 'unauthenticated';
@@ -69,14 +68,18 @@ export class AccessReviews {
     return user === 'nobody' ? 'unauthenticated' : this.#accessOf(user, path, signal);
   }
 
-  /** What comes with an error is not remembered: an authenticator that did not answer may do so the next time. As upstream's cache; kube-apiserver calls every token that it does not know an error. */
+  /**
+   * A rejected token with an error is not remembered, as in upstream's cache: an authenticator that failed may succeed next time. kube-apiserver
+   * sets an error for every unknown token.
+   */
   async #userOf(token: string, signal: AbortSignal): Promise<User | 'nobody'> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#users.get(key);
     if (known !== undefined) return known;
-    const status = await this.#review(tokenReview, { token }, signal);
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
+    const status: Unchecked<V1TokenReviewStatus> = await this.#review(review, signal);
     const user = userIn(status);
-    if (user !== 'nobody' || asText(status['error']) === '') this.#users.remember(key, user, tokenTtlMs);
+    if (user !== 'nobody' || asText(status.error) === '') this.#users.remember(key, user, tokenTtlMs);
     return user;
   }
 
@@ -85,35 +88,38 @@ export class AccessReviews {
     const key = JSON.stringify(spec);
     const known = this.#rights.get(key);
     if (known !== undefined) return known;
-    const status = await this.#review(accessReview, spec, signal);
-    const isAllowed = status['allowed'] === true && status['denied'] !== true;
+    const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec };
+    const { allowed, denied }: Unchecked<V1SubjectAccessReviewStatus> = await this.#review(review, signal);
+    const isAllowed = allowed === true && denied !== true;
     const access = isAllowed ? 'allowed' : 'forbidden';
     this.#rights.remember(key, access, isAllowed ? allowedTtlMs : deniedTtlMs);
     return access;
   }
 
-  async #review(review: Review, spec: object, signal: AbortSignal): Promise<Json> {
-    if (this.#underWay >= reviewsAtOnce) throw new Error('too many reviews of access at once');
-    this.#underWay += 1;
+  /** Returns the status of the review. */
+  async #review(review: Review, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+    if (this.#inProgress >= reviewsAtOnce) throw new Error('too many reviews of access at once');
+    this.#inProgress += 1;
     try {
-      const path = `/apis/${review.apiVersion}/${review.kind.toLowerCase()}s`;
-      return await this.#ask(path, { ...review, spec }, signal);
+      return await this.#send(review, signal);
     } catch (err) {
       throw new Error(`making a ${review.kind}`, { cause: err });
     } finally {
-      this.#underWay -= 1;
+      this.#inProgress -= 1;
     }
   }
 
-  /** Sent again after a failure that may pass: a review stores nothing. */
-  async #ask(path: string, body: object, signal: AbortSignal): Promise<Json> {
+  /** Repeats the request after a transient failure: a review stores nothing. */
+  async #send(body: Review, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
     const { transport, clock, random } = this.#deps;
+    const path = `/apis/${body.apiVersion}/${body.kind.toLowerCase()}s`;
     const deadlineMs = clock.monotonicMs() + reviewMs;
     for (let attempt = 1; ; attempt += 1) {
       const timeoutMs = Math.max(1, deadlineMs - clock.monotonicMs());
       try {
-        const answer = await transport.send({ method: 'POST', path, body, timeoutMs, retries: 0 }, signal);
-        return asObject(asObject(parseJson(answer.body))['status']);
+        const response = await transport.send({ method: 'POST', path, body, timeoutMs, retries: 0 }, signal);
+        const { status }: Unchecked<Review> = asObject(parseJson(response.body));
+        return asObject(status);
       } catch (err) {
         const pauseMs = firstPauseMs * pauseGrowth ** (attempt - 1) * (1 + pauseJitter * random());
         const isOver = attempt >= tries || clock.monotonicMs() + pauseMs >= deadlineMs;
@@ -125,12 +131,11 @@ export class AccessReviews {
   }
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** A status of another form authenticates nobody. */
-function userIn({ authenticated, user }: Json): User | 'nobody' {
-  const { username, uid, groups, extra } = asObject(user);
+function userIn({ authenticated, user }: Unchecked<V1TokenReviewStatus>): User | 'nobody' {
+  // Groups and extra are returned to the API server as it has sent them.
+  const { username, ...rest } = asObject(user) as OnWire<V1UserInfo>;
   const name = asText(username);
   if (authenticated !== true || name === '' || name === 'system:anonymous') return 'nobody';
-  return { user: name, uid: asText(uid), groups, extra };
+  return { ...rest, user: name };
 }

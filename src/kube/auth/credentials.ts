@@ -1,28 +1,32 @@
-/** Who we are to the API server. */
+import type { Clock } from '../../runtime/scheduling/clock.ts';
+
+/** Authenticates us to a server. */
 export interface Credentials {
-  /** Request headers that authenticate; the same object until they were read anew. Also brings `Endpoint.tls` up to date. */
-  headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** The server refused what `headers` gave: the next call reads the source again. */
+  /** Request headers; the same object until the source is read again. Also updates `Endpoint.tls`. */
+  headers(signal: AbortSignal): Promise<Headers>;
+  /** The server rejected the headers: the next call of `headers` reads the source again. */
   refresh(): void;
 }
 
-/** Where the API server is and how to know that it is the right one. */
+type Headers = Readonly<Record<string, string>>;
+
+/** The address of a server and how to verify it. */
 export interface Endpoint {
-  /** URL, with a path when the server stands behind one. */
+  /** URL, with a path if a proxy serves the server below one. */
   readonly server: string;
-  /** The same object for as long as the material is the same: another object means new connections. */
+  /** The same object as long as the material is the same: another object means new connections. */
   readonly tls?: TlsMaterial;
 }
 
-/** PEM where it says Buffer or string. */
+/** PEM where the type is Buffer or string. */
 export interface TlsMaterial {
   /** undefined = the CAs that Node trusts. */
   readonly ca?: Buffer | string | readonly (Buffer | string)[] | undefined;
   readonly cert?: Buffer | string | undefined;
   readonly key?: Buffer | string | undefined;
-  /** Sent to the server (SNI), and the name that its certificate is to be for; default the host of the URL. */
+  /** Sent to the server (SNI), and the name that its certificate must have; default the host of the URL. */
   readonly servername?: string | undefined;
-  /** Names of which the certificate is to be for one, instead. */
+  /** The certificate must have one of these names instead. */
   readonly names?: readonly string[] | undefined;
   readonly insecure?: boolean | undefined;
 }
@@ -32,12 +36,79 @@ export interface ClusterConnection {
   readonly auth: Credentials;
   /** For a log line: the kubeconfig file and context, or `in-cluster`. */
   readonly source: string;
-  /** Of the kubeconfig's context. */
+  /** The namespace of the kubeconfig's context. */
   readonly namespace?: string | undefined;
 }
 
 /** A bearer token that never changes. */
 export function tokenCredentials(token: string): Credentials {
-  const headers = { authorization: `Bearer ${token}` };
+  const headers = bearer(token);
   return { headers: () => Promise.resolve(headers), refresh: () => undefined };
+}
+
+export const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+/** The content of a source of credentials. */
+export interface Identity {
+  readonly headers: Headers;
+  readonly tls: TlsMaterial;
+}
+
+/**
+ * Files are read again after this time, and a plugin whose credential has no expiry runs again, as in client-go. The kubelet replaces a projected
+ * token at 80 % of its life of at least 10 minutes.
+ */
+const rereadMs = 60_000;
+
+/** Credentials that follow their source: it is read again after a minute, and at once after a rejection. */
+export class RereadCredentials implements Credentials {
+  readonly #read: (isRejected: boolean) => Promise<Identity>;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #identity: Identity = { headers: {}, tls: {} };
+  #readAtMs = -Infinity;
+  #isRejected = false;
+  #reading: Promise<void> | undefined;
+
+  /** `isRejected`: the server has rejected the identity that was read last. */
+  constructor(read: (isRejected: boolean) => Promise<Identity>, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#read = read;
+    this.#clock = clock;
+  }
+
+  /** The endpoint of the server at this URL. Its TLS material follows the source. */
+  endpoint(server: string): Endpoint {
+    const material = (): TlsMaterial => this.#identity.tls;
+    return {
+      server,
+      get tls() {
+        return material();
+      },
+    };
+  }
+
+  async headers(): Promise<Headers> {
+    if (this.#clock.monotonicMs() - this.#readAtMs >= rereadMs) {
+      this.#reading ??= this.#reread().finally(() => (this.#reading = undefined));
+      await this.#reading;
+    }
+    return this.#identity.headers;
+  }
+
+  refresh(): void {
+    this.#readAtMs = -Infinity;
+    this.#isRejected = true;
+  }
+
+  async #reread(): Promise<void> {
+    const isRejected = this.#isRejected;
+    const { headers, tls } = await this.#read(isRejected);
+    this.#identity = { headers, tls: isSameTls(tls, this.#identity.tls) ? this.#identity.tls : tls };
+    if (isRejected) this.#isRejected = false;
+    this.#readAtMs = this.#clock.monotonicMs();
+  }
+}
+
+function isSameTls(a: TlsMaterial, b: TlsMaterial): boolean {
+  const material = ['ca', 'cert', 'key', 'servername', 'insecure'] as const;
+  return material.every((name) => String(a[name]) === String(b[name]));
 }

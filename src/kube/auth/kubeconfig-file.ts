@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject } from '../../api/json.ts';
 import { errorLine, fileProblem } from '../../runtime/errors.ts';
 import { ConfigError } from '../http/connection-errors.ts';
 
-/** A kubeconfig as it is written, with absolute paths. */
+/** The content of kubeconfig files, with absolute paths. */
 interface RawKubeconfig {
   readonly 'current-context': string;
   readonly clusters: readonly RawEntry[];
@@ -14,7 +15,7 @@ interface RawKubeconfig {
 type Fields = Readonly<Record<string, unknown>>;
 type RawEntry = Fields & { readonly name: string };
 
-/** Reads and merges kubeconfig files, and mends what client-node does not do as kubectl does. */
+/** Reads and merges kubeconfig files, and adapts them where client-node differs from kubectl. */
 export async function readKubeconfig(files: readonly string[]): Promise<RawKubeconfig> {
   const raw = await Promise.all(files.map(readOne));
   const clusters = merge(raw.map((one) => one.clusters));
@@ -39,33 +40,30 @@ async function readOne(file: string): Promise<RawKubeconfig> {
       inside(entry, 'cluster', absolute(dir, ['certificate-authority'])),
     ),
     contexts: entries(raw['contexts']),
-    users: entries(raw['users']).map((entry) => inside(entry, 'user', (user) => mendUser(user, dir))),
+    users: entries(raw['users']).map((entry) => inside(entry, 'user', (user) => adaptUser(user, dir))),
   };
 }
 
 function parse(load: () => unknown, file: string): Fields {
   try {
     const raw = load();
-    if (isFields(raw)) return raw;
+    if (isObject(raw)) return raw;
   } catch (err) {
     throw new ConfigError(`kubeconfig ${file}: ${errorLine(err).split('\n', 1)[0] ?? ''}`);
   }
   throw new ConfigError(`kubeconfig ${file}: this is not a kubeconfig`);
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Entries without a name are left to client-node to complain about. */
+/** client-node rejects entries without a name. */
 const entries = (list: unknown): readonly RawEntry[] =>
-  Array.isArray(list) ? (list as RawEntry[]).filter(isFields) : [];
+  Array.isArray(list) ? (list as RawEntry[]).filter(isObject) : [];
 
-function inside(entry: RawEntry, key: string, mend: (fields: Fields) => Fields): RawEntry {
+function inside(entry: RawEntry, key: string, adapt: (fields: Fields) => Fields): RawEntry {
   const fields = entry[key];
-  return isFields(fields) ? { ...entry, [key]: mend(fields) } : entry;
+  return isObject(fields) ? { ...entry, [key]: adapt(fields) } : entry;
 }
 
-/** Of two entries with one name the first counts; client-node would throw. */
+/** Keeps the first entry with a name; client-node would throw. */
 function merge(lists: readonly (readonly RawEntry[])[]): readonly RawEntry[] {
   const byName = new Map<unknown, RawEntry>();
   for (const entry of lists.flat()) {
@@ -84,7 +82,7 @@ const absolute =
     return { ...fields, ...Object.fromEntries(paths) };
   };
 
-/** client-node reads CA and certificates only for a user, so a context without one gets this. */
+/** client-node reads CA and certificates only for a user, so a context without one gets this user. */
 const nobody = 'nobody (no user in this context)';
 
 const withUser = (entry: RawEntry): RawEntry =>
@@ -93,7 +91,7 @@ const withUser = (entry: RawEntry): RawEntry =>
     user: context['user'] === '' ? nobody : (context['user'] ?? nobody),
   }));
 
-/** client-node refuses http:// URLs unless verification, which they have none of, is off. */
+/** client-node rejects http:// URLs unless verification is off. */
 const allowPlainHttp = (entry: RawEntry): RawEntry =>
   inside(entry, 'cluster', (cluster) =>
     String(cluster['server']).startsWith('http:')
@@ -101,17 +99,17 @@ const allowPlainHttp = (entry: RawEntry): RawEntry =>
       : cluster,
   );
 
-function mendUser(given: Fields, dir: string): Fields {
+function adaptUser(given: Fields, dir: string): Fields {
   const user = absolute(dir, ['client-certificate', 'client-key', 'tokenFile'])(given);
-  if (isFields(user['exec'])) return { ...user, exec: mendExec(user['exec'], dir) };
+  if (isObject(user['exec'])) return { ...user, exec: adaptExec(user['exec'], dir) };
   const { tokenFile } = user;
-  // client-node looks for `token-file` only; as kubectl, the file wins over a token beside it.
+  // client-node reads `token-file` only. As in kubectl, the file takes precedence over a token beside it.
   if (typeof tokenFile !== 'string' || tokenFile === '') return user;
   return { ...user, token: undefined, 'auth-provider': { name: 'tokenFile', config: { tokenFile } } };
 }
 
-/** As kubectl: a command with a slash is relative to the file, and the plugin is told which version to answer in. */
-function mendExec(exec: Fields, dir: string): Fields {
+/** As in kubectl, a command with a slash is relative to the file, and the plugin learns the version of the credential to return. */
+function adaptExec(exec: Fields, dir: string): Fields {
   const { command, env } = exec;
   const isPath = typeof command === 'string' && command.includes('/') && !isAbsolute(command);
   const info = { kind: 'ExecCredential', apiVersion: exec['apiVersion'], spec: { interactive: false } };

@@ -6,7 +6,7 @@ import type { ClusterConnection } from './credentials.ts';
 import { inClusterConnection, type InClusterPaths } from './in-cluster.ts';
 import { kubeconfigConnection } from './kubeconfig.ts';
 
-/** Where to look for a cluster; the values come from flags and environment, which only the CLI reads. */
+/** The sources of a connection. The values come from flags and environment, which only the CLI reads. */
 export interface ConnectionSources {
   /** `--kubeconfig`. */
   readonly kubeconfig?: string | undefined;
@@ -19,7 +19,7 @@ export interface ConnectionSources {
   readonly inCluster?: Partial<InClusterPaths> | undefined;
 }
 
-/** Looks in the order of controller-runtime: flag, $KUBECONFIG, the pod's service account, the home directory. */
+/** Uses the first source in the order of controller-runtime: flag, $KUBECONFIG, the pod's service account, the home directory. */
 export async function loadClusterConnection(
   sources: ConnectionSources,
   clock: Pick<Clock, 'monotonicMs'>,
@@ -33,7 +33,7 @@ export async function loadClusterConnection(
   return kubeconfigConnection({ files: [await homeFile(sources.home)], context }, clock);
 }
 
-/** kubectl skips the files of $KUBECONFIG that are not there; none at all is a mistake. */
+/** As kubectl, skips missing files of $KUBECONFIG. Without any file it is an error. */
 async function existing(files: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(files.map(exists));
   const left = files.filter((_, i) => found[i]);

@@ -13,22 +13,22 @@ export interface Source<T> {
   /** In [0, 1). */
   readonly random: () => number;
   readonly resource: Resource<T>;
-  /** Objects of one page of a list; `all`: one page holds everything, for what is known to be little. */
+  /** Objects of one page of a list. `all`: one page for everything, for small collections. */
   readonly pageSize?: number | 'all';
 }
 
-/** As client-go: each page is a request, so it must not be tiny. */
+/** As client-go. */
 const defaultPageSize = 500;
-/** The API server gives up on a list after a minute, too. */
+/** The API server also ends a list after a minute. */
 const pageTimeoutMs = 60_000;
 const pageRetries = 4;
-/** As client-go: spread, so that watches opened together do not end together. */
+/** As client-go: random, so that watches that began together do not end together. */
 const watchSeconds = { atLeast: 300, spread: 301 };
 const stallGraceMs = 30_000;
 
 /**
- * A consistent list (no resourceVersion), page by page: the watch cache would answer in one piece. In one page it is the watch cache that
- * answers (Kubernetes 1.31 on), by its index of nodes; a page of a node's pods is searched among all pods of the store before 1.33.
+ * A consistent list (no resourceVersion), page by page. A list in one page is served from the watch cache (since Kubernetes 1.31), by its index of
+ * nodes. Before 1.33 the server searches all stored pods for a page of the pods of one node.
  */
 export async function* listPages<T>(source: Source<T>, signal: AbortSignal): AsyncGenerator<Page<T>> {
   let page = await readPage(source, '', signal);
@@ -39,7 +39,7 @@ export async function* listPages<T>(source: Source<T>, signal: AbortSignal): Asy
   }
 }
 
-/** Every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch, or should have ended it. */
+/** Yields every event after `resourceVersion`, in batches as they arrive. Ends when the server ends the watch, or should have ended it. */
 export async function* watchEvents<T>(
   source: Source<T>,
   resourceVersion: string,
@@ -63,8 +63,8 @@ export async function* watchEvents<T>(
 }
 
 /**
- * A whole list, live, decoded object by object. Without a limit the API server answers from memory, by its index of nodes, and consistently
- * (Kubernetes 1.31 on).
+ * Reads a whole list live, object by object. Without a limit the API server serves it from memory, by its index of nodes, and consistently (since
+ * Kubernetes 1.31).
  */
 export async function readAll<T>(
   transport: Pick<KubeTransport, 'stream'>,
@@ -72,9 +72,9 @@ export async function readAll<T>(
   signal: AbortSignal,
 ): Promise<readonly T[]> {
   try {
-    const wanted = { ...request(resource, {}), retries: 1 };
-    const { items, continueToken } = await decodeList(transport.stream(wanted, signal), resource.codec);
-    if (continueToken !== '') throw new Error('the answer is not the whole list');
+    const whole = { ...request(resource, {}), retries: 1 };
+    const { items, continueToken } = await decodeList(transport.stream(whole, signal), resource.codec);
+    if (continueToken !== '') throw new Error('the response is not the whole list');
     return items;
   } catch (cause) {
     signal.throwIfAborted();
@@ -85,14 +85,14 @@ export async function readAll<T>(
 async function readPage<T>(source: Source<T>, token: string, signal: AbortSignal): Promise<Page<T>> {
   const { resource, transport, clock, pageSize = defaultPageSize } = source;
   const limit = pageSize === 'all' ? {} : { limit: String(pageSize) };
-  // The first page is the caller's to try again; a later one has retries of its own, as they save the pages before it.
-  const wanted =
+  // The caller retries the first page. Later ones are retried here, so that the pages before them are not lost.
+  const page =
     token === ''
       ? request(resource, limit)
       : { ...request(resource, { ...limit, continue: token }), retries: pageRetries };
   const guard = stallGuard(clock, pageTimeoutMs, signal);
   try {
-    return await decodeList(transport.stream(wanted, guard.signal), resource.codec);
+    return await decodeList(transport.stream(page, guard.signal), resource.codec);
   } catch (err) {
     throw guard.stalled() ? new Error(`no page of ${resource.name} within ${pageTimeoutMs / 1000} s`) : err;
   } finally {

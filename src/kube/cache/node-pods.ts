@@ -1,4 +1,16 @@
 import type {
+  V1Container,
+  V1EmptyDirVolumeSource,
+  V1EphemeralContainer,
+  V1ImageVolumeSource,
+  V1ObjectMeta,
+  V1Pod,
+  V1PodSpec,
+  V1PodStatus,
+  V1ResourceRequirements,
+  V1Volume,
+} from '@kubernetes/client-node';
+import type {
   DeclaredContainer,
   DeclaredEmptyDir,
   PodStorageSpec,
@@ -9,13 +21,15 @@ import { isKeepMarked } from '../../api/policy/matching.ts';
 import { isFinished } from '../../api/pod-phase.ts';
 import { bounded, bounds, isCut } from '../../runtime/bounds.ts';
 import {
-  asList,
   asObject,
+  asObjects,
   asText,
   boundedText,
+  numberFromJson,
   ownersFromJson,
   textsFromJson,
   timeFromJson,
+  type Unchecked,
 } from '../codec/json.ts';
 import type { Codec } from '../codec/list.ts';
 import { decodeWhole } from '../codec/reader.ts';
@@ -31,14 +45,13 @@ import {
   type NodePodVolumeSource,
 } from '../gen/node_pod.ts';
 import { acceptProtobuf } from '../http/media-types.ts';
-import { mirroredUid } from './mirror-pod.ts';
 import type { Identified } from './objects.ts';
-import { controllerOf } from './owner-references.ts';
+import { controllerOf, mirroredUid } from './owner-references.ts';
 import type { Resource } from './resources.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 
-/** The facts of a pod that the agent of its node keeps. */
+/** The facts of a pod that the agent on its node needs. */
 export interface NodePodFacts extends Identified, StoragePod {
   readonly namespace: string;
 }
@@ -55,7 +68,7 @@ export function nodePodsResource(nodeName: string): Resource<NodePodFacts> {
   };
 }
 
-/** Reads a pod: its identity, the images it refers to and the local storage it may use. */
+/** Reads the identity of a pod, the images it refers to and the local storage it may use. */
 export function nodePodCodec(): Codec<NodePodFacts> {
   const shared: Shared = {
     texts: new SharedValues(),
@@ -73,7 +86,7 @@ export function nodePodCodec(): Codec<NodePodFacts> {
   };
 }
 
-/** Values that many pods of a node have in common: replicas, and namespaces with one limit for all. */
+/** Values that many pods of a node share, e.g. replicas, or pods of a namespace with one default limit. */
 interface Shared {
   readonly texts: SharedValues<string>;
   readonly images: SharedValues<readonly string[]>;
@@ -116,14 +129,14 @@ function configHashOf(
   return mirroredUid({ annotations, controller: controllerOf(ownerReferences), nodeName });
 }
 
-/** A pod with more containers or volumes than that is opted out: a part of its spec would give wrong limits. */
+/** A pod with more containers or volumes is opted out: a part of its spec would give wrong limits. */
 const isReadable = ({ containers, initContainers, ephemeralContainers, volumes }: NodePodSpec): boolean =>
   containers.length + initContainers.length + ephemeralContainers.length <= bounds.podParts &&
   volumes.length <= bounds.podParts;
 
 /**
- * Each image once, in the order of the spec. A text that was cut names no image, and a finished pod refers to none. undefined = the pod refers to
- * more images than are kept: any image may be one of them.
+ * Each image once, in the order of the spec. A text that was cut names no image, and a finished pod uses none. undefined = the pod refers to more
+ * images than are kept: any image may be one of them.
  */
 function imagesOf(
   { containers, initContainers, ephemeralContainers, volumes }: NodePodSpec,
@@ -172,71 +185,76 @@ const containerOf = ({ name, resources }: NodePodContainer): DeclaredContainer =
   limit: limitOf(resources?.limits[resource]),
 });
 
-/** A text that is no quantity limits nothing; the API server lets none through. */
+/** An invalid quantity limits nothing; the API server rejects it. */
 function limitOf(quantity: NodePodQuantity | undefined): StorageLimit | undefined {
   const text = quantity?.string ?? '';
   const bytes = text === '' ? undefined : parseQuantity(text);
   return bytes === undefined ? undefined : { bytes, text };
 }
 
-/** The JSON form as the message its protobuf form decodes to. */
+/** Converts the JSON form to the message of its protobuf form. */
 function messageFromJson(json: unknown): Message {
-  const pod = asObject(json);
-  const meta = asObject(pod['metadata']);
-  const status = asObject(pod['status']);
+  const { metadata, spec, status: stored }: Unchecked<V1Pod> = asObject(json);
+  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
+  const status: Unchecked<V1PodStatus> = asObject(stored);
   return {
     metadata: {
-      name: boundedText(meta['name']),
-      namespace: boundedText(meta['namespace']),
-      uid: boundedText(meta['uid']),
-      resourceVersion: boundedText(meta['resourceVersion']),
-      deletionTimestamp: timeFromJson(meta['deletionTimestamp']),
-      labels: textsFromJson(meta['labels']),
-      annotations: textsFromJson(meta['annotations']),
-      ownerReferences: ownersFromJson(meta),
+      name: boundedText(meta.name),
+      namespace: boundedText(meta.namespace),
+      uid: boundedText(meta.uid),
+      resourceVersion: boundedText(meta.resourceVersion),
+      deletionTimestamp: timeFromJson(meta.deletionTimestamp),
+      labels: textsFromJson(meta.labels),
+      annotations: textsFromJson(meta.annotations),
+      ownerReferences: ownersFromJson(meta.ownerReferences),
     },
-    spec: specFromJson(asObject(pod['spec'])),
-    status: { phase: boundedText(status['phase']), reason: boundedText(status['reason']) },
+    spec: specFromJson(asObject(spec)),
+    status: { phase: boundedText(status.phase), reason: boundedText(status.reason) },
   };
 }
 
-function specFromJson(spec: Readonly<Record<string, unknown>>): NodePodSpec {
-  const { priority } = spec;
+function specFromJson(spec: Unchecked<V1PodSpec>): NodePodSpec {
   return {
-    nodeName: asText(spec['nodeName']),
-    containers: asList(spec['containers']).map(containerFromJson),
-    initContainers: asList(spec['initContainers']).map(containerFromJson),
-    ephemeralContainers: asList(spec['ephemeralContainers']).map((one) => ({
-      ephemeralContainerCommon: { image: boundedText(asObject(one)['image']) },
+    nodeName: asText(spec.nodeName),
+    containers: asObjects(spec.containers).map(containerFromJson),
+    initContainers: asObjects(spec.initContainers).map(containerFromJson),
+    ephemeralContainers: asObjects(spec.ephemeralContainers).map((one: Unchecked<V1EphemeralContainer>) => ({
+      ephemeralContainerCommon: { image: boundedText(one.image) },
     })),
-    volumes: asList(spec['volumes']).map((one) => {
-      const volume = asObject(one);
-      return { name: boundedText(volume['name']), volumeSource: volumeSourceFromJson(volume) };
-    }),
-    overhead: quantitiesOf(spec['overhead']),
-    priority: typeof priority === 'number' ? priority : undefined,
+    volumes: asObjects(spec.volumes).map((volume: Unchecked<V1Volume>) => ({
+      name: boundedText(volume.name),
+      volumeSource: volumeSourceFromJson(volume),
+    })),
+    overhead: quantitiesOf(spec.overhead),
+    priority: numberFromJson(spec.priority),
   };
 }
 
-function containerFromJson(json: unknown): NodePodContainer {
-  const container = asObject(json);
+function containerFromJson({
+  name,
+  image,
+  resources,
+  restartPolicy,
+}: Unchecked<V1Container>): NodePodContainer {
+  const { limits }: Unchecked<V1ResourceRequirements> = asObject(resources);
   return {
-    name: boundedText(container['name']),
-    image: boundedText(container['image']),
-    resources: { limits: quantitiesOf(asObject(container['resources'])['limits']) },
-    restartPolicy: boundedText(container['restartPolicy']),
+    name: boundedText(name),
+    image: boundedText(image),
+    resources: { limits: quantitiesOf(limits) },
+    restartPolicy: boundedText(restartPolicy),
   };
 }
 
-function volumeSourceFromJson(volume: Readonly<Record<string, unknown>>): NodePodVolumeSource {
-  const emptyDir = asObject(volume['emptyDir']);
+function volumeSourceFromJson({ emptyDir, image }: Unchecked<V1Volume>): NodePodVolumeSource {
+  const { medium, sizeLimit }: Unchecked<V1EmptyDirVolumeSource> = asObject(emptyDir);
+  const { reference }: Unchecked<V1ImageVolumeSource> = asObject(image);
   return {
-    // Of a volume without any source the kubelet makes an emptyDir, but the API server writes that down.
+    // A volume without a source is an emptyDir, but the API server stores it as one.
     emptyDir:
-      volume['emptyDir'] === undefined || volume['emptyDir'] === null
+      emptyDir === undefined || emptyDir === null
         ? undefined
-        : { medium: boundedText(emptyDir['medium']), sizeLimit: quantityOf(emptyDir['sizeLimit']) },
-    image: { reference: boundedText(asObject(volume['image'])['reference']) },
+        : { medium: boundedText(medium), sizeLimit: quantityOf(sizeLimit) },
+    image: { reference: boundedText(reference) },
   };
 }
 
@@ -248,7 +266,7 @@ const quantitiesOf = (json: unknown): Record<string, NodePodQuantity> =>
     }),
   );
 
-/** A person may write a number. */
+/** A manifest may have a number. */
 function quantityOf(json: unknown): NodePodQuantity | undefined {
   if (typeof json === 'number') return { string: String(json) };
   return typeof json === 'string' ? { string: json } : undefined;

@@ -1,14 +1,20 @@
-import type { EvictionRequest } from '../../api/local-storage.ts';
+import type { V1ObjectMeta } from '@kubernetes/client-node';
+import type {
+  NodeGCReport,
+  NodeGCReportStatus,
+  NodeGCReportStatusEvictionRequest,
+} from '../../api/gen/nodegcreport.gen.ts';
+import { evictionSignals, type EvictionRequest, type EvictionSignal } from '../../api/local-storage.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
-import { asList, asObject, asText } from '../codec/json.ts';
+import { parseRfc3339 } from '../../runtime/text/rfc3339.ts';
+import { asObject, asObjects, asText, numberFromJson, type Unchecked } from '../codec/json.ts';
 import type { Codec } from '../codec/list.ts';
-import { evictionRequestsOf } from '../actions/eviction-requests.ts';
 import { MalformedError } from '../codec/frames.ts';
 import type { Identified } from './objects.ts';
 import type { Resource } from './resources.ts';
 import { acceptJson } from '../http/media-types.ts';
 
-/** What the controller keeps of a node's report: some hundred bytes of up to 50 KB. What the report does not say counts as 0. */
+/** The controller's facts of a node's report: some hundred bytes of up to 50 KB. A missing number counts as 0. */
 export interface NodeReportFacts extends Identified {
   /** undefined = never written, or not readable. */
   readonly reportedAtMs: number | undefined;
@@ -25,11 +31,11 @@ export interface NodeReportFacts extends Identified {
   readonly storageWarnings: number;
   /** All of them, listed or not. */
   readonly evictionRequests: number;
-  /** Those that are listed, the most excessive first; the same array as long as they say the same. */
+  /** The listed ones, the most excessive first. The same array as long as their content is the same. */
   readonly requests: readonly EvictionRequest[];
 }
 
-/** The reports of all nodes; the kind may be missing. */
+/** The reports of all nodes. The kind may be missing. */
 export function nodeReportsResource(): Resource<NodeReportFacts> {
   return {
     name: 'nodegcreports',
@@ -41,52 +47,94 @@ export function nodeReportsResource(): Resource<NodeReportFacts> {
   };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 const nodeReportCodec: Codec<NodeReportFacts> = {
   fromProtobuf: () => {
     throw new MalformedError('custom resources have no protobuf form');
   },
   fromJson: (json, known) => {
-    const report = asObject(json);
-    const meta = asObject(report['metadata']);
-    const identity = {
-      uid: asText(meta['uid']),
-      name: asText(meta['name']),
-      resourceVersion: asText(meta['resourceVersion']),
-    };
-    if (identity.uid === '') throw new MalformedError('report without metadata.uid');
-    const before = known?.get(identity.uid);
-    const isSame = before?.resourceVersion === identity.resourceVersion;
-    if (before !== undefined && isSame) return before;
-    const status = asObject(report['status']);
-    const requests = evictionRequestsOf(status['evictionRequests'], before?.requests);
-    return { ...identity, ...figuresOf(status), requests };
+    const { metadata, status: stored }: Unchecked<NodeGCReport> = asObject(json);
+    const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
+    const uid = asText(meta.uid);
+    const resourceVersion = asText(meta.resourceVersion);
+    if (uid === '') throw new MalformedError('report without metadata.uid');
+    const before = known?.get(uid);
+    if (before?.resourceVersion === resourceVersion) return before;
+    const status: Unchecked<NodeGCReportStatus> = asObject(stored);
+    const requests = requestsOf(status.evictionRequests, before?.requests);
+    return { uid, name: asText(meta.name), resourceVersion, ...countsOf(status), requests };
   },
 };
 
-function figuresOf(status: JsonObject): Omit<NodeReportFacts, keyof Identified | 'requests'> {
-  const reportedAtMs = Date.parse(asText(status['reportTime']));
-  const policy = asObject(status['policy']);
-  const removable = asObject(asObject(status['images'])['removable']);
-  const imagegc = objects(status['units']).find((unit) => unit['name'] === 'imagegc');
+function countsOf(
+  status: Unchecked<NodeGCReportStatus>,
+): Omit<NodeReportFacts, keyof Identified | 'requests'> {
+  const reportedAtMs = Date.parse(asText(status.reportTime));
+  const policy = asObject(status.policy);
+  const removable = asObject(asObject(status.images)['removable']);
+  const imagegc = asObjects(status.units).find((unit) => unit['name'] === 'imagegc');
   return {
     reportedAtMs: Number.isNaN(reportedAtMs) ? undefined : reportedAtMs,
     policyUid: bounded(asText(policy['uid']), bounds.uid),
-    policyGeneration: asNumber(policy['observedGeneration']),
-    degraded: holds(status, 'Degraded'),
-    keepListAtRisk: holds(status, 'KeepListAtRisk'),
-    imagesRemovable: asNumber(removable['count']),
-    imageBytesRemovable: asNumber(removable['bytes']),
-    imageBytesFreed: asNumber(imagegc?.['freedBytesTotal']),
-    containersRemovable: asNumber(asObject(status['containers'])['removable']),
-    storageWarnings: asNumber(status['storageWarningCount']),
-    evictionRequests: asNumber(status['evictionRequestCount']),
+    policyGeneration: numberOrZero(policy['observedGeneration']),
+    degraded: isTrue(status, 'Degraded'),
+    keepListAtRisk: isTrue(status, 'KeepListAtRisk'),
+    imagesRemovable: numberOrZero(removable['count']),
+    imageBytesRemovable: numberOrZero(removable['bytes']),
+    imageBytesFreed: numberOrZero(imagegc?.['freedBytesTotal']),
+    containersRemovable: numberOrZero(asObject(status.containers)['removable']),
+    storageWarnings: numberOrZero(status.storageWarningCount),
+    evictionRequests: numberOrZero(status.evictionRequestCount),
   };
 }
 
-const holds = (status: JsonObject, type: string): boolean =>
-  objects(status['conditions']).some((one) => one['type'] === type && one['status'] === 'True');
+const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, type: string): boolean =>
+  asObjects(conditions).some((one) => one['type'] === type && one['status'] === 'True');
 
-const objects = (value: unknown): readonly JsonObject[] => asList(value).map(asObject);
-const asNumber = (value: unknown): number => (typeof value === 'number' ? value : 0);
+const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
+
+/** As in crds/: a longer list was not written by a dustpan agent. */
+const maxRequests = 32;
+
+const none: readonly EvictionRequest[] = Object.freeze([]);
+
+/** The complete requests of a report. Returns `before` if its content is the same. */
+function requestsOf(
+  json: unknown,
+  before: readonly EvictionRequest[] | undefined,
+): readonly EvictionRequest[] {
+  const requests = asObjects(json)
+    .slice(0, maxRequests)
+    .flatMap((item) => requestOf(item) ?? []);
+  if (requests.length === 0) return none;
+  return before !== undefined && JSON.stringify(before) === JSON.stringify(requests) ? before : requests;
+}
+
+/** Returns undefined if any part is missing or invalid: then the controller does not evict. */
+function requestOf(json: Unchecked<NodeGCReportStatusEvictionRequest>): EvictionRequest | undefined {
+  const signal = signalOf(json.signal);
+  const pod = podOf(json.pod);
+  const observedAtMs = parseRfc3339(asText(json.observedTime));
+  const [observedBytes, limitBytes] = [countOf(json.observedBytes), countOf(json.limitBytes)];
+  if (signal === undefined || pod === undefined || observedAtMs === undefined) return undefined;
+  if (observedBytes === undefined || limitBytes === undefined) return undefined;
+  const subject = bounded(asText(json.subject), bounds.name);
+  return {
+    ...{ pod, signal, observedBytes, limitBytes, observedAtMs },
+    subject: subject === '' ? undefined : subject,
+    gracePeriodSeconds: countOf(json.gracePeriodSeconds),
+  };
+}
+
+const signalOf = (value: unknown): EvictionSignal | undefined => evictionSignals.find((one) => one === value);
+
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+function podOf(json: unknown): EvictionRequest['pod'] | undefined {
+  const pod: Unchecked<EvictionRequest['pod']> = asObject(json);
+  const [namespace, name, uid] = [asText(pod.namespace), asText(pod.name), asText(pod.uid)];
+  const isComplete = isText(namespace, bounds.name) && isText(name, bounds.name) && isText(uid, bounds.uid);
+  return isComplete ? { namespace, name, uid } : undefined;
+}
+
+const isText = (text: string, maxLength: number): boolean => text !== '' && text.length <= maxLength;

@@ -1,4 +1,4 @@
-/** What a Store keys and a Reflector compares by; every kind of facts has these. */
+/** The identity that every kind of facts has: a Store is keyed by it, a Reflector compares it. */
 export interface Identified {
   readonly uid: string;
   readonly name: string;
@@ -7,16 +7,16 @@ export interface Identified {
   readonly resourceVersion: string;
 }
 
-/** The label keys that are kept of an object; the others are dropped while decoding. */
+/** The label keys that are kept; other labels are dropped while decoding. */
 export type LabelKeys = ReadonlySet<string> | 'all';
 
-/** What dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
+/** The facts that dustpan keeps of a pod: about 300 bytes instead of the 5 to 60 KB of the whole object. Times are Unix milliseconds. */
 export interface PodFacts {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
-  /** metadata.generation; 0 = an API server older than 1.33, which does not count it. */
+  /** metadata.generation; 0 = an API server older than 1.33, which does not set it. */
   readonly generation: number;
   readonly createdAtMs: number;
   /** metadata.deletionTimestamp; undefined = not terminating. */
@@ -30,14 +30,14 @@ export interface PodFacts {
   readonly nodeName: string | undefined;
   /** status.startTime is set: a kubelet has accepted the pod, so its node has existed. */
   readonly started: boolean;
-  /** As stored; '' when the server gives none. */
+  /** As stored; '' if the server sends none. */
   readonly phase: string;
   readonly reason: string;
-  /** status.message, cut to 256 characters; kept of terminated pods only. */
+  /** status.message, cut to 256 characters; only of terminated pods. */
   readonly message: string;
   /**
-   * When the last container finished; else the last condition change; else the creation. By the clock of the node, and so perhaps before the
-   * creation or in the future: then it is no finish time. Kept of terminated pods only, else undefined.
+   * The end of the last container; else the last condition change; else the creation. Only of terminated pods, else undefined. The node's clock set
+   * it: a time before the creation or in the future is not a finish time.
    */
   readonly finishedAtMs: number | undefined;
 }
@@ -83,7 +83,7 @@ export interface ReplicaSetFacts {
   readonly controller: OwnerRef | undefined;
 }
 
-/** A custom resource: its own adapter reads it. Of its metadata annotations, labels, owners and the like are left out. */
+/** A custom resource, to be parsed by its consumer. Its annotations, labels, owners and managed fields are dropped. */
 export interface RawFacts {
   readonly uid: string;
   readonly name: string;

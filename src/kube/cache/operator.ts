@@ -6,46 +6,46 @@ import type { RawFacts } from './objects.ts';
 import type { Store } from './reflector.ts';
 import type { StatusPatcher } from '../actions/status-patch.ts';
 
-/** What happened to a policy; of several changes that come while an event is handled only the last is reported. */
+/** A change of a policy. Several changes while an event is handled are reported as one. */
 export interface PolicyEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly uid: string;
   readonly name: string;
-  /** The whole object; of a deleted one: as it was last reported. */
+  /** The whole object; of a deleted policy, the last reported one. */
   readonly object: unknown;
 }
 
 interface PolicyOperatorDeps {
-  /** Makes the local copy of the collection at `path`; the operator runs it. */
+  /** Creates the local copy of the collection at `path`; the operator runs it. */
   readonly watch: (path: string, onChange: () => void) => WatchedStore;
   readonly status: StatusPatcher;
-  /** Called for one event at a time; a failure is logged, the next event comes all the same. */
+  /** Called for one event at a time. A failure is logged, and the next event follows. */
   readonly onEvent: (event: PolicyEvent, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
 }
 
 export interface WatchedStore extends Store<RawFacts> {
-  /** Keeps the copy current until the signal aborts; never rejects. */
+  /** Updates the copy until the signal aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 type Handle = (event: ResourceEvent) => Promise<void>;
 type WatchArguments = [group: string, version: string, plural: string, onEvent: Handle, namespace?: string];
 
-/** The library's base class, wherever it is: Node and the bundler wrap a CommonJS default export, Vitest unwraps it. */
+/** The library's base class: Node and the bundler wrap a CommonJS default export, Vitest unwraps it. */
 const Operator: typeof module.default =
   (module as { readonly default?: typeof module.default }).default ??
   (module as unknown as typeof module.default);
 
 /**
- * Watches the policies and writes their status. The frame is the library's: `init`, `watchResource`, events one at a time, `patchResourceStatus`.
- * It overrides what the library does with a connection of its own (ADR 39): watching, through our reflector, and writing, through our transport.
+ * Watches the policies and writes their status, as an operator of the library: `init`, `watchResource`, events one at a time,
+ * `patchResourceStatus`. Two methods that use the library's own connection are overridden (ADR 39): watching uses our reflector, writing our transport.
  */
 export class PolicyOperator extends Operator {
   readonly #deps: PolicyOperatorDeps;
   readonly #stopped = new AbortController();
   #watching = Promise.resolve();
-  /** Resolves when every event so far is handled. */
+  /** Resolves when all events so far are handled. */
   #handled = Promise.resolve();
 
   constructor(deps: PolicyOperatorDeps) {
@@ -53,7 +53,7 @@ export class PolicyOperator extends Operator {
     this.#deps = deps;
   }
 
-  /** Starts, stops when the signal aborts, and resolves when nothing is in progress any more. */
+  /** Runs until the signal aborts, and resolves when the last event is handled. */
   async run(signal: AbortSignal): Promise<void> {
     const forget = onAbort(signal, () => {
       this.stop();
@@ -68,7 +68,7 @@ export class PolicyOperator extends Operator {
     this.#stopped.abort();
   }
 
-  /** Patches the status of a policy; one that is gone needs none. */
+  /** Patches the status of a policy. A deleted policy is not an error. */
   async writeStatus(name: string, status: object, signal: AbortSignal): Promise<void> {
     const { apiVersion, kind } = gcPolicy;
     await this.patchResourceStatus({ id: '', name, resourceVersion: '', apiVersion, kind }, status, signal);
@@ -82,7 +82,7 @@ export class PolicyOperator extends Operator {
     });
   }
 
-  /** The base class's loses deletions, reports everything again on each reconnect and exits the process on any error. */
+  /** The library's method loses deletions, reports all objects again on each reconnect and exits the process on any error. */
   protected override watchResource(...[group, version, plural, onEvent]: WatchArguments): Promise<void> {
     const reported = new Map<string, RawFacts>();
     const queued = new Set<string>();
@@ -94,7 +94,7 @@ export class PolicyOperator extends Operator {
       else reported.set(uid, change.item);
       await this.#handle(change, onEvent);
     };
-    // Deleted objects first: a name may have been used again.
+    // Deleted objects first: a new object may have the same name.
     const onChange = (): void => {
       for (const uid of [...reported.keys(), ...store.items.keys()]) {
         if (queued.has(uid) || changeOf(uid, reported, store.items) === undefined) continue;
@@ -117,7 +117,7 @@ export class PolicyOperator extends Operator {
     }
   }
 
-  /** A merge patch; null when the policy is gone. Any other failure is thrown: the base class swallows them all, after a request of its own. */
+  /** Returns null if the policy no longer exists. Other failures are thrown: the library's method ignores all, after one more request. */
   protected override async patchResourceStatus(
     meta: ResourceMeta,
     status: object,
@@ -137,11 +137,11 @@ const gcPolicy = {
 
 interface Change {
   readonly type: ResourceEventType;
-  /** Of a deleted object: as it was last reported. */
+  /** Of a deleted object, the last reported state. */
   readonly item: RawFacts;
 }
 
-/** What is to be reported of one policy follows from the store alone, however it came about. undefined = nothing. */
+/** The change of one policy since it was last reported, whatever events led to it; undefined if there is none. */
 function changeOf(
   uid: string,
   reported: ReadonlyMap<string, RawFacts>,
@@ -156,7 +156,7 @@ function changeOf(
     : { type: ResourceEventType.Modified, item };
 }
 
-/** An event as the base class makes them. */
+/** An event of the library. */
 function resourceEvent({ type, item }: Change): ResourceEvent {
   const { name, resourceVersion, object } = item;
   const apiVersion = String(object['apiVersion']);

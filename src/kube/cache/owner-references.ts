@@ -2,7 +2,7 @@ import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { OwnerReference } from '../gen/meta.ts';
 import type { OwnerRef } from './objects.ts';
 
-/** The owner that is the controller of an object, bounded: the API server stores owner references unchecked. */
+/** Returns the controller of an object. Its texts are cut: the API server does not validate owner references. */
 export function controllerOf(owners: readonly OwnerReference[]): OwnerRef | undefined {
   const owner = owners.find(({ controller }) => controller === true);
   return (
@@ -13,4 +13,27 @@ export function controllerOf(owners: readonly OwnerReference[]): OwnerRef | unde
       uid: bounded(owner.uid, bounds.uid),
     }
   );
+}
+
+/** The fields of a pod that show whether it mirrors a static pod. */
+interface MirrorEvidence {
+  readonly annotations: Readonly<Record<string, unknown>>;
+  readonly controller: Pick<OwnerRef, 'apiVersion' | 'kind' | 'name'> | undefined;
+  readonly nodeName: string | undefined;
+}
+
+/**
+ * Returns the UID under which the kubelet runs the static pod that this pod mirrors; undefined if the pod is not a mirror.
+ *
+ * The API server accepts every annotation from every user, and the kubelet replaces `config.source` on its own copy of an API pod. Only
+ * `config.mirror` counts, and only on a pod whose controller is its Node, as the kubelet creates mirrors. The API server rejects adding that
+ * annotation later, and the kubelet never runs a pod that has it. The Node's UID is not compared: after a Node was registered again, its mirrors
+ * keep the old UID for a while.
+ */
+export function mirroredUid({ annotations, controller, nodeName }: MirrorEvidence): string | undefined {
+  const uid = annotations['kubernetes.io/config.mirror'];
+  const isOwnedByNode =
+    controller?.apiVersion === 'v1' && controller.kind === 'Node' && controller.name === nodeName;
+  // An empty annotation counts.
+  return typeof uid === 'string' && isOwnedByNode ? uid : undefined;
 }

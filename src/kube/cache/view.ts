@@ -1,8 +1,8 @@
 import type { Identified } from './objects.ts';
 
 /**
- * A name belongs to one object at a time. An index by name would cost 40 bytes for each pod only to defend against a server that forgets
- * a deletion, so namesakes are looked for where looking is cheap: among nodes, namespaces and policies.
+ * A name belongs to one object at a time. An index by name would cost 40 bytes for each pod, only for servers that lose a deletion. So only small
+ * collections are searched for namesakes: nodes, namespaces and policies.
  */
 const maxSearched = 10_000;
 
@@ -14,14 +14,14 @@ export class View<T extends Identified> {
     return this.#items;
   }
 
-  /** One of a list, in which names are unique. */
+  /** Adds an object of a list, in which names are unique. */
   add(object: T): void {
     this.#items.set(object.uid, object);
   }
 
-  /** A new object, or a known one in a new state; an object of the same name with another UID is gone then. */
+  /** Adds or replaces an object. Removes an object with the same name and another UID. */
   put(object: T): void {
-    // Taken out first: else the map keeps the string of the replaced object as its key, 56 bytes for each pod.
+    // Deleted first: otherwise the map would keep the string of the replaced object as its key, 56 bytes for each pod.
     if (!this.#items.delete(object.uid)) this.#removeNamesake(object);
     this.#items.set(object.uid, object);
   }

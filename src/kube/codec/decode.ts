@@ -1,6 +1,7 @@
-import { asObject, asText } from './json.ts';
+import type { V1WatchEvent } from '@kubernetes/client-node';
+import { asObject, asText, parseJson, type Unchecked } from './json.ts';
 import { ListDecoder, type Codec, type Page } from './list.ts';
-import { errorOf, parseJson, statusFromJson, unwrap } from './status.ts';
+import { errorOf, statusFromJson, unwrap } from './status.ts';
 import { MalformedError } from './frames.ts';
 import { Bookmark, Status, WatchEvent as WireEvent } from '../gen/meta.ts';
 import type { ApiError } from '../http/transport.ts';
@@ -10,7 +11,7 @@ export type WatchEvent<T> =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
   | { readonly type: 'ERROR'; readonly error: ApiError };
 
-/** Reads the answer to a list as it arrives. */
+/** Reads the response to a list while it arrives. */
 export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<T>): Promise<Page<T>> {
   const list = new ListDecoder(codec);
   for await (const chunk of chunks)
@@ -20,11 +21,11 @@ export async function decodeList<T>(chunks: AsyncIterable<Buffer>, codec: Codec<
   return guarded('list', () => list.finish());
 }
 
-/** Reads one frame of a watch, protobuf or JSON as the server chose. */
+/** Reads one frame of a watch: protobuf or JSON, whichever the server sends. */
 export function decodeWatchEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
   const isJson = frame[0] === 0x7b;
   return guarded('watch frame', () =>
-    isJson ? jsonEvent(parseJson(frame), codec) : protobufEvent(frame, codec),
+    isJson ? jsonEvent(asObject(parseJson(frame)), codec) : protobufEvent(frame, codec),
   );
 }
 
@@ -53,8 +54,7 @@ function protobufEvent<T>(frame: Uint8Array, codec: Codec<T>): WatchEvent<T> {
   }
 }
 
-function jsonEvent<T>(json: unknown, codec: Codec<T>): WatchEvent<T> {
-  const { type, object } = asObject(json);
+function jsonEvent<T>({ type, object }: Unchecked<V1WatchEvent>, codec: Codec<T>): WatchEvent<T> {
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':

@@ -23,14 +23,14 @@ type Labels = Readonly<Record<string, string>>;
 const maxMessageLength = 256;
 const unfinishedPhases: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown']);
 
-/** The labels to keep of one resource, and the values that its objects share. */
+/** Which labels of a resource are kept, and the values that its objects share. */
 export interface Keep {
   readonly labelKeys: () => LabelKeys;
   readonly texts: SharedValues<string>;
   readonly podTraits: SharedValues<PodTraits>;
 }
 
-/** The facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
+/** Makes the facts of a pod. `known` is the same state of the same pod, perhaps with other labels: its strings are reused. */
 export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
   const { texts } = keep;
   const meta = identified(pod.metadata);
@@ -65,7 +65,6 @@ export function podFacts(pod: Pod, keep: Keep, known?: PodFacts): PodFacts {
 
 const noStatus = PodStatus.fromPartial({});
 
-/** The facts of a node. */
 export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   const meta = identified(node.metadata);
   const taints = node.spec?.taints.slice(0, bounds.taints) ?? [];
@@ -79,13 +78,11 @@ export function nodeFacts(node: Node, keep: Keep): NodeFacts {
   };
 }
 
-/** The facts of a namespace. */
 export function namespaceFacts(namespace: Namespace, keep: Keep): NamespaceFacts {
   const { uid, name, resourceVersion, labels } = identified(namespace.metadata);
   return { uid, name, resourceVersion, labels: keptLabels(labels, keep) };
 }
 
-/** The facts of a Job. */
 export function jobFacts(job: Job, { texts }: Keep): JobFacts {
   const { uid, name, namespace, resourceVersion } = identified(job.metadata);
   const finished = (job.status?.conditions ?? []).some(
@@ -94,7 +91,6 @@ export function jobFacts(job: Job, { texts }: Keep): JobFacts {
   return { uid, name, namespace: texts.share(namespace), resourceVersion, finished };
 }
 
-/** The facts of a ReplicaSet. */
 export function replicaSetFacts(replicaSet: ReplicaSet, { texts }: Keep): ReplicaSetFacts {
   const meta = identified(replicaSet.metadata);
   return {
@@ -121,13 +117,13 @@ function keptLabels(labels: Labels, { labelKeys, texts }: Keep): Labels {
   return Object.fromEntries(kept.map(([key, value]) => [key, texts.share(value)]));
 }
 
-/** An object with more labels than that is opted out: without some of them it might match a selector that excludes it. */
+/** An object with longer labels is opted out: if some were dropped, a selector that excludes the object might select it. */
 const optedOut: Labels = Object.freeze({ [KEEP_LABEL]: 'true' });
 
 /**
- * The end of the last container if all of them have one. Else the latest known time: a container that the kubelet lost, or that never ended, must
- * not make the pod as old as its init container. A time before the creation shows that the node's clock was behind, so that no later time is right
- * either: it is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
+ * Returns the end of the last container if all have one, else the latest known time: a container that the kubelet lost, or that never ended, must
+ * not make the pod as old as its init container. A time before the creation shows that the node's clock was behind, so no later time is right
+ * either: that time is returned, and no plan trusts it. The start of the pod shows the same, however long the pod ran.
  */
 function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): number {
   const created = ms(creationTimestamp) ?? 0;
@@ -149,10 +145,10 @@ function finishedAtMs({ creationTimestamp }: ObjectMeta, status: PodStatus): num
 
 const endOf = ({ state }: ContainerStatus): number | undefined => ms(state?.terminated?.finishedAt);
 
-/** A kubelet may start a pod within a second of its creation, and its clock may be a little behind. */
+/** A kubelet may start a pod within a second of its creation, and its clock may be slightly behind. */
 const tolerableStartSkewMs = 5_000;
 
-/** undefined for zero, which means "never": the kubelet writes 1970 for a container that it lost. */
+/** Returns undefined for zero, which means "never": the kubelet writes 1970 for a container that it lost. */
 const ms = (time: Time | undefined): number | undefined =>
   time === undefined || time.seconds <= 0 ? undefined : time.seconds * 1000;
 

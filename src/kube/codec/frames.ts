@@ -1,25 +1,25 @@
 import { HeldBytes } from './held-bytes.ts';
 
-/** The server broke the wire format; nothing after this point of the stream can be trusted. */
+/** The server broke the wire format. Nothing after this point of the stream can be trusted. */
 export class MalformedError extends Error {
   override readonly name = 'MalformedError';
 }
 
-/** Far above etcd's limit for one object (1.5 MiB), far below what would hurt. */
+/** Far above etcd's limit for one object (1.5 MiB), far below the memory limits of the components. */
 const maxFrameBytes = 64 * 1024 * 1024;
 const headerBytes = 4;
 const openBrace = 0x7b;
 const newline = 0x0a;
 const nothing: Buffer = Buffer.alloc(0);
 
-/** Cuts a watch stream into frames, however the chunks fall: protobuf by its length prefix, JSON by line, told apart by the first byte. */
+/** Cuts a watch stream into frames, wherever the chunks end: protobuf by length prefix, JSON by line. The first byte shows which of both it is. */
 export class FrameSplitter {
-  /** Of the last chunk, or of what is held: frames of it may be in use until the next one comes. */
+  /** The unread part of the last chunk or of `#held`. The caller may use frames of it until the next chunk. */
   #rest = nothing;
   readonly #held = new HeldBytes();
   #json: boolean | undefined;
 
-  /** The frames that `chunk` completes. They share its memory: decode them before the next chunk. */
+  /** Returns the frames that `chunk` completes. They share its memory: decode them before the next chunk. */
   push(chunk: Buffer): readonly Buffer[] {
     let bytes = this.#rest.length === 0 ? chunk : this.#joined(chunk);
     this.#json ??= bytes.length === 0 ? undefined : bytes[0] === openBrace;

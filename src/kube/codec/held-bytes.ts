@@ -1,7 +1,7 @@
 /** Room for most objects. */
 const minHeldBytes = 16_384;
 
-/** The beginning of what is still to come, in one buffer that is used again and again: a new one for each chunk would cost as much as decoding. */
+/** The first bytes of an incomplete object, in one reused buffer: a new one for each chunk would cost as much as decoding. */
 export class HeldBytes {
   #buffer: Buffer = Buffer.alloc(0);
   #bytes: Buffer = this.#buffer;
@@ -11,7 +11,7 @@ export class HeldBytes {
     return this.#bytes;
   }
 
-  /** The beginning of an object does not hold the whole chunk: it is copied. */
+  /** Copies the bytes, so that they do not keep the whole chunk in memory. */
   add(from: Buffer, start: number, end: number): void {
     if (start === end) return;
     const { length } = this.#bytes;

@@ -8,16 +8,16 @@ const deeper = new Map([
   [closeObject, -1],
   [closeList, -1],
 ]);
-/** How many objects and lists are open: in the list of items, and in one of them. */
+/** The number of open objects and lists inside the list of items, and inside one item. */
 const depth = { list: 2, item: 3 };
-/** The key of the items, with a colon behind it and nothing else. */
+/** The key of the items at the end of a text. */
 const itemsKey = /"items"\s*:\s*$/;
 const keyBytes = 64;
 
-/** What begins or ends with a byte. */
+/** A token that begins or ends with the current byte. */
 type Mark = 'a list' | 'an item' | 'the end of an item' | 'a comma' | undefined;
 
-/** Cuts the items out of a list in JSON as it comes: no more than one of them is held, besides what the list says of itself. */
+/** Cuts the items out of a JSON list while it arrives. Holds one item at a time, and the fields of the list itself. */
 export class JsonItems {
   readonly #onItem: (json: Buffer) => void;
   readonly #item = new HeldBytes();
@@ -27,12 +27,12 @@ export class JsonItems {
   #isInString = false;
   #isEscaped = false;
 
-  /** `onItem` is called with the text of each item, valid until it returns. */
+  /** Calls `onItem` with the text of each item; the text is valid until `onItem` returns. */
   constructor(onItem: (json: Buffer) => void) {
     this.#onItem = onItem;
   }
 
-  /** The list without its items and the commas between them, once all of it was pushed. */
+  /** The list without its items and the commas between them; complete after the last `push`. */
   get rest(): Buffer {
     return this.#rest.bytes;
   }
@@ -43,14 +43,14 @@ export class JsonItems {
       const mark = this.#read(chunk[at] ?? 0);
       if (mark === undefined) continue;
       const end = mark === 'the end of an item' ? at + 1 : at;
-      this.#take(mark, chunk.subarray(start, end));
+      this.#cut(mark, chunk.subarray(start, end));
       start = mark === 'a comma' ? at + 1 : end;
     }
     const open = this.#isInItems && this.#depth >= depth.item ? this.#item : this.#rest;
     open.add(chunk, start, chunk.length);
   }
 
-  #take(mark: Mark, before: Buffer): void {
+  #cut(mark: Mark, before: Buffer): void {
     if (mark === 'the end of an item') {
       this.#item.add(before, 0, before.length);
       this.#onItem(this.#item.bytes);

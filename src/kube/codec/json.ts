@@ -1,140 +1,170 @@
+import type {
+  V1Condition,
+  V1ContainerState,
+  V1ContainerStateTerminated,
+  V1ContainerStatus,
+  V1Job,
+  V1JobStatus,
+  V1Namespace,
+  V1Node,
+  V1NodeSpec,
+  V1ObjectMeta,
+  V1OwnerReference,
+  V1Pod,
+  V1PodCondition,
+  V1PodSpec,
+  V1PodStatus,
+  V1ReplicaSet,
+} from '@kubernetes/client-node';
+import { isObject } from '../../api/json.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
 import type { ReplicaSet } from '../gen/apps.ts';
 import type { Job } from '../gen/batch.ts';
 import type { ContainerStatus, Namespace, Node, Pod, PodStatus } from '../gen/core.ts';
 import type { ObjectMeta, OwnerReference, Time } from '../gen/meta.ts';
 
+/** A JSON object with the field names of T. No value is checked yet. */
+export type Unchecked<T> = { readonly [K in keyof T]?: unknown };
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const nothing: JsonObject = Object.freeze({});
 
-/** The JSON form of a pod as the message its protobuf form decodes to, so that one function makes the facts of both. */
+/** Converts the JSON form of a pod to the message of its protobuf form, so that one function makes the facts of both. */
 export function podFromJson(json: unknown): Pod {
-  const pod = asObject(json);
+  const { metadata, spec, status }: Unchecked<V1Pod> = asObject(json);
+  const { nodeName }: Unchecked<V1PodSpec> = asObject(spec);
   return {
-    metadata: metaFromJson(pod),
-    spec: { nodeName: boundedText(asObject(pod['spec'])['nodeName']) },
-    status: podStatusFromJson(asObject(pod['status'])),
+    metadata: metaFromJson(metadata),
+    spec: { nodeName: boundedText(nodeName) },
+    status: podStatusFromJson(asObject(status)),
   };
 }
 
-/** The JSON form of a node, likewise. */
 export function nodeFromJson(json: unknown): Node {
-  const node = asObject(json);
+  const { metadata, spec, status }: Unchecked<V1Node> = asObject(json);
+  const { taints }: Unchecked<V1NodeSpec> = asObject(spec);
   return {
-    metadata: metaFromJson(node),
-    spec: {
-      taints: objectsOf(asObject(node['spec'])['taints']).map((t) => texts(t, ['key'])),
-    },
-    status: { conditions: conditionsFromJson(node) },
+    metadata: metaFromJson(metadata),
+    spec: { taints: asObjects(taints).map((taint) => texts(taint, ['key'])) },
+    status: conditionsFromJson(status),
   };
 }
 
-/** The JSON form of a namespace, likewise. */
 export function namespaceFromJson(json: unknown): Namespace {
-  return { metadata: metaFromJson(asObject(json)) };
+  const { metadata }: Unchecked<V1Namespace> = asObject(json);
+  return { metadata: metaFromJson(metadata) };
 }
 
-/** The JSON form of a Job, likewise. */
 export function jobFromJson(json: unknown): Job {
-  const job = asObject(json);
-  return { metadata: metaFromJson(job), status: { conditions: conditionsFromJson(job) } };
+  const { metadata, status }: Unchecked<V1Job> = asObject(json);
+  return { metadata: metaFromJson(metadata), status: conditionsFromJson(status) };
 }
 
-/** The JSON form of a ReplicaSet, likewise. */
 export function replicaSetFromJson(json: unknown): ReplicaSet {
-  return { metadata: metaFromJson(asObject(json)) };
+  const { metadata }: Unchecked<V1ReplicaSet> = asObject(json);
+  return { metadata: metaFromJson(metadata) };
 }
 
-/** `value` when it is a JSON object, else an empty one. */
+/** Parses JSON in a slice of a buffer. */
+export function parseJson(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+}
+
+/** `value` if it is a JSON object, else an empty one. */
 export function asObject(value: unknown): JsonObject {
   return isObject(value) ? value : nothing;
 }
 
-/** `value` when it is a string, else the empty one. */
+/** `value` if it is a string, else the empty one. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A text of an object as the protobuf readers have it: one that is absurdly long is cut. */
+/** A string, cut at the length at which the protobuf readers cut it. */
 export const boundedText = (value: unknown): string => bounded(asText(value), bounds.text);
 
-/** `value` when it is an array, else an empty one. */
+/** `value` if it is an array, else an empty one. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The objects of a list. An item of another type counts as an empty object. */
+export function asObjects(value: unknown): readonly JsonObject[] {
+  return asList(value).map(asObject);
 }
 
-function podStatusFromJson(status: JsonObject): PodStatus {
-  const conditions = objectsOf(status['conditions']).map((c) => ({
-    lastTransitionTime: timeFromJson(c['lastTransitionTime']),
-  }));
+function podStatusFromJson(status: Unchecked<V1PodStatus>): PodStatus {
   return {
     ...texts(status, ['phase', 'reason', 'message']),
-    conditions,
-    startTime: timeFromJson(status['startTime']),
-    containerStatuses: containersFromJson(status['containerStatuses']),
-    initContainerStatuses: containersFromJson(status['initContainerStatuses']),
-    ephemeralContainerStatuses: containersFromJson(status['ephemeralContainerStatuses']),
+    conditions: asObjects(status.conditions).map(({ lastTransitionTime }: Unchecked<V1PodCondition>) => ({
+      lastTransitionTime: timeFromJson(lastTransitionTime),
+    })),
+    startTime: timeFromJson(status.startTime),
+    containerStatuses: containersFromJson(status.containerStatuses),
+    initContainerStatuses: containersFromJson(status.initContainerStatuses),
+    ephemeralContainerStatuses: containersFromJson(status.ephemeralContainerStatuses),
   };
 }
 
 function containersFromJson(json: unknown): ContainerStatus[] {
-  return objectsOf(json).map((status) => {
-    const terminated = asObject(asObject(status['state'])['terminated']);
-    return { state: { terminated: { finishedAt: timeFromJson(terminated['finishedAt']) } } };
+  return asObjects(json).map(({ state }: Unchecked<V1ContainerStatus>) => {
+    const { terminated }: Unchecked<V1ContainerState> = asObject(state);
+    const { finishedAt }: Unchecked<V1ContainerStateTerminated> = asObject(terminated);
+    return { state: { terminated: { finishedAt: timeFromJson(finishedAt) } } };
   });
 }
 
-function conditionsFromJson(object: JsonObject): { type: string; status: string }[] {
-  return objectsOf(asObject(object['status'])['conditions']).map((c) => texts(c, ['type', 'status']));
+function conditionsFromJson(status: unknown): { conditions: { type: string; status: string }[] } {
+  const { conditions }: Unchecked<V1JobStatus> = asObject(status);
+  return {
+    conditions: asObjects(conditions).map((one: Unchecked<V1Condition>) => texts(one, ['type', 'status'])),
+  };
 }
 
-function metaFromJson(object: JsonObject): ObjectMeta {
-  const meta = asObject(object['metadata']);
-  const grace = meta['deletionGracePeriodSeconds'];
-  const { generation } = meta;
+function metaFromJson(metadata: unknown): ObjectMeta {
+  const meta: Unchecked<V1ObjectMeta> = asObject(metadata);
   return {
     ...texts(meta, ['name', 'namespace', 'uid', 'resourceVersion']),
-    generation: typeof generation === 'number' ? generation : 0,
-    creationTimestamp: timeFromJson(meta['creationTimestamp']),
-    deletionTimestamp: timeFromJson(meta['deletionTimestamp']),
-    deletionGracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
-    labels: textsFromJson(meta['labels']),
-    ownerReferences: ownersFromJson(meta),
-    finalizers: asList(meta['finalizers'])
-      .filter((f) => typeof f === 'string')
+    generation: numberFromJson(meta.generation) ?? 0,
+    creationTimestamp: timeFromJson(meta.creationTimestamp),
+    deletionTimestamp: timeFromJson(meta.deletionTimestamp),
+    deletionGracePeriodSeconds: numberFromJson(meta.deletionGracePeriodSeconds),
+    labels: textsFromJson(meta.labels),
+    ownerReferences: ownersFromJson(meta.ownerReferences),
+    finalizers: asList(meta.finalizers)
+      .filter((finalizer) => typeof finalizer === 'string')
       .map(boundedText),
   };
 }
 
-/** A map of texts, such as labels and annotations. */
+/** A map of strings, such as labels and annotations. */
 export function textsFromJson(json: unknown): Record<string, string> {
   const texts = Object.entries(asObject(json)).filter(([, value]) => typeof value === 'string');
   return Object.fromEntries(texts.map(([key, value]) => [boundedText(key), boundedText(value)]));
 }
 
-/** The owner references in the metadata of an object. */
-export function ownersFromJson(metadata: JsonObject): OwnerReference[] {
-  return objectsOf(metadata['ownerReferences']).map((owner) => ({
+/** The owner references of an object. */
+export function ownersFromJson(json: unknown): OwnerReference[] {
+  return asObjects(json).map((owner: Unchecked<V1OwnerReference>) => ({
     ...texts(owner, ['apiVersion', 'kind', 'name', 'uid']),
-    controller: owner['controller'] === true,
+    controller: owner.controller === true,
   }));
 }
 
-function objectsOf(json: unknown): readonly JsonObject[] {
-  return asList(json).map(asObject);
-}
-
-function texts<K extends string>(object: JsonObject, keys: readonly K[]): Record<K, string> {
-  // fromEntries forgets the keys it was given.
+function texts<K extends string>(
+  object: Partial<Readonly<Record<K, unknown>>>,
+  keys: readonly K[],
+): Record<K, string> {
+  // The return type of fromEntries has no keys.
   return Object.fromEntries(keys.map((key) => [key, boundedText(object[key])])) as Record<K, string>;
 }
 
-/** A time as metav1.Time writes it; undefined = none, or no time. */
+/** `value` if it is a number. */
+export const numberFromJson = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+/** A metav1.Time; undefined if the value is missing or not a time. */
 export function timeFromJson(value: unknown): Time | undefined {
   const ms = Date.parse(asText(value));
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000) };

@@ -1,11 +1,11 @@
-import { asList, asObject, asText } from './json.ts';
-import { isProtobuf, magicBytes, parseJson } from './status.ts';
+import { asList, asObject, asText, parseJson } from './json.ts';
+import { isProtobuf, magicBytes } from './status.ts';
 import { MalformedError } from './frames.ts';
 import { ListMeta, TypeMeta } from '../gen/meta.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { JsonItems } from './json-items.ts';
 
-/** How one kind is read from either wire form. An object that is in `known`, in the same state, is not made anew. */
+/** Reads objects of one kind from either wire form. Returns the object of `known` if it is in the same state. */
 export interface Codec<T> {
   fromProtobuf(message: Buffer, known?: ReadonlyMap<string, T>): T;
   fromJson(json: unknown, known?: ReadonlyMap<string, T>): T;
@@ -19,25 +19,25 @@ export interface Page<T> {
   readonly continueToken: string;
 }
 
-/** Field numbers of runtime.Unknown and, the same for every kind, of a list. */
+/** The field numbers of runtime.Unknown and of every list kind. */
 const envelopeField = { typeMeta: 1, raw: 2 };
 const listField = { metadata: 1, items: 2 };
 
 const lengthDelimited = 2;
 
 /**
- * Reads the answer to a list while it arrives, protobuf or JSON as the server chose.
- * No more than one object is held: whole pages would leave a heap that malloc does not give back.
+ * Reads the response to a list while it arrives: protobuf or JSON, whichever the server sends.
+ * Holds one object at a time: malloc would not return the memory of whole pages.
  */
 export class ListDecoder<T> {
   readonly #codec: Codec<T>;
   readonly #items: T[] = [];
-  /** What came before its form was known. */
+  /** Bytes that arrived before the form was known. */
   readonly #unread = new HeldBytes();
   readonly #json: JsonItems;
   #isProtobuf: boolean | undefined;
   #meta: ListMeta | undefined;
-  /** Bytes of the list in the envelope that are still to come. */
+  /** The number of bytes of the list that have not arrived yet. */
   #listBytes = 0;
   readonly #held = new HeldBytes();
 
@@ -46,21 +46,21 @@ export class ListDecoder<T> {
     this.#json = new JsonItems((item) => this.#items.push(codec.fromJson(parseJson(item))));
   }
 
-  /** Keeps nothing of the chunk itself: its memory may be used again. */
+  /** The caller may reuse the memory of the chunk afterwards. */
   push(chunk: Buffer): void {
     if (this.#isProtobuf === undefined) this.#begin(chunk);
     else if (this.#isProtobuf) this.#readProtobuf(chunk);
     else this.#json.push(chunk);
   }
 
-  /** The page, once all of it was pushed. */
+  /** Returns the page after the last `push`. */
   finish(): Page<T> {
     const page = this.#isProtobuf === true ? this.#page() : this.#jsonPage();
     if (page.resourceVersion === '') throw new MalformedError('list without metadata.resourceVersion');
     return page;
   }
 
-  /** The first chunk mostly tells the form. */
+  /** Mostly the first chunk is long enough to show the form. */
   #begin(chunk: Buffer): void {
     this.#unread.add(chunk, 0, chunk.length);
     const { bytes } = this.#unread;
@@ -95,7 +95,7 @@ export class ListDecoder<T> {
     this.#held.add(bytes, done, bytes.length);
   }
 
-  /** Adds to what is held until it is one field, and reads that; returns what is left of the chunk. */
+  /** Adds to the held bytes until they are one field, and reads it. Returns the rest of the chunk. */
   #finishHeld(chunk: Buffer): Buffer {
     let at = 0;
     while (this.#held.bytes.length > 0) {
@@ -109,13 +109,13 @@ export class ListDecoder<T> {
     return chunk.subarray(at);
   }
 
-  /** How many bytes the field at the beginning lacks at least. */
+  /** The least number of bytes that the first field lacks. */
   #missing(bytes: Buffer): number {
     const field = nextField(bytes, 0);
     return field === undefined || this.#isRaw(field) ? 1 : field.end - bytes.length;
   }
 
-  /** Reads the fields that are complete; returns where the first other one begins. */
+  /** Reads the complete fields. Returns the position of the first incomplete one. */
   #readFields(bytes: Buffer): number {
     let field = nextField(bytes, 0);
     let done = 0;
@@ -155,12 +155,12 @@ export class ListDecoder<T> {
 interface Field {
   readonly number: number;
   readonly pos: number;
-  /** Of its content. */
+  /** Start of its content. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The field that begins at `pos`, of which the content need not be there yet; undefined when not even its length is. */
+/** Returns the field that begins at `pos`, even if its content is incomplete; undefined if its length is. */
 function nextField(bytes: Buffer, pos: number): Field | undefined {
   const tag = varint(bytes, pos);
   if (tag === undefined) return undefined;
@@ -182,5 +182,5 @@ function varint(bytes: Buffer, pos: number): { readonly value: number; readonly 
 }
 
 function expectList(kind: string): void {
-  if (!kind.endsWith('List')) throw new MalformedError(`a list was asked for, got kind ${kind}`);
+  if (!kind.endsWith('List')) throw new MalformedError(`expected a list, got kind ${kind}`);
 }

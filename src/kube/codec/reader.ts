@@ -14,9 +14,9 @@ export function decodeWhole<M>(message: Decoder<M>, bytes: Buffer): M {
   return decoded;
 }
 
-/** Integers are cut to what a number holds, too. */
+/** Also limits integers to the range that a number holds exactly. */
 class ClampingReader extends BoundedReader {
-  /** The generated decoders throw on more than a number holds exactly: one pod with an absurd grace period would make every list fail. */
+  /** The generated decoders throw on larger integers: one pod with an absurd grace period would make every list fail. */
   override int64(): bigint | string {
     const value = BigInt(super.int64());
     return value > maxExact ? maxExact : value < -maxExact ? -maxExact : value;

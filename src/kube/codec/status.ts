@@ -1,4 +1,5 @@
-import { asList, asObject, asText } from './json.ts';
+import type { V1Status, V1StatusCause, V1StatusDetails } from '@kubernetes/client-node';
+import { asObject, asObjects, asText, type Unchecked } from './json.ts';
 import { MalformedError } from './frames.ts';
 import { Status, Unknown } from '../gen/meta.ts';
 import type { StatusDetails } from '../gen/meta.ts';
@@ -7,18 +8,18 @@ import { ApiError } from '../http/transport.ts';
 const magic = Buffer.from('k8s\0');
 export const magicBytes = magic.length;
 
-/** True when `body` starts as every protobuf answer of the API server does. */
+/** Whether `body` begins with the magic bytes of a protobuf response of the API server. */
 export function isProtobuf(body: Uint8Array): boolean {
   return magic.every((byte, i) => body[i] === byte);
 }
 
-/** Opens the envelope of a protobuf answer. */
+/** Opens the envelope of a protobuf response. */
 export function unwrap(body: Uint8Array): Unknown {
   if (!isProtobuf(body)) throw new MalformedError('no protobuf envelope');
   return Unknown.decode(body.subarray(magic.length));
 }
 
-/** A metav1.Status as the error it stands for. */
+/** Converts a metav1.Status to the error it describes. */
 export function errorOf(status: Status): ApiError {
   const { code, message, reason, details } = status;
   return new ApiError(message, {
@@ -35,26 +36,21 @@ function retryAfterMs(details: StatusDetails | undefined): number | undefined {
   return seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** A metav1.Status in its JSON form. */
+/** Reads the JSON form of a metav1.Status. */
 export function statusFromJson(json: unknown): Status {
-  const status = asObject(json);
-  const details = asObject(status['details']);
+  const { status, message, reason, code, details }: Unchecked<V1Status> = asObject(json);
+  const { causes, retryAfterSeconds }: Unchecked<V1StatusDetails> = asObject(details);
   return Status.fromPartial({
-    status: asText(status['status']),
-    message: asText(status['message']),
-    reason: asText(status['reason']),
-    code: Number(status['code'] ?? 0),
+    status: asText(status),
+    message: asText(message),
+    reason: asText(reason),
+    code: Number(code ?? 0),
     details: {
-      causes: asList(details['causes']).map((cause) => ({
-        reason: asText(asObject(cause)['reason']),
-        message: asText(asObject(cause)['message']),
+      causes: asObjects(causes).map((cause: Unchecked<V1StatusCause>) => ({
+        reason: asText(cause.reason),
+        message: asText(cause.message),
       })),
-      retryAfterSeconds: Number(details['retryAfterSeconds'] ?? 0),
+      retryAfterSeconds: Number(retryAfterSeconds ?? 0),
     },
   });
-}
-
-/** JSON in a slice of a buffer. */
-export function parseJson(bytes: Uint8Array): unknown {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
 }

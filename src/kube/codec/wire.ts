@@ -1,4 +1,4 @@
-/** An API object of client-node as it is in JSON: times are strings. */
+/** The JSON form of an API object of client-node: times are strings. */
 export type OnWire<T> = T extends Date
   ? string
   : T extends readonly (infer E)[]

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 
-/** Settles as `promise` does, or rejects with the signal's reason at once when it aborts: for waits that cannot be cancelled themselves. */
+/** Settles as `promise` does, or rejects with the signal's reason as soon as it aborts: for waits that cannot be cancelled. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const forget = onAbort(signal, () => {
@@ -11,62 +11,60 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** What is to be done when a signal aborts; one listener stands for all of it. */
-interface Acts {
+/** The callbacks of a signal; they share one listener. */
+interface Callbacks {
   readonly waiting: Set<() => void>;
   readonly listener: () => void;
 }
 
-/** Belongs to the signals, as a field of theirs would: nothing of it outlives them. */
-const actsOf = new WeakMap<AbortSignal, Acts>();
+/** Weak: nothing of it outlives the signals. */
+const callbacksOf = new WeakMap<AbortSignal, Callbacks>();
 
 /**
- * Calls `act` when the signal aborts, or at once when it has; returns how to stop listening.
- * Used instead of AbortSignal.any, which on Node 20 leaves something behind in a long-lived signal for every request, and of a listener for each
- * request: an EventTarget walks through all it has whenever one is added or removed.
+ * Calls `callback` when the signal aborts, or at once if it already has. Returns a function that stops listening.
+ * Replaces AbortSignal.any, which on Node 20 leaks memory in a long-lived signal for every request, and a listener for each request: an
+ * EventTarget visits all its listeners whenever one is added or removed.
  */
-export function onAbort(signal: AbortSignal, act: () => void): () => void {
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   if (signal.aborted) {
-    act();
+    callback();
     return () => undefined;
   }
-  const acts = actsOf.get(signal) ?? listen(signal);
-  // Of its own: the same function may be handed in twice.
+  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  // A new function, as the same callback may be added twice.
   const once = (): void => {
-    act();
+    callback();
   };
-  acts.waiting.add(once);
+  callbacks.waiting.add(once);
   return () => {
-    // A signal with listeners is kept alive by Node.
-    if (acts.waiting.delete(once) && acts.waiting.size === 0) forget(signal, acts);
+    // Node keeps a signal with listeners alive.
+    if (callbacks.waiting.delete(once) && callbacks.waiting.size === 0) forget(signal, callbacks);
   };
 }
 
-function listen(signal: AbortSignal): Acts {
+function listen(signal: AbortSignal): Callbacks {
   const waiting = new Set<() => void>();
-  const acts: Acts = {
-    waiting,
-    listener: () => {
-      for (const act of waiting) act();
-    },
+  const listener = (): void => {
+    for (const callback of waiting) callback();
   };
-  // Others may listen to it by themselves; Node's warning would call dozens a leak.
+  // Other code may add dozens of listeners; Node would warn of a leak.
   setMaxListeners(0, signal);
-  signal.addEventListener('abort', acts.listener, { once: true });
-  actsOf.set(signal, acts);
-  return acts;
+  signal.addEventListener('abort', listener, { once: true });
+  const callbacks = { waiting, listener };
+  callbacksOf.set(signal, callbacks);
+  return callbacks;
 }
 
-function forget(signal: AbortSignal, { listener }: Acts): void {
+function forget(signal: AbortSignal, { listener }: Callbacks): void {
   signal.removeEventListener('abort', listener);
-  actsOf.delete(signal);
+  callbacksOf.delete(signal);
 }
 
-/** Ends a wait that the other side should have ended itself. */
+/** Ends a wait that the server should have ended. */
 interface StallGuard {
-  /** Aborts with the outer signal, or when the time is up. */
+  /** Aborts with the outer signal, or after the deadline. */
   readonly signal: AbortSignal;
-  /** The time was up. */
+  /** Whether the deadline has passed. */
   stalled(): boolean;
   stop(): void;
 }

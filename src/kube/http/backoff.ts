@@ -1,14 +1,14 @@
-/** The reflector's waits of client-go: 0.8 s doubling to 30 s, each stretched by up to its own length. */
+/** As client-go's reflector: 0.8 s, doubled up to 30 s, each wait extended by up to its own length. */
 export const reflectorBackoff: BackoffOptions = { initialMs: 800, maxMs: 30_000, resetAfterMs: 120_000 };
 
 interface BackoffOptions {
   readonly initialMs: number;
   readonly maxMs: number;
-  /** So long without a call means healthy: the next wait is the first again. */
+  /** After this time without a failure the next wait is the first again. */
   readonly resetAfterMs: number;
 }
 
-/** Exponential waits with jitter, so that many clients of a restarted server do not come back together. */
+/** Exponential waits with jitter, so that the clients of a restarted server do not reconnect all at once. */
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #random: () => number;
@@ -20,7 +20,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** How long to wait after a failure at `nowMs` (monotonic). */
+  /** Returns the wait after a failure at `nowMs` (monotonic). */
   next(nowMs: number): number {
     const { initialMs, maxMs, resetAfterMs } = this.#options;
     if (nowMs - this.#lastMs > resetAfterMs) this.#failures = 0;

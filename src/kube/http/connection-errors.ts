@@ -1,18 +1,18 @@
 import { errorCode } from '../../runtime/errors.ts';
 
-/** The user must mend a file, a flag or the environment; the message says which and how. */
+/** The user must correct a file, a flag or the environment; the message names which and how. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The request got no response, or a part of one. */
+/** No response arrived, or only a part of one. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
-  /** As Node names it, e.g. `ECONNREFUSED`; `ETIMEDOUT` also for our own deadline. */
+  /** Node's code, e.g. `ECONNREFUSED`; `ETIMEDOUT` also for our own deadline. */
   readonly code: string;
-  /** Why, in Node's words. */
+  /** Node's message. */
   readonly why: string;
-  /** It broke on a reused idle connection before the first byte: the server had closed it, the request was most likely never seen. */
+  /** A reused idle connection broke before the first byte: the server had closed it and most likely never received the request. */
   readonly stale: boolean;
 
   constructor(message: string, facts: { code: string; why?: string; stale?: boolean }) {
@@ -22,7 +22,7 @@ export class ConnectionError extends Error {
     this.stale = facts.stale ?? false;
   }
 
-  /** We and the server do not trust each other's certificate: new material may help, waiting does not. */
+  /** A certificate is not trusted: new certificates or CAs may help, waiting does not. */
   get untrusted(): boolean {
     return /CERT|SSL|TLS|SIGNATURE|EPROTO/.test(this.code);
   }
@@ -31,7 +31,7 @@ export class ConnectionError extends Error {
 /** Our own deadline of one attempt has passed. */
 export class DeadlineError extends ConnectionError {}
 
-/** Explains Node's codes for a connection that failed, whatever the server: half a sentence each. */
+/** Explanations of Node's codes for a failed connection to any server. */
 export const connectionPhrases: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed by the other side',
@@ -47,7 +47,7 @@ export const connectionPhrases: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'its certificate is not valid yet (is the clock right?)',
 };
 
-// A kubelet's CA may be in several places: node/kubelet-error.ts has its own text for these.
+// A kubelet's CA may be in several places: node/kubelet/error.ts has its own text for these.
 const phrases: Readonly<Record<string, string>> = {
   ...connectionPhrases,
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself, not by the configured CA',
@@ -58,7 +58,7 @@ const phrases: Readonly<Record<string, string>> = {
   CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the configured CA',
 };
 
-/** An error of the network or of TLS as one line that names the server. */
+/** Describes an error of the network or of TLS in one line that names the server. */
 export function connectionError(err: unknown, at: { server: string; stale?: boolean }): ConnectionError {
   const code = errorCode(err) ?? '';
   const why = err instanceof Error && err.message !== '' ? err.message.trim() : code;
@@ -66,8 +66,7 @@ export function connectionError(err: unknown, at: { server: string; stale?: bool
   return new ConnectionError(`cannot reach the API server ${at.server}: ${phrases[code] ?? why}`, facts);
 }
 
-/** Our own deadline of one attempt has passed. */
-export function timeoutError(what: string, at: { server: string; timeoutMs: number }): DeadlineError {
-  const message = `the API server ${at.server} did not answer ${what} within ${at.timeoutMs / 1000} s`;
+export function timeoutError(request: string, at: { server: string; timeoutMs: number }): DeadlineError {
+  const message = `the API server ${at.server} did not respond to ${request} within ${at.timeoutMs / 1000} s`;
   return new DeadlineError(message, { code: 'ETIMEDOUT' });
 }

@@ -6,25 +6,25 @@ import { connectionError, timeoutError } from './connection-errors.ts';
 import { acceptJson } from './media-types.ts';
 import type { KubeRequest, KubeResponse } from './transport.ts';
 
-/** One request on its way to a server. */
+/** One attempt to send a request. */
 export interface Attempt {
   /** `timeoutMs` limits the whole exchange, body included; a watch has none. */
   readonly request: KubeRequest;
-  /** URL of the server, with a path when it stands behind one. */
+  /** URL of the server, with a path if a proxy serves it below one. */
   readonly server: string;
   /** User agent and credentials. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Limit of a body that is held whole. The API server's own limit for one object is 3 MiB; a list is read object by object. */
+/** Limit of a body that is held whole. The API server's limit for one object is 3 MiB; a list is read object by object. */
 const maxBodyBytes = 64 * 1024 * 1024;
-/** A longer body is read whole only while no other is: the response to a write repeats the object, and 64 of 1.4 MB would be 90 MB. */
+/** Longer bodies are read one at a time: the response to a write repeats the object, and 64 of 1.4 MB would be 90 MB. */
 const largeBytes = 256 * 1024;
 
-/** Notices a dead peer under a silent watch within minutes. */
+/** Detects a dead peer under a silent watch within minutes. */
 const tcpKeepAliveMs = 30_000;
 
-/** Sends one request and resolves with the headers of the response; whoever has it reads the whole body or calls `close`. */
+/** Sends one request and resolves when the headers of the response have arrived. The caller reads the whole body or calls `close`. */
 export async function openExchange(
   attempt: Attempt,
   agent: http.Agent,
@@ -45,13 +45,13 @@ export async function openExchange(
 export class Exchange {
   readonly #response: http.IncomingMessage;
   readonly #guard: Guard;
-  readonly #what: string;
+  readonly #name: string;
 
-  /** `what` names the request in messages: without the query, which may be long. */
-  constructor(response: http.IncomingMessage, guard: Guard, what: string) {
+  /** `name` is the name of the request in messages: without the query, which may be long. */
+  constructor(response: http.IncomingMessage, guard: Guard, name: string) {
     this.#response = response;
     this.#guard = guard;
-    this.#what = what;
+    this.#name = name;
   }
 
   get status(): number {
@@ -67,12 +67,12 @@ export class Exchange {
     }
   }
 
-  /** Reads the whole body, of long ones one at a time, and closes. */
+  /** Reads the whole body, and closes. Holds `large` while it reads a long one. */
   async whole(large: Turns): Promise<KubeResponse> {
     const { status } = this;
     const { headers } = this.#response;
     try {
-      return { status, headers, body: await readBody(this.#response, this.#what, large) };
+      return { status, headers, body: await readBody(this.#response, this.#name, large) };
     } catch (err) {
       throw this.#guard.explain(err, false);
     } finally {
@@ -80,7 +80,7 @@ export class Exchange {
     }
   }
 
-  /** Keeps the connection for other requests if the whole body was read, else breaks it. */
+  /** Keeps the connection for other requests if the whole body was read, else closes it. */
   close(): void {
     this.#guard.stop();
     this.#response.destroy();
@@ -97,11 +97,11 @@ function dispatch({ request, server, headers }: Attempt, agent: http.Agent): htt
     headers: {
       // gzip costs both sides more CPU than it saves (ADR 36).
       ...{ accept, 'accept-encoding': 'identity', ...headers },
-      // Explicit: node:http sends a DELETE without.
+      // Explicit: node:http sends a DELETE without them.
       ...(body !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(body) }),
     },
   });
-  // The agent sets this only on a connection that becomes idle, and that of a watch never does.
+  // The agent sets this only on idle connections, and the connection of a watch is never idle.
   sent.setSocketKeepAlive(true, tcpKeepAliveMs);
   sent.end(body);
   return sent;
@@ -110,17 +110,17 @@ function dispatch({ request, server, headers }: Attempt, agent: http.Agent): htt
 const responseTo = (sent: http.ClientRequest): Promise<http.IncomingMessage> =>
   new Promise((resolve, reject) => {
     sent.on('response', resolve);
-    // Stays for good: a request may fail again after its response has begun.
+    // Never removed: a request may fail again after its response has begun.
     sent.on('error', reject);
   });
 
-/** The body is longer than anything we read whole. */
+/** The body exceeds the limit. */
 class OversizeError extends Error {
   override readonly name = 'OversizeError';
 }
 
-/** The whole body of the response to the request `what`; holds `large` while it reads a long one. Rejects with OversizeError over the limit. */
-async function readBody(response: AsyncIterable<Buffer>, what: string, large: Turns): Promise<Buffer> {
+/** Rejects with OversizeError over the limit. */
+async function readBody(response: AsyncIterable<Buffer>, name: string, large: Turns): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   let release: (() => void) | undefined;
@@ -128,7 +128,7 @@ async function readBody(response: AsyncIterable<Buffer>, what: string, large: Tu
     for await (const chunk of response) {
       sizeBytes += chunk.length;
       if (sizeBytes > maxBodyBytes)
-        throw new OversizeError(`the answer to ${what} is longer than ${maxBodyBytes} bytes`);
+        throw new OversizeError(`the response to ${name} is longer than ${maxBodyBytes} bytes`);
       chunks.push(chunk);
       if (sizeBytes > largeBytes) release ??= await acquire(large);
     }
@@ -138,20 +138,20 @@ async function readBody(response: AsyncIterable<Buffer>, what: string, large: Tu
   return Buffer.concat(chunks);
 }
 
-/** Whoever has a turn reads until its deadline at most, so nobody waits for long. */
+/** A reader holds the lock until its own deadline at most, so nobody waits long. */
 const never = new AbortController().signal;
 
-/** Waits for a turn; returns how to end it. */
-const acquire = (turns: Turns): Promise<() => void> =>
+/** Waits for the lock. Returns the function that releases it. */
+const acquire = (lock: Turns): Promise<() => void> =>
   new Promise((acquired) => {
-    const turn = (): Promise<void> =>
+    const task = (): Promise<void> =>
       new Promise((release) => {
         acquired(release);
       });
-    void turns.take(turn, never);
+    void lock.take(task, never);
   });
 
-/** Breaks a request off at its deadline or when the signal aborts, and knows afterwards which it was. */
+/** Ends a request at its deadline or when the signal aborts, and remembers which of both happened. */
 class Guard {
   readonly #attempt: Attempt;
   readonly #signal: AbortSignal;
@@ -177,7 +177,7 @@ class Guard {
     clearTimeout(this.#deadline);
   }
 
-  /** Returns what an error really is: the abort, the deadline, or a broken connection, `stale` where it was idle and the server had closed it. */
+  /** Returns the cause of an error: the abort, the deadline, or a broken connection; `stale` = an idle one that the server had closed. */
   explain(err: unknown, stale: boolean): unknown {
     if (this.#signal.aborted) return this.#signal.reason;
     const { request, server } = this.#attempt;

@@ -7,7 +7,7 @@ import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
 import { retrying } from './retry.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { refusal } from '../actions/status-errors.ts';
+import { refusal } from './response-error.ts';
 import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
 
 interface TransportOptions {
@@ -25,7 +25,7 @@ interface TransportOptions {
   readonly random?: () => number;
 }
 
-/** One request on the wire, as client-go's `rest_client_*` metrics count it. */
+/** One attempt of a request, as client-go's `rest_client_*` metrics count it. */
 export interface ApiCall {
   readonly verb: KubeRequest['method'];
   readonly host: string;
@@ -40,12 +40,12 @@ export interface HttpTransport extends KubeTransport {
   close(): void;
 }
 
-/** Creates the transport of node:http(s) with keep-alive connections: the one way to the API server and to a kubelet. */
+/** Creates a transport over node:http(s) with keep-alive connections, for the API server and for a kubelet. */
 export function createTransport(options: TransportOptions): HttpTransport {
   return new KeepAliveTransport(options);
 }
 
-/** A DELETE has preconditions or finds nothing, a PUT has a resourceVersion: sent twice they change no more than once. */
+/** Methods that have the same effect when sent twice: a DELETE has preconditions or finds nothing, a PUT has a resourceVersion. */
 const idempotent: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 const defaultTimeoutMs = 30_000;
@@ -53,13 +53,13 @@ const defaultTimeoutMs = 30_000;
 class KeepAliveTransport implements HttpTransport {
   readonly #options: TransportOptions;
   readonly #host: string;
-  /** Turns of long bodies. */
+  /** Held while a long body is read. */
   readonly #large = new Turns();
   readonly #pool: ConnectionPool;
   readonly #rateLimit: RateLimit;
   #isClosed = false;
-  /** Headers that the server has refused: only the first of the requests that used them makes the source read again. */
-  readonly #refused = new WeakSet();
+  /** Headers that the server has rejected: only the first of the requests that used them refreshes the credentials. */
+  readonly #rejected = new WeakSet();
 
   constructor(options: TransportOptions) {
     const { endpoint, clock, qps = 0, burst = 1 } = options;
@@ -99,14 +99,14 @@ class KeepAliveTransport implements HttpTransport {
     return retrying(once, { retries, clock, random, isOver: () => this.#isClosed }, signal);
   }
 
-  /** Sends the request with the current credentials and, if the server refuses these, once more with fresh ones. */
+  /** Sends the request with the current credentials and, if the server rejects them, once more with fresh ones. */
   async #open(request: KubeRequest, signal: AbortSignal): Promise<Exchange> {
     const headers = await this.#headers(signal);
     try {
       return await this.#openAs(this.#attempt(request, headers), signal);
     } catch (err) {
-      if (!isMistrust(err)) throw err;
-      this.#refuse(headers);
+      if (!isUntrusted(err)) throw err;
+      this.#markRejected(headers);
       return this.#openAs(this.#attempt(request, await this.#headers(signal)), signal);
     }
   }
@@ -120,20 +120,20 @@ class KeepAliveTransport implements HttpTransport {
     return untilAborted(this.#options.auth.headers(signal), signal);
   }
 
-  #refuse(headers: object): void {
-    if (this.#refused.has(headers)) return;
-    this.#refused.add(headers);
+  #markRejected(headers: object): void {
+    if (this.#rejected.has(headers)) return;
+    this.#rejected.add(headers);
     this.#options.auth.refresh();
   }
 
   async #openAs(attempt: Attempt, signal: AbortSignal): Promise<Exchange> {
-    await this.#rateLimit.take(signal);
+    await this.#rateLimit.acquire(signal);
     const { exchange, resent } = await this.#dial(attempt, signal);
-    // A redirect, such as a proxy's to its login, has not done what the request asks either.
+    // A redirect, such as a proxy's to its login page, has not executed the request either.
     if (exchange.status < 300) return exchange;
-    const no = refusal(attempt.request, await exchange.whole(this.#large));
-    no.resent = resent;
-    throw no;
+    const error = refusal(attempt.request, await exchange.whole(this.#large));
+    error.resent = resent;
+    throw error;
   }
 
   async #dial(attempt: Attempt, signal: AbortSignal): Promise<{ exchange: Exchange; resent: boolean }> {
@@ -166,8 +166,8 @@ class KeepAliveTransport implements HttpTransport {
   }
 }
 
-/** The server refused our credentials, or we its certificate: tokens, certificates and CAs rotate. */
-function isMistrust(err: unknown): boolean {
+/** The server rejected our credentials, or we its certificate: tokens, certificates and CAs rotate. */
+function isUntrusted(err: unknown): boolean {
   if (err instanceof ApiError) return err.status === 401;
   return err instanceof ConnectionError && err.untrusted;
 }

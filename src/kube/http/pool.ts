@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import { checkServerIdentity, createSecureContext, type PeerCertificate } from 'node:tls';
 import type { Endpoint, TlsMaterial } from '../auth/credentials.ts';
 
-/** Idle connections of a burst are closed after this; Go's HTTP server closes them itself after about 90 s. */
+/** Idle connections are closed after this time; Go's HTTP server closes them after about 90 s. */
 const idleMs = 60_000;
 
 /** Keep-alive connections to one endpoint. When its TLS material changes, new requests get new connections. */
@@ -26,7 +26,7 @@ export class ConnectionPool {
     return agent;
   }
 
-  /** Closes idle connections: where one turned out to be dead, the others most likely are, too. */
+  /** Closes idle connections: after one was dead, the others most likely are too. */
   dropIdle(): void {
     for (const sockets of Object.values(this.#current?.agent.freeSockets ?? {})) {
       for (const socket of sockets ?? []) socket.destroy();
@@ -38,7 +38,7 @@ export class ConnectionPool {
     this.#current = undefined;
   }
 
-  /** Requests on their way end on the old connections; none of these is kept. */
+  /** Requests in progress end on the old connections, which are closed afterwards. */
   #retire(): void {
     this.dropIdle();
     if (this.#current !== undefined) this.#current.agent.maxFreeSockets = 0;
@@ -48,7 +48,7 @@ export class ConnectionPool {
 const kept = { keepAlive: true, timeout: idleMs };
 
 const secure = ({ ca, cert, key, servername, names, insecure }: TlsMaterial): https.AgentOptions => ({
-  // Created once: else every new connection parses the CAs again.
+  // Created once: otherwise every new connection would parse the CAs again.
   secureContext: createSecureContext({ ca: ca === undefined ? ca : [ca].flat(), cert, key }),
   rejectUnauthorized: insecure !== true,
   ...(servername === undefined ? {} : { servername }),

@@ -1,16 +1,16 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { untilAborted } from './abort.ts';
 
-/** Lets requests through at a limited rate, first come, first served. */
+/** Limits the rate of requests, first come, first served. */
 export interface RateLimit {
-  /** Resolves when it is the caller's turn; rejects with the signal's reason, without using up a turn, when aborted. */
-  take(signal: AbortSignal): Promise<void>;
+  /** Resolves when the caller may send; rejects with the signal's reason, without using up a token, when aborted. */
+  acquire(signal: AbortSignal): Promise<void>;
 }
 
 interface RateLimitOptions {
-  /** Turns per second in the long run; 0 or less = no limit. */
+  /** Requests per second in the long run; 0 or less = no limit. */
   readonly qps: number;
-  /** Turns that may be taken at once after a rest; at least 1. */
+  /** Requests that are allowed at once after a pause; at least 1. */
   readonly burst: number;
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 }
@@ -21,7 +21,7 @@ export function createRateLimit(options: RateLimitOptions): RateLimit {
 }
 
 const unlimited: RateLimit = {
-  take: (signal) =>
+  acquire: (signal) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) reject(signal.reason as Error);
       else resolve();
@@ -44,13 +44,13 @@ class TokenBucket implements RateLimit {
     this.#filledAtMs = clock.monotonicMs();
   }
 
-  take(signal: AbortSignal): Promise<void> {
-    const turn = this.#queue.then(() => this.#takeNow(signal));
-    this.#queue = turn.catch(() => undefined);
-    return untilAborted(turn, signal);
+  acquire(signal: AbortSignal): Promise<void> {
+    const acquired = this.#queue.then(() => this.#acquireNext(signal));
+    this.#queue = acquired.catch(() => undefined);
+    return untilAborted(acquired, signal);
   }
 
-  async #takeNow(signal: AbortSignal): Promise<void> {
+  async #acquireNext(signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
       this.#fill();

@@ -5,20 +5,20 @@ import { ApiError } from './transport.ts';
 const firstBackoffMs = 250;
 const maxBackoffMs = 10_000;
 
-/** The transport reports the error of a server that asks for a longer wait than this, instead of waiting silently. */
+/** If the server requests a longer wait, the transport throws the error instead of waiting silently. */
 const maxRetryAfterMs = 60_000;
 
 interface RetryOptions {
-  /** How often to try again. */
+  /** Number of attempts after the first. */
   readonly retries: number;
   readonly clock: Pick<Clock, 'sleep'>;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Nothing more is to be sent. */
+  /** The transport is closed. */
   readonly isOver: () => boolean;
 }
 
-/** Runs `once` until it succeeds, the retries are used up, or the error will not pass. Waits as long as the server asks, else with growing pauses. */
+/** Runs `once` until it succeeds, the retries are used up, or the error is not transient. Waits for Retry-After, else with growing pauses. */
 export async function retrying<T>(
   once: () => Promise<T>,
   { retries, clock, random, isOver }: RetryOptions,
@@ -38,21 +38,21 @@ export async function retrying<T>(
   }
 }
 
-/** undefined = report the error instead. */
+/** undefined = throw the error. */
 function waitAfter(err: unknown, attempt: number, random: () => number): number | undefined {
   if (!isTransient(err)) return undefined;
-  const askedMs = err instanceof ApiError ? err.retryAfterMs : undefined;
-  if (askedMs === undefined) return backoffMs(attempt, random());
-  return askedMs > maxRetryAfterMs ? undefined : askedMs;
+  const retryAfterMs = err instanceof ApiError ? err.retryAfterMs : undefined;
+  if (retryAfterMs === undefined) return backoffMs(attempt, random());
+  return retryAfterMs > maxRetryAfterMs ? undefined : retryAfterMs;
 }
 
-/** Whether the same request may succeed in a moment. */
+/** Whether a retry may succeed soon. */
 export function isTransient(err: unknown): boolean {
   if (err instanceof ApiError) return err.status === 429 || err.status >= 500;
   return err instanceof ConnectionError && !err.untrusted;
 }
 
-/** The wait before try `attempt` + 1, given a `random` in [0, 1): between half and all of 0.25 s, doubled each time, to 10 s. */
+/** The wait after attempt `attempt`, for `random` in [0, 1): between half and all of 0.25 s, doubled each time, up to 10 s. */
 export function backoffMs(attempt: number, random: number): number {
   const full = Math.min(maxBackoffMs, firstBackoffMs * 2 ** attempt);
   return full * (0.5 + random / 2);

@@ -22,15 +22,15 @@ export interface KubeResponse {
   readonly body: Buffer;
 }
 
-/** HTTP to one API server: authentication, keep-alive, deadline, retry, rate limit. */
+/** HTTP to one server: authentication, keep-alive, deadline, retry, rate limit. */
 export interface KubeTransport {
   /** Rejects with `ApiError` for a status of 300 or more, with the signal's reason when aborted, else with `ConnectionError`. */
   send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse>;
-  /** Streams the response (watch, list): an empty chunk when the server has accepted, then chunks as they arrive. Ends when the server ends it, throws as `send` does. */
+  /** Streams the response (watch, list): an empty chunk when the server has accepted, then chunks as they arrive. Ends when the server ends it; throws as `send` does. */
   stream(request: KubeRequest, signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
-/** A refusal of the server (metav1.Status). */
+/** The server rejected the request (metav1.Status). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status, e.g. 404. */
@@ -39,12 +39,12 @@ export class ApiError extends Error {
   readonly reason: string;
   /** status.details.causes[].reason, e.g. `DisruptionBudget`. */
   readonly causes: readonly string[];
-  /** status.details.causes[].message: a sentence for each cause, which may name what `message` does not. */
+  /** status.details.causes[].message: a sentence for each cause, which may contain details that `message` lacks. */
   readonly explanations: readonly string[];
   readonly retryAfterMs: number | undefined;
   /** The server's own sentence; '' when the response has none. */
   readonly answer: string;
-  /** The request was sent before, on a connection that broke: the server may have done it then. */
+  /** The request was sent before, on a connection that broke: the server may have executed it then. */
   resent = false;
 
   constructor(
@@ -68,9 +68,19 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns undefined if the API server itself reports that the object does not exist. The 404 of a proxy has no reason. */
+export async function unlessMissing<T>(response: Promise<T>): Promise<T | undefined> {
+  try {
+    return await response;
+  } catch (err) {
+    if (err instanceof ApiError && err.reason === 'NotFound') return undefined;
+    throw err;
+  }
+}
+
 export const isNotFound = (err: unknown): boolean => err instanceof ApiError && err.status === 404;
 export const isConflict = (err: unknown): boolean => err instanceof ApiError && err.status === 409;
-/** Refused because of the user: the same request, sent again soon, is refused again. */
+/** Rejected because of the user: a retry soon is rejected again. */
 export const isDenied = (err: unknown): boolean =>
   err instanceof ApiError && (err.status === 401 || err.status === 403);
 export const isThrottled = (err: unknown): boolean => err instanceof ApiError && err.status === 429;

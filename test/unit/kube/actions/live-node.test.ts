@@ -100,7 +100,7 @@ describe('rejects', () => {
       },
     });
     const reading = expect(liveNode({ transport, clock, nodeName: 'node-1' })(never)).rejects.toThrow(
-      'no answer of the API server within 10 s',
+      'no response of the API server within 10 s',
     );
     await until(() => clock.sleeping.length > 0);
     clock.advance(10_000);

@@ -111,12 +111,12 @@ describe('a kubeconfig that cannot be used', () => {
     {
       name: 'whose context has no cluster',
       text: kubeconfig({}).replace('"name":"k"', '"name":"other"'),
-      message: 'context "c" needs cluster "k", which is not there',
+      message: 'context "c" needs cluster "k", which does not exist',
     },
     {
       name: 'whose context has no user',
       text: kubeconfig({}).replace('"name":"u"', '"name":"other"'),
-      message: 'context "c" needs user "u", which is not there',
+      message: 'context "c" needs user "u", which does not exist',
     },
     {
       name: 'without a server',

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createRateLimit } from '../../../../src/kube/http/rate-limit.ts';
+import { createRateLimit, type RateLimit } from '../../../../src/kube/http/rate-limit.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 
 const never = new AbortController().signal;
 
-async function takeMany(limit: { take(signal: AbortSignal): Promise<void> }, count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => limit.take(never)));
+async function acquireMany(limit: RateLimit, count: number): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => limit.acquire(never)));
 }
 
-/** Time stands still until a sleeper is aborted. */
+/** Its time does not advance during a sleep, which ends only with an abort. */
 class FrozenClock extends FakeClock {
   override sleep(_: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) =>
@@ -20,60 +20,54 @@ class FrozenClock extends FakeClock {
 }
 
 test.each([
-  { name: 'a burst is free', qps: 5, burst: 10, count: 10, ms: 0 },
-  { name: 'after it turns come at the rate', qps: 5, burst: 10, count: 20, ms: 2000 },
-  { name: 'a burst below one is one', qps: 2, burst: 0, count: 3, ms: 1000 },
-  { name: 'a rate below one', qps: 0.5, burst: 1, count: 2, ms: 2000 },
-  { name: 'no rate is no limit', qps: 0, burst: 1, count: 100, ms: 0 },
+  { name: 'a burst does not wait', qps: 5, burst: 10, count: 10, ms: 0 },
+  { name: 'requests after the burst follow at the rate', qps: 5, burst: 10, count: 20, ms: 2000 },
+  { name: 'a burst below one counts as one', qps: 2, burst: 0, count: 3, ms: 1000 },
+  { name: 'a rate may be below one', qps: 0.5, burst: 1, count: 2, ms: 2000 },
+  { name: 'a rate of 0 is no limit', qps: 0, burst: 1, count: 100, ms: 0 },
   { name: 'a negative rate is no limit', qps: -1, burst: 1, count: 100, ms: 0 },
 ])('$name', async ({ qps, burst, count, ms }) => {
   const clock = new FakeClock();
-  await takeMany(createRateLimit({ qps, burst, clock }), count);
+  await acquireMany(createRateLimit({ qps, burst, clock }), count);
   expect(clock.monotonicMs()).toBe(ms);
 });
 
-test('a rest fills the bucket up to the burst', async () => {
+test('a pause refills the bucket up to the burst', async () => {
   const clock = new FakeClock();
   const limit = createRateLimit({ qps: 10, burst: 4, clock });
-  await takeMany(limit, 4);
+  await acquireMany(limit, 4);
   clock.advance(60_000);
-  await takeMany(limit, 4);
+  await acquireMany(limit, 4);
   expect(clock.monotonicMs()).toBe(60_000);
-  await takeMany(limit, 1);
+  await acquireMany(limit, 1);
   expect(clock.monotonicMs()).toBe(60_100);
 });
 
-test('who comes first goes first', async () => {
+test('requests are served in their order', async () => {
   const limit = createRateLimit({ qps: 10, burst: 2, clock: new FakeClock() });
   const order: number[] = [];
-  await Promise.all(
-    [0, 1, 2, 3, 4].map((i) =>
-      limit.take(never).then(() => {
-        order.push(i);
-      }),
-    ),
-  );
+  await Promise.all([0, 1, 2, 3, 4].map((i) => limit.acquire(never).then(() => order.push(i))));
   expect(order).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('who gives up waits no longer and uses no turn', async () => {
+test('an aborted request stops waiting and uses no token', async () => {
   const clock = new FrozenClock();
   const limit = createRateLimit({ qps: 1, burst: 1, clock });
-  await limit.take(never);
+  await limit.acquire(never);
   const first = new AbortController();
   const second = new AbortController();
   const reason = new Error('given up');
-  const sleeping = limit.take(first.signal);
-  const queued = limit.take(second.signal);
+  const sleeping = limit.acquire(first.signal);
+  const queued = limit.acquire(second.signal);
   second.abort(reason);
   await expect(queued).rejects.toBe(reason);
   first.abort(reason);
   await expect(sleeping).rejects.toBe(reason);
   clock.advance(1000);
-  await limit.take(never);
+  await limit.acquire(never);
 });
 
-test.each([{ qps: 0 }, { qps: 1 }])('an aborted signal gets no turn at $qps a second', async ({ qps }) => {
+test.each([{ qps: 0 }, { qps: 1 }])('an aborted signal is rejected at $qps a second', async ({ qps }) => {
   const limit = createRateLimit({ qps, burst: 1, clock: new FakeClock() });
-  await expect(limit.take(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  await expect(limit.acquire(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
 });

@@ -165,7 +165,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
   ])('$name: the deadline ends it', async ({ answer }) => {
     const { transport, url } = await bed([answer]);
     await expect(transport.send({ ...ask, timeoutMs: 50 }, never)).rejects.toThrow(
-      `the API server ${url} did not answer ${method} /api/v1/pods within 0.05 s`,
+      `the API server ${url} did not respond to ${method} /api/v1/pods within 0.05 s`,
     );
   });
 
@@ -237,7 +237,7 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
     };
     const { transport } = await bed([flood]);
     await expect(transport.send(ask, never)).rejects.toThrow(
-      `the answer to ${method} /api/v1/pods is longer than 67108864 bytes`,
+      `the response to ${method} /api/v1/pods is longer than 67108864 bytes`,
     );
   });
 });

@@ -48,7 +48,7 @@ describe('a request', () => {
     };
     const { transport } = await bed([half, ok({ long: 'x'.repeat(1_400_000) })]);
     const broken = transport.send({ ...get, timeoutMs: 300, retries: 0 }, never).catch(String);
-    expect(await broken).toContain('did not answer GET /api/v1/pods within 0.3 s');
+    expect(await broken).toContain('did not respond to GET /api/v1/pods within 0.3 s');
     expect((await transport.send(get, never)).body.length).toBe(1_400_011);
   });
 

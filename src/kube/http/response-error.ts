@@ -1,16 +1,17 @@
 import { STATUS_CODES } from 'node:http';
-import { errorOf, isProtobuf, parseJson, statusFromJson, unwrap } from '../codec/status.ts';
+import { parseJson } from '../codec/json.ts';
+import { errorOf, isProtobuf, statusFromJson, unwrap } from '../codec/status.ts';
 import { Status } from '../gen/meta.ts';
-import { ApiError, type KubeRequest, type KubeResponse } from '../http/transport.ts';
+import { ApiError, type KubeRequest, type KubeResponse } from './transport.ts';
 
-/** Builds the error of a refused request. The server's own sentence is the message where there is one: it names verb, resource and user. */
+/** Builds the error of a rejected request. Prefers the server's own sentence: it names verb, resource and user. */
 export function refusal(request: KubeRequest, { status, headers, body }: KubeResponse): ApiError {
-  const told = readStatus(body);
-  const answer = told?.message ?? firstLine(body);
-  const { reason = '', causes = [], explanations = [] } = told ?? {};
-  return new ApiError(messageOf(request, status, { answer, reason: told?.reason }), {
+  const reported = readStatus(body);
+  const answer = reported?.message ?? firstLine(body);
+  const { reason = '', causes = [], explanations = [] } = reported ?? {};
+  return new ApiError(messageOf(request, status, { answer, reason: reported?.reason }), {
     ...{ status, reason, causes, explanations, answer },
-    retryAfterMs: retryAfterMs(headers['retry-after']) ?? told?.retryAfterMs,
+    retryAfterMs: retryAfterMs(headers['retry-after']) ?? reported?.retryAfterMs,
   });
 }
 
@@ -37,7 +38,7 @@ function messageOf(
 
 const maxLineLength = 200;
 
-/** Priority and fairness, and proxies, send plain text; markup and JSON are no sentence. */
+/** Priority and fairness, and proxies, send plain text. Markup and JSON are not shown. */
 function firstLine(body: Buffer): string {
   const [line = ''] = body
     .subarray(0, 2 * maxLineLength)
