@@ -12,7 +12,7 @@ import { View } from './view.ts';
 
 /** A local copy of one resource, kept current by list and watch. */
 export interface Store<T> {
-  /** Every object known, keyed by UID. Replaced entries are new values; the map itself is live: read it synchronously. */
+  /** All known objects by UID. A changed object is a new value. The map itself changes: read it synchronously. */
   readonly items: ReadonlyMap<string, T>;
   /** True after the first complete list. Stays true while the watch is being restored. */
   readonly synced: boolean;
@@ -20,7 +20,7 @@ export interface Store<T> {
 
 /**
  * `starting`: no complete list yet. `synced`: list and watch work. `failing`: the last attempt failed, the old view stays.
- * `missing`: the server does not know the kind, the view is empty and not synced.
+ * `missing`: the kind is not installed, the view is empty and not synced.
  */
 type ReflectorState = 'starting' | 'synced' | 'missing' | 'failing';
 
@@ -31,17 +31,17 @@ export interface ReflectorDeps<T extends Identified> extends Source<T> {
   readonly metrics?: ReflectorMetrics;
 }
 
-/** Told of what a reflector does, with the plural of its resource. */
+/** Counts the steps of a reflector by the plural of its resource. */
 export interface ReflectorMetrics {
   listed(resource: string): void;
   watchStarted(resource: string): void;
   failed(resource: string): void;
 }
 
-/** A watch that ends sooner and brought nothing is a refusal in disguise. */
+/** A shorter watch without events counts as a failure. */
 const tooShortMs = 1000;
 
-/** Keeps a Store current through every fault: it ends only with its signal, and never shows half a list. */
+/** Keeps a Store current through all faults. It ends only with its signal, and never shows a part of a list. */
 export class Reflector<T extends Identified> implements Store<T> {
   readonly #deps: ReflectorDeps<T>;
   readonly #resource: string;
@@ -52,11 +52,12 @@ export class Reflector<T extends Identified> implements Store<T> {
   #state: ReflectorState = 'starting';
   #lastError: string | undefined;
   #lastSyncAt: number | undefined;
-  /** Where the next watch begins; undefined = a list is due. */
+  /** The resourceVersion at which the next watch begins; undefined = a list is due. */
   #resumeAt: string | undefined;
-  /** Since the last attempt to list no watch has brought anything, nor failed for another reason. */
+  /** Since the last list no watch has delivered an event or failed for another reason. */
   #listIsFresh = true;
-  #turn = new AbortController();
+  /** Ends one round of list and watch. */
+  #round = new AbortController();
   #waiting: (() => void)[] = [];
 
   constructor(deps: ReflectorDeps<T>) {
@@ -78,17 +79,17 @@ export class Reflector<T extends Identified> implements Store<T> {
     return this.#state;
   }
 
-  /** Why the state is `failing` or `missing`. */
+  /** The cause of the state `failing` or `missing`. */
   get lastError(): string | undefined {
     return this.#lastError;
   }
 
-  /** Clock.monotonicMs of the last word from the server; on a quiet resource that is a bookmark about every minute. */
+  /** Clock.monotonicMs of the last message from the server: for a quiet resource a bookmark about every minute. */
   get lastSyncAt(): number | undefined {
     return this.#lastSyncAt;
   }
 
-  /** Resolves when the view is complete; rejects with the signal's reason. */
+  /** Resolves when the view is complete. Rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     while (!this.#synced) {
       const next = new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -96,25 +97,25 @@ export class Reflector<T extends Identified> implements Store<T> {
     }
   }
 
-  /** Lists again because the view lacks what is now asked of it, say a label; until that is done it is not `synced`. */
+  /** Lists again because the view lacks required data, e.g. a label. The view is not `synced` until the list is complete. */
   relist(reason: string): void {
     this.#log.debug({ resource: this.#resource, reason }, 'listing again');
     this.#synced = false;
-    this.#turn.abort();
+    this.#round.abort();
   }
 
   /** Resolves when the signal aborts, never sooner; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const turn = new AbortController();
-      this.#turn = turn;
+      const round = new AbortController();
+      this.#round = round;
       const forget = onAbort(signal, () => {
-        turn.abort(signal.reason);
+        round.abort(signal.reason);
       });
-      await this.#listAndWatch(turn.signal);
+      await this.#listAndWatch(round.signal);
       forget();
-      // Here and not in relist(): a list may have been completed at that very moment.
-      if (turn.signal.aborted) this.#resumeAt = undefined;
+      // Here and not in relist(): a list may have been completed in between.
+      if (round.signal.aborted) this.#resumeAt = undefined;
     }
   }
 
@@ -127,7 +128,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     }
   }
 
-  /** Returns where the watch begins. */
+  /** Returns the resourceVersion at which the watch begins. */
   async #list(signal: AbortSignal): Promise<string> {
     const view = new View<T>();
     let resourceVersion = '';
@@ -140,7 +141,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     return resourceVersion;
   }
 
-  /** Of what has not changed since the last list there is no second copy while both views exist. */
+  /** Reuses the objects of the current view, so that unchanged objects have no second copy while a list is read. */
   #reusing(codec: Codec<T>): Codec<T> {
     return {
       fromProtobuf: (message) => codec.fromProtobuf(message, this.#view.items),
@@ -180,9 +181,9 @@ export class Reflector<T extends Identified> implements Store<T> {
     if (isChanged) this.#deps.onChange?.();
   }
 
-  /** True when an object that is shown changed. */
+  /** Returns whether the view changed. */
   #apply(event: WatchEvent<T>): boolean {
-    if (event.type === 'ERROR') return this.#refuse(event.error);
+    if (event.type === 'ERROR') return this.#throwWatchError(event.error);
     this.#resumeAt = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.resourceVersion;
     if (event.type === 'BOOKMARK') return false;
     if (event.type === 'DELETED') this.#view.remove(event.object);
@@ -190,8 +191,8 @@ export class Reflector<T extends Identified> implements Store<T> {
     return true;
   }
 
-  /** As client-go: a server that cannot tell what comes next, but for being busy, would say the same again; so a list. */
-  #refuse(error: ApiError): never {
+  /** As client-go: unless the server is only busy, it would fail again at this resourceVersion, so a list follows. */
+  #throwWatchError(error: ApiError): never {
     if (!isThrottled(error)) this.#resumeAt = undefined;
     throw error;
   }
@@ -199,18 +200,18 @@ export class Reflector<T extends Identified> implements Store<T> {
   async #recover(err: unknown, signal: AbortSignal): Promise<void> {
     const remedy = remedyFor(err, this.#deps.resource.optional);
     if (remedy !== 'resume') this.#resumeAt = undefined;
-    // Unless the list just made is already refused: that would be a hot loop.
+    // Not if the server rejects the list just made: that would be a hot loop.
     if (remedy === 'expired' && !this.#listIsFresh) {
       this.#listIsFresh = true;
       this.#log.debug({ resource: this.#resource, err }, 'listing again');
       return;
     }
     this.#fail(err, remedy);
-    // Whatever the server says after another failure, the last list was not made just now.
+    // After another failure the last list is no longer fresh.
     if (remedy !== 'expired') this.#listIsFresh = false;
     const { clock } = this.#deps;
-    const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
-    await clock.sleep(Math.max(askedMs, this.#backoff.next(clock.monotonicMs())), signal);
+    const retryAfterMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    await clock.sleep(Math.max(retryAfterMs, this.#backoff.next(clock.monotonicMs())), signal);
   }
 
   #healthy(): void {
@@ -220,7 +221,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     this.#lastSyncAt = this.#deps.clock.monotonicMs();
   }
 
-  /** Once for each new cause: it comes back with every attempt. */
+  /** Warns once for each new cause, as every attempt fails again. */
   #fail(err: unknown, remedy: Remedy): void {
     const cause = errorLine(err);
     const fields = { resource: this.#resource, err };
@@ -233,7 +234,7 @@ export class Reflector<T extends Identified> implements Store<T> {
     else this.#state = 'failing';
   }
 
-  /** A kind that is gone has no objects. */
+  /** A kind that is not installed has no objects. */
   #forget(): void {
     this.#state = 'missing';
     this.#synced = false;
@@ -244,9 +245,9 @@ export class Reflector<T extends Identified> implements Store<T> {
 }
 
 /**
- * What to do after an error of a list or a watch.
- * `resume`: the same request, later. `expired`: the server has forgotten the resourceVersion: list at once. `relist`: list, later.
- * `missing`: the server does not know the kind.
+ * The reaction to an error of a list or a watch.
+ * `resume`: the same request, later. `expired`: the server no longer has the resourceVersion: list at once. `relist`: list, later.
+ * `missing`: the kind is not installed.
  */
 type Remedy = 'resume' | 'expired' | 'relist' | 'missing';
 
@@ -259,7 +260,7 @@ function remedyFor(err: unknown, isOptional: boolean): Remedy {
   return isUnacceptable(err) ? 'relist' : 'resume';
 }
 
-/** The server does not accept the resourceVersion, for example because its store was restored from a backup, or does not know a parameter. */
+/** The server rejects the resourceVersion, for example because its store was restored from a backup, or a parameter. */
 function isUnacceptable(err: ApiError): boolean {
   return err.status === 400 || err.status === 422 || err.causes.includes('ResourceVersionTooLarge');
 }

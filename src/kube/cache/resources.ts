@@ -1,3 +1,4 @@
+import type { V1ObjectMeta } from '@kubernetes/client-node';
 import { jobFacts, namespaceFacts, nodeFacts, podFacts, replicaSetFacts } from '../codec/facts.ts';
 import type { Keep } from '../codec/facts.ts';
 import {
@@ -8,6 +9,7 @@ import {
   nodeFromJson,
   podFromJson,
   replicaSetFromJson,
+  type Unchecked,
 } from '../codec/json.ts';
 import type { Codec } from '../codec/list.ts';
 import { decodeWhole, type Decoder } from '../codec/reader.ts';
@@ -29,24 +31,22 @@ import type {
 import type { PodTraits } from './pod-record.ts';
 import { SharedValues } from '../codec/shared-values.ts';
 
-/** One collection of the API and how its objects are read. */
+/** A collection of the API and the codec of its objects. */
 export interface Resource<T> {
-  /** For logs and metrics: the plural, e.g. `pods`. */
+  /** The plural, for logs and metrics, e.g. `pods`. */
   readonly name: string;
   readonly path: string;
   /** Selectors; the reflector adds its own parameters. */
   readonly query: Readonly<Record<string, string>>;
   readonly accept: string;
-  /** The kind may be missing from the server (a CRD not installed): 404 then means "no objects". */
+  /** The kind may not be installed (a CRD): 404 then means "no objects". */
   readonly optional: boolean;
   readonly codec: Codec<T>;
 }
 
-/** JSON second, for a server that has no protobuf. */
-
 /** The pods of the cluster, or of one node. */
 export function podsResource(options: {
-  /** Asked anew for each object: after a change, relist. */
+  /** Evaluated for each object: relist after a change. */
   readonly labelKeys: () => LabelKeys;
   readonly nodeName?: string;
 }): Resource<PodFacts> {
@@ -60,30 +60,25 @@ export function nodesResource(options: { readonly name?: string } = {}): Resourc
   return builtIn({ name: 'nodes', path: '/api/v1/nodes', query }, nodeCodec());
 }
 
-/** All namespaces, with all their labels. */
 export function namespacesResource(): Resource<NamespaceFacts> {
   return builtIn({ name: 'namespaces', path: '/api/v1/namespaces', query: {} }, namespaceCodec());
 }
 
-/** All Jobs. */
 export function jobsResource(): Resource<JobFacts> {
   return builtIn({ name: 'jobs', path: '/apis/batch/v1/jobs', query: {} }, jobCodec());
 }
 
-/** All ReplicaSets. */
 export function replicaSetsResource(): Resource<ReplicaSetFacts> {
   return builtIn({ name: 'replicasets', path: '/apis/apps/v1/replicasets', query: {} }, replicaSetCodec());
 }
 
-/** A custom resource, kept whole. */
+/** A custom resource; its objects are kept whole. */
 export function jsonResource(options: {
   readonly name: string;
   /** E.g. `/apis/gc.dustpan.dev/v1alpha1/gcpolicies`. */
   readonly path: string;
-  readonly query?: Readonly<Record<string, string>>;
 }): Resource<RawFacts> {
-  const { name, path, query = {} } = options;
-  return { name, path, query, accept: acceptJson, optional: true, codec: rawCodec };
+  return { ...options, query: {}, accept: acceptJson, optional: true, codec: rawCodec };
 }
 
 /** Reads pods, keeping the labels in `labelKeys`. */
@@ -91,32 +86,28 @@ export function podCodec(labelKeys: () => LabelKeys): Codec<PodFacts> {
   return codec(Pod, { fromJson: podFromJson, toFacts: podFacts }, labelKeys);
 }
 
-/** Reads nodes with all their labels. */
 export function nodeCodec(): Codec<NodeFacts> {
   return codec(Node, { fromJson: nodeFromJson, toFacts: unlessKnown(nodeFacts) });
 }
 
-/** Reads namespaces with all their labels. */
 export function namespaceCodec(): Codec<NamespaceFacts> {
   return codec(Namespace, { fromJson: namespaceFromJson, toFacts: unlessKnown(namespaceFacts) });
 }
 
-/** Reads Jobs. */
 export function jobCodec(): Codec<JobFacts> {
   return codec(Job, { fromJson: jobFromJson, toFacts: unlessKnown(jobFacts) });
 }
 
-/** Reads ReplicaSets. */
 export function replicaSetCodec(): Codec<ReplicaSetFacts> {
   return codec(ReplicaSet, { fromJson: replicaSetFromJson, toFacts: unlessKnown(replicaSetFacts) });
 }
 
 type Identity = Pick<Identified, 'uid' | 'resourceVersion'>;
 
-/** How one kind is read: its JSON as the message that its protobuf decodes to, and the facts of that message. */
+/** Converts the JSON of one kind to the message of its protobuf form, and that message to facts. */
 interface Kind<M, T> {
   fromJson(json: unknown): M;
-  /** `known`: the facts of the same state, if there are any. */
+  /** `known`: the facts of the same state, if known. */
   toFacts(message: M, keep: Keep, known: T | undefined): T;
 }
 
@@ -159,24 +150,31 @@ const rawCodec: Codec<RawFacts> = {
 };
 
 function rawFacts(object: Readonly<Record<string, unknown>>): RawFacts {
-  const meta = asObject(object['metadata']);
-  const uid = asText(meta['uid']);
+  const meta: Unchecked<V1ObjectMeta> = asObject(object['metadata']);
+  const uid = asText(meta.uid);
   if (uid === '') throw new MalformedError('object without metadata.uid');
-  const namespace = asText(meta['namespace']) || undefined;
+  const namespace = asText(meta.namespace) || undefined;
   return {
     uid,
-    name: asText(meta['name']),
+    name: asText(meta.name),
     namespace,
-    resourceVersion: asText(meta['resourceVersion']),
+    resourceVersion: asText(meta.resourceVersion),
     object: { ...object, metadata: keptMetadata(meta) },
   };
 }
 
-/** The schema of a kind bounds all but its metadata. */
-const keptMetadata = (meta: Readonly<Record<string, unknown>>): object =>
+/** The schema of a kind bounds everything but the metadata. */
+const keptMetadata = (meta: Unchecked<V1ObjectMeta>): object =>
   Object.fromEntries(metadataFields.flatMap((field) => (field in meta ? [[field, meta[field]]] : [])));
 
-const metadataFields = ['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp'];
+const metadataFields = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+] as const satisfies readonly (keyof V1ObjectMeta)[];
 
 function builtIn<T>(where: Pick<Resource<T>, 'name' | 'path' | 'query'>, itemCodec: Codec<T>): Resource<T> {
   return { ...where, accept: acceptProtobuf, optional: false, codec: itemCodec };

@@ -5,12 +5,13 @@ import { EventQueue } from './queue.ts';
 import { beginSeries, isBehind, isDue, isIdle, isStale, repeatSeries, seriesKey } from './series.ts';
 import type { Moment, Series } from './series.ts';
 import { EventSpamFilter } from './spam-filter.ts';
-import { EventWriter, isPassing } from './writer.ts';
+import { EventWriter } from './writer.ts';
 import type { EventSpec, Recorder } from './recorder.ts';
+import { isTransient } from '../http/retry.ts';
 import { ApiError } from '../http/transport.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
-/** Why an Event, or its last count, never reached the server. */
+/** Why an Event, or its last count, was dropped. */
 export type EventDrop = 'queue_full' | 'spam' | 'rejected' | 'unreachable' | 'shutdown';
 
 export interface EventRecorderDeps {
@@ -29,32 +30,32 @@ export interface EventRecorderDeps {
   };
 }
 
-/** Upstream's bounds: what waits, how often and how long a lost connection is tried again. */
+/** As upstream: limits of the queue, and of the retries after a failure. */
 const maxQueued = 1000;
 const maxFailures = 12;
 const retryMs = 10_000;
-/** A slow answer holds up one of these, not every Event. */
+/** A slow response delays one worker, not every Event. */
 const workers = 4;
-const tendMs = 60_000;
-/** Within the 5 s that a shutdown may take for Events. */
+const sweepMs = 60_000;
+/** Less than the 5 s that a shutdown may wait for Events. */
 const flushMs = 3_000;
-/** A refusal concerns many Events alike; one line a minute says it. */
+/** A rejection concerns many Events alike, so one log line a minute is enough. */
 const warnEveryMs = 60_000;
-/** Nanoseconds in a millisecond: the part of a name that our clock leaves open. */
+/** Nanoseconds in a millisecond: the digits of an Event name that our clock does not provide. */
 const serials = 1_000_000;
 
-/** Writes Events in the background, recurrences as series: a storm costs two requests and a count. */
+/** Writes Events in the background, recurrences as series: many occurrences cost two requests and a counter. */
 export class EventRecorder implements Recorder {
   readonly #deps: EventRecorderDeps;
   readonly #writer: EventWriter;
   readonly #filter: EventSpamFilter;
   readonly #series = new Map<string, Series>();
   readonly #queue = new EventQueue<Series>();
-  /** Waiting to be tried again. */
+  /** Waiting for a retry. */
   readonly #delayed = new Set<Series>();
-  /** Cuts short the waits of `#delayed`. */
+  /** Ends the waits of `#delayed`. */
   readonly #shutdown = new AbortController();
-  /** Makes names differ that are given in one millisecond; begins anywhere, for other processes count too. */
+  /** Makes names of the same millisecond differ. Begins at random, as other processes count too. */
   #serial: number;
   #closing = false;
   #warnedMs = Number.NEGATIVE_INFINITY;
@@ -62,7 +63,7 @@ export class EventRecorder implements Recorder {
   constructor(deps: EventRecorderDeps) {
     const { transport, clock, reportingController: controller, reportingInstance: instance } = deps;
     this.#deps = deps;
-    // Hundreds may wait for their next try; Node's warning would call that a leak.
+    // Hundreds may wait for a retry; Node would warn of a leak.
     setMaxListeners(0, this.#shutdown.signal);
     this.#serial = Math.floor(deps.random() * serials);
     this.#writer = new EventWriter(transport, { controller, instance });
@@ -76,23 +77,23 @@ export class EventRecorder implements Recorder {
     else this.#repeat(known);
   }
 
-  /** Writes until `signal` aborts, then for up to 3 s what is still to be written. */
+  /** Writes until `signal` aborts, then the remaining Events for up to 3 s. */
   async run(signal: AbortSignal): Promise<void> {
     const end = new AbortController();
     const working = Promise.all(Array.from({ length: workers }, () => this.#work(end.signal)));
     for (;;) {
-      await this.#deps.clock.sleep(tendMs, signal);
+      await this.#deps.clock.sleep(sweepMs, signal);
       if (signal.aborted) break;
-      this.#tend();
+      this.#sweep();
     }
     await this.#flush(working, end);
   }
 
   #begin(event: EventSpec): void {
     const moment = this.#moment();
-    const refusal = this.#refusal(event, moment);
-    if (refusal !== undefined) {
-      this.#dropped(refusal);
+    const drop = this.#dropCause(event, moment);
+    if (drop !== undefined) {
+      this.#dropped(drop);
       return;
     }
     this.#serial = (this.#serial + 1) % serials;
@@ -101,7 +102,7 @@ export class EventRecorder implements Recorder {
     this.#queue.push(series);
   }
 
-  #refusal({ regarding: { uid, name } }: EventSpec, { ms }: Moment): EventDrop | undefined {
+  #dropCause({ regarding: { uid, name } }: EventSpec, { ms }: Moment): EventDrop | undefined {
     if (this.#queue.size + this.#delayed.size >= maxQueued) return 'queue_full';
     return this.#filter.allows(`${uid}/${name}`, ms) ? undefined : 'spam';
   }
@@ -116,7 +117,7 @@ export class EventRecorder implements Recorder {
   }
 
   #isBusy(series: Series): boolean {
-    return this.#queue.isInHand(series) || this.#delayed.has(series);
+    return this.#queue.isTaken(series) || this.#delayed.has(series);
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -143,18 +144,18 @@ export class EventRecorder implements Recorder {
 
   #failed(series: Series, err: unknown): void {
     series.failures += 1;
-    if (!isPassing(err)) this.#giveUp(series, 'rejected', err);
+    if (err instanceof ApiError && !isTransient(err)) this.#giveUp(series, 'rejected', err);
     else if (this.#closing) this.#giveUp(series, 'shutdown', err);
     else if (series.failures > maxFailures) this.#giveUp(series, 'unreachable', err);
     else void this.#retryLater(series, err);
   }
 
-  /** Upstream's 10 s, give or take a quarter, or what the server asks for. */
+  /** As upstream after 10 s plus or minus a quarter, or after Retry-After. */
   async #retryLater(series: Series, err: unknown): Promise<void> {
     const { clock, random } = this.#deps;
-    const askedMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
+    const retryAfterMs = err instanceof ApiError ? (err.retryAfterMs ?? 0) : 0;
     this.#delayed.add(series);
-    await clock.sleep(Math.max(askedMs, retryMs * (0.75 + random() / 2)), this.#shutdown.signal);
+    await clock.sleep(Math.max(retryAfterMs, retryMs * (0.75 + random() / 2)), this.#shutdown.signal);
     if (this.#delayed.delete(series)) this.#queue.push(series);
   }
 
@@ -169,8 +170,8 @@ export class EventRecorder implements Recorder {
     log[quiet ? 'debug' : 'warn']({ err, regarding, reason, cause }, 'event not recorded');
   }
 
-  /** Ends what went quiet and refreshes what goes on. */
-  #tend(): void {
+  /** Ends idle series and refreshes active ones. */
+  #sweep(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     for (const series of this.#series.values()) {
       if (series.sentCount === 0 || this.#isBusy(series)) continue;
@@ -210,6 +211,6 @@ export class EventRecorder implements Recorder {
   }
 }
 
-/** A namespace on its way out takes no Events, and nobody needs to hear of it. */
+/** A terminating namespace accepts no Events; no warning is needed. */
 const isTerminating = (err: unknown): boolean =>
   err instanceof ApiError && err.causes.includes('NamespaceTerminating');

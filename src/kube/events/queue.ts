@@ -1,7 +1,7 @@
-/** First in, first out, each item once; takers wait for what is not there yet. An item in hand is not queued again. */
+/** First in, first out, each item once. `take` waits for the next item. A taken item is not queued again before `done`. */
 export class EventQueue<T> {
   readonly #items = new Set<T>();
-  readonly #inHand = new Set<T>();
+  readonly #taken = new Set<T>();
   readonly #takers: ((item: T | undefined) => void)[] = [];
   #closed = false;
 
@@ -10,28 +10,28 @@ export class EventQueue<T> {
   }
 
   /** True from `take` to `done`. */
-  isInHand(item: T): boolean {
-    return this.#inHand.has(item);
+  isTaken(item: T): boolean {
+    return this.#taken.has(item);
   }
 
   push(item: T): void {
-    if (this.#inHand.has(item)) return;
+    if (this.#taken.has(item)) return;
     this.#items.add(item);
     this.#takers.shift()?.(this.#next());
   }
 
-  /** The next item; undefined when the queue is closed and empty. */
+  /** Returns the next item; undefined if the queue is closed and empty. */
   take(): Promise<T | undefined> {
     if (this.#closed || this.#items.size > 0) return Promise.resolve(this.#next());
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
-  /** Gives the item back: from now on it can be queued again. */
+  /** Allows the item to be queued again. */
   done(item: T): void {
-    this.#inHand.delete(item);
+    this.#taken.delete(item);
   }
 
-  /** What is in it can still be taken; nobody waits for more. */
+  /** Remaining items can still be taken, but `take` no longer waits. */
   close(): void {
     this.#closed = true;
     for (const taker of this.#takers.splice(0)) taker(this.#next());
@@ -41,7 +41,7 @@ export class EventQueue<T> {
     const [item] = this.#items;
     if (item === undefined) return undefined;
     this.#items.delete(item);
-    this.#inHand.add(item);
+    this.#taken.add(item);
     return item;
   }
 }

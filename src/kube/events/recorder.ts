@@ -1,20 +1,20 @@
-/** The components' names in `reportingController`: Event reasons alone are shared with the kubelet, and anybody may use them. */
+/** The values of `reportingController`. They identify our Events: other components, such as the kubelet, may use the same reasons. */
 export const reportingControllers = {
   controller: 'gc.dustpan.dev/controller',
   agent: 'gc.dustpan.dev/agent',
 } as const;
 
-/** One thing that happened to one object, to be shown as an events.k8s.io/v1 Event. */
+/** One occurrence, to be written as an events.k8s.io/v1 Event. */
 export interface EventSpec {
   readonly regarding: ObjectRef;
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, constant, low cardinality. */
   readonly reason: string;
-  /** What was done, CamelCase, constant. */
+  /** The action, CamelCase, constant. */
   readonly action: string;
-  /** A sentence; made printable, then cut to 1024 bytes. Not part of a series' identity. */
+  /** A sentence; made printable, then cut to 1024 bytes. Not part of the identity of a series. */
   readonly note: string;
-  /** Makes occurrences of another one a series, and an Event, of their own; not written. */
+  /** Occurrences with different values are different series and Events. Not written. */
   readonly occasion?: string;
 }
 
@@ -22,12 +22,12 @@ export interface ObjectRef {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** undefined for cluster-scoped objects: their Events live in `default`. */
+  /** undefined for cluster-scoped objects: their Events are in `default`. */
   readonly namespace?: string | undefined;
   readonly uid: string;
 }
 
-/** Never waits and never throws: an Event is a courtesy, collection goes on without it. */
+/** Never waits and never throws: garbage collection does not depend on Events. */
 export interface Recorder {
   record(event: EventSpec): void;
 }

@@ -4,13 +4,13 @@ import { printable } from '../../runtime/text/printable.ts';
 import { microTime, type OnWire } from '../codec/wire.ts';
 import type { EventSpec } from './recorder.ts';
 
-/** Who reports: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
+/** The component and its instance: `gc.dustpan.dev/controller` and its pod, or the agent and its node. */
 export interface Reporter {
   readonly controller: string;
   readonly instance: string;
 }
 
-/** Everything that happened under one key since it was last quiet; its Event on the server knows of `sentCount` of it. */
+/** The occurrences of one key since its last idle time. The Event on the server counts `sentCount` of them. */
 export interface Series {
   readonly key: string;
   readonly spec: EventSpec;
@@ -18,23 +18,23 @@ export interface Series {
   readonly startedAt: Date;
   count: number;
   lastAt: Date;
-  /** Monotonic twin of `lastAt`. */
+  /** `lastAt` on the monotonic clock. */
   lastMs: number;
-  /** 0 = the server has no Event yet. */
+  /** 0 = the Event is not created yet. */
   sentCount: number;
   sentMs: number;
   failures: number;
 }
 
-/** Monotonic and wall time together, so that both tell of the same moment. */
+/** Monotonic and wall time of the same moment. */
 export interface Moment {
   readonly now: Date;
   readonly ms: number;
 }
 
-/** How long without a recurrence until a series is over; upstream's. */
+/** As upstream: a series ends after this time without a recurrence. */
 const idleMs = 6 * 60_000;
-/** How often a series that goes on is written down: an Event is forgotten after an hour. Upstream's. */
+/** As upstream: how often an active series is written. The API server deletes an Event after an hour. */
 export const refreshMs = 30 * 60_000;
 
 const maxNoteBytes = 1024;
@@ -42,7 +42,7 @@ const maxInstanceBytes = 128;
 const maxNameLength = 253;
 const dnsSubdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** What makes two events occurrences of one series: everything but the note. */
+/** The identity of a series: everything but the note. */
 export function seriesKey({ type, action, reason, regarding, occasion = '' }: EventSpec): string {
   const { apiVersion, kind, name, namespace = '', uid } = regarding;
   return JSON.stringify([type, action, reason, apiVersion, kind, namespace, name, uid, occasion]);
@@ -64,17 +64,17 @@ export function beginSeries(spec: EventSpec, { now, ms }: Moment, serial: number
   };
 }
 
-/** Counts one more; the note stays the first one's, for the API server lets nothing but the series change. */
+/** Counts one more. The first note stays: the API server accepts changes of the series only. */
 export function repeatSeries(series: Series, { now, ms }: Moment): void {
   series.count += 1;
   series.lastAt = now;
   series.lastMs = ms;
 }
 
-/** The first and the second occurrence are written at once, later ones by the refresh. */
+/** Whether to write at once: the first and the second occurrence are, later ones by the refresh. */
 export const isDue = ({ count, sentCount }: Series): boolean => sentCount < Math.min(count, 2);
 
-/** True when the server knows of fewer occurrences than there were. */
+/** Whether the Event on the server counts fewer occurrences. */
 export const isBehind = ({ count, sentCount }: Series): boolean => sentCount < count;
 
 export const isIdle = ({ lastMs }: Series, nowMs: number): boolean => nowMs - lastMs >= idleMs;
@@ -82,7 +82,7 @@ export const isIdle = ({ lastMs }: Series, nowMs: number): boolean => nowMs - la
 export const isStale = (series: Series, nowMs: number): boolean =>
   isBehind(series) && nowMs - series.sentMs >= refreshMs;
 
-/** Events of cluster-scoped objects live in `default`. */
+/** Events of cluster-scoped objects are in `default`. */
 export const eventNamespace = ({ regarding }: EventSpec): string => regarding.namespace ?? 'default';
 
 /** The Event to create. */
@@ -110,7 +110,7 @@ export function seriesPatch({ count, lastAt }: Series): Pick<OnWire<EventsV1Even
   return { series: { count, lastObservedTime: microTime(lastAt) } };
 }
 
-/** The longest beginning of `text` within `maxBytes` of UTF-8, no character cut in two. */
+/** The longest beginning of `text` within `maxBytes` of UTF-8, without partial characters. */
 function cutBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
@@ -121,7 +121,7 @@ function cutBytes(text: string, maxBytes: number): string {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** As upstream names them: object and nanoseconds, of which the serial number stands in for those our clock does not count. */
+/** As upstream: the name of the object and the time in nanoseconds. The serial number replaces the digits that our clock lacks. */
 function eventName(regarded: string, now: Date, serial: number): string {
   const nanos = BigInt(now.getTime()) * 1_000_000n + BigInt(serial);
   const name = `${regarded}.${nanos.toString(16)}`;

@@ -1,6 +1,6 @@
-/** Of one object: a burst of 25, then one in five minutes; upstream's. */
+/** As upstream, for one object: a burst of 25, then one in five minutes. */
 const perObject = { burst: 25, perMs: 1 / (5 * 60_000) };
-/** Of this process: a first sweep may tell of hundreds of owners, but Events must not crowd out the deletes. */
+/** For this process: a first pass may report hundreds of owners, but Events must not delay deletions. */
 const overall = { burst: 200, perMs: 10 / 1000 };
 
 interface Rate {
@@ -13,7 +13,7 @@ interface Bucket {
   atMs: number;
 }
 
-/** Limits how many new Events are created, per object and in all. Recurrences cost nothing: they make no requests. */
+/** Limits the number of new Events, per object and in total. Recurrences make no requests and are not limited. */
 export class EventSpamFilter {
   readonly #all: Bucket;
   readonly #objects = new Map<string, Bucket>();
@@ -22,7 +22,7 @@ export class EventSpamFilter {
     this.#all = { tokens: overall.burst, atMs: nowMs };
   }
 
-  /** Takes a token of each bucket, or none at all and says no. */
+  /** Takes a token of both buckets. Returns false, and takes none, if one is empty. */
   allows(object: string, nowMs: number): boolean {
     const bucket = this.#objects.get(object) ?? { tokens: perObject.burst, atMs: nowMs };
     fill(bucket, perObject, nowMs);
@@ -34,7 +34,7 @@ export class EventSpamFilter {
     return true;
   }
 
-  /** Drops the buckets that are full again, so that objects long gone take no memory. */
+  /** Drops full buckets, so that deleted objects use no memory. */
   prune(nowMs: number): void {
     for (const [object, bucket] of this.#objects) {
       fill(bucket, perObject, nowMs);

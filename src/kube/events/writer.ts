@@ -1,9 +1,9 @@
 import { eventBody, eventNamespace, isBehind, seriesPatch } from './series.ts';
 import type { Reporter, Series } from './series.ts';
-import { ApiError, isConflict, isNotFound } from '../http/transport.ts';
+import { isConflict, isNotFound } from '../http/transport.ts';
 import type { KubeTransport } from '../http/transport.ts';
 
-/** Brings the server's Event of a series up to date with one request, two when the Event has expired meanwhile. */
+/** Updates the Event of a series with one request, or with two if the Event has expired. */
 export class EventWriter {
   readonly #transport: KubeTransport;
   readonly #reporter: Reporter;
@@ -22,7 +22,7 @@ export class EventWriter {
     return 'create';
   }
 
-  /** False when there is no such Event any more. */
+  /** Returns false if the Event no longer exists. */
   async #patch(series: Series, signal: AbortSignal): Promise<boolean> {
     const { count } = series;
     const path = `${collection(series)}/${series.name}`;
@@ -45,16 +45,12 @@ export class EventWriter {
       series.sentCount = count;
     } catch (err) {
       if (!isConflict(err)) throw err;
-      // The name is this series' alone: an earlier try got through and only its answer was lost.
+      // No other series has this name: an earlier attempt succeeded, and only its response was lost.
       series.sentCount = 1;
       if (isBehind(series)) await this.#patch(series, signal);
     }
   }
 }
-
-/** True for a failure that may be over in a while; any other answer of the server is final. */
-export const isPassing = (err: unknown): boolean =>
-  !(err instanceof ApiError) || err.status === 429 || err.status >= 500;
 
 const collection = ({ spec }: Series): string =>
   `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(eventNamespace(spec))}/events`;

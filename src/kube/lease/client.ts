@@ -1,4 +1,4 @@
-import { emptyLease } from './record.ts';
+import { parseJson } from '../codec/json.ts';
 import type { Lease } from './record.ts';
 import { isNotFound } from '../http/transport.ts';
 import type { KubeTransport } from '../http/transport.ts';
@@ -8,7 +8,7 @@ export interface LeaseName {
   readonly name: string;
 }
 
-/** The three requests leader election makes. None is retried here: the elector's next round is the retry. */
+/** The requests of leader election. None is retried: the elector tries again in its next round. */
 export class LeaseClient {
   readonly #transport: KubeTransport;
   readonly #lease: LeaseName;
@@ -20,12 +20,7 @@ export class LeaseClient {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** A lease without anything in it, to be claimed and created. */
-  blank(): Lease {
-    return emptyLease(this.#lease.namespace, this.#lease.name);
-  }
-
-  /** undefined when there is none (or not even its namespace). */
+  /** undefined = the lease, or its namespace, does not exist. */
   async get(signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#send('GET', undefined, signal);
@@ -39,7 +34,7 @@ export class LeaseClient {
     return this.#send('POST', lease, signal);
   }
 
-  /** Refused with a conflict when the lease is no longer the one that was read. */
+  /** Rejected with a conflict if the lease has changed since it was read. */
   update(lease: Lease, signal: AbortSignal): Promise<Lease> {
     return this.#send('PUT', lease, signal);
   }
@@ -49,7 +44,7 @@ export class LeaseClient {
     const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
     const path = method === 'POST' ? collection : `${collection}/${encodeURIComponent(name)}`;
     const request = { method, path, body, timeoutMs: this.#timeoutMs, retries: 0 };
-    const answer = await this.#transport.send(request, signal);
-    return JSON.parse(answer.body.toString()) as Lease;
+    const { body: stored } = await this.#transport.send(request, signal);
+    return parseJson(stored) as Lease;
   }
 }

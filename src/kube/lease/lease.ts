@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logging/logger.ts';
 import { onAbort } from '../http/abort.ts';
 import { LeaseClient } from './client.ts';
 import type { LeaseName } from './client.ts';
-import { claimed, holderOf, isHeld, jitterFactor, observe, released } from './record.ts';
+import { claimed, holderOf, isHeld, jitterFactor, newLease, observe, released } from './record.ts';
 import type { Lease, Observation } from './record.ts';
 import type { EventSpec } from '../events/recorder.ts';
 import { isConflict, isDenied } from '../http/transport.ts';
@@ -13,7 +13,7 @@ import type { KubeTransport } from '../http/transport.ts';
 export { leaseProblems } from './record.ts';
 
 export interface LeaseElectorDeps {
-  /** With a connection pool of its own, so that collecting cannot starve the renewals. */
+  /** Has its own connection pool, so that garbage collection cannot delay renewals. */
   readonly transport: KubeTransport;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,24 +30,24 @@ export interface LeaseElectorDeps {
   readonly onSlowPath?: () => void;
 }
 
-/** How a leadership ended. `lost`: it went away under the work; end the process, for state may be half done. */
+/** How a leadership ended. `lost`: it ended during the work; end the process, as an action may be incomplete. */
 export type LeaseOutcome = 'released' | 'lost';
 
-/** How long past the lease's term a leader may go on without a renewal before it counts as stuck; upstream's. */
+/** As upstream: after this time past the lease's term a leader without a renewal counts as stuck. */
 const healthGraceMs = 20_000;
 
-/** A release that lost against our own last renewal, still under way, works a moment later. */
+/** A release that conflicts with our own last renewal succeeds a moment later. */
 const releaseRetryMs = 250;
 
-/** Sees to it that `lead` runs in one process at a time, as far as a Lease can: see `holdsLease`. */
+/** Runs `lead` in one process at a time, as far as a Lease can guarantee it: see `holdsLease`. */
 export class LeaseElector {
   readonly #deps: LeaseElectorDeps;
   readonly #leases: LeaseClient;
   #observed: Observation | undefined;
-  /** When the last successful claim was *sent*: by the time of the answer the term has been running for a while. */
+  /** When the last successful claim was *sent*: the term has already begun when the response arrives. */
   #renewedAtMs = Number.NEGATIVE_INFINITY;
   #leading = false;
-  #complaint = '';
+  #lastError = '';
 
   constructor(deps: LeaseElectorDeps) {
     this.#deps = deps;
@@ -58,12 +58,12 @@ export class LeaseElector {
     return this.#leading;
   }
 
-  /** True while no other process can have become leader: ask right before anything irreversible, after any wait. */
+  /** Whether no other process can have become leader. Check it after any wait, right before an irreversible action. */
   holdsLease(): boolean {
     return this.#leading && this.#msToDeadline() > 0;
   }
 
-  /** What is wrong, for a liveness probe; undefined when nothing is. */
+  /** The problem for a liveness probe; undefined if healthy. */
   health(): string | undefined {
     if (!this.#leading || this.#observed === undefined) return undefined;
     const silentMs = this.#deps.clock.monotonicMs() - this.#observed.changedAtMs;
@@ -71,7 +71,7 @@ export class LeaseElector {
     return `leading, but the lease was not renewed for ${Math.round(silentMs / 1000)} s`;
   }
 
-  /** Waits for the lease, runs `lead` while it is held, and gives it back only when `lead` has ended. */
+  /** Waits for the lease, runs `lead` while it is held, and releases it only after `lead` has ended. */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<LeaseOutcome> {
     if (!(await this.#acquire(signal))) return 'released';
     const stop = new AbortController();
@@ -102,7 +102,7 @@ export class LeaseElector {
     return false;
   }
 
-  /** Renews until `ended`, so also while `lead` winds down; `lost` once the deadline passed or another took the lease. */
+  /** Renews until `ended`, also while `lead` stops. `lost`: the deadline has passed or another process has the lease. */
   async #keep(ended: AbortSignal): Promise<LeaseOutcome> {
     const stop = new AbortController();
     const halt = (): void => {
@@ -134,19 +134,19 @@ export class LeaseElector {
     return this.#renewedAtMs + this.#deps.renewDeadlineMs - this.#deps.clock.monotonicMs();
   }
 
-  /** One try to get or keep the lease. A failure is reported here and is no error: the next round tries again. */
+  /** One attempt to get or keep the lease. A failure is logged, not thrown: the next round tries again. */
   async #claim(signal: AbortSignal): Promise<boolean> {
     try {
       const won = (await this.#renewUnread(signal)) || (await this.#readAndClaim(signal));
-      this.#complaint = '';
+      this.#lastError = '';
       return won;
     } catch (err) {
-      if (!signal.aborted && !isConflict(err)) this.#complain(err);
+      if (!signal.aborted && !isConflict(err)) this.#logFailure(err);
       return false;
     }
   }
 
-  /** The leader's usual way: one PUT of what it wrote last; the resourceVersion in it makes that safe. */
+  /** The usual renewal: one PUT of the lease last written. Its resourceVersion makes that safe. */
   async #renewUnread(signal: AbortSignal): Promise<boolean> {
     const { clock, identity, leaseDurationMs, onSlowPath } = this.#deps;
     const known = this.#observed;
@@ -165,7 +165,7 @@ export class LeaseElector {
   async #readAndClaim(signal: AbortSignal): Promise<boolean> {
     const found = await this.#leases.get(signal);
     if (found !== undefined && !this.#isFree(found)) return false;
-    await this.#write(found ?? this.#leases.blank(), signal);
+    await this.#write(found ?? newLease(this.#deps.lease), signal);
     return true;
   }
 
@@ -174,7 +174,7 @@ export class LeaseElector {
     const nowMs = clock.monotonicMs();
     this.#observed = observe(this.#observed, found, nowMs);
     if (holderOf(found) === identity) return true;
-    // A leader that finds another name in its lease has lost it, even when that other is gone again.
+    // A leader that finds another holder in its lease has lost it, even if that holder has released it.
     if (this.#leading) this.#renewedAtMs = Number.NEGATIVE_INFINITY;
     return !this.#leading && !isHeld(this.#observed, leaseDurationMs, nowMs);
   }
@@ -189,7 +189,7 @@ export class LeaseElector {
     this.#observed = { lease: stored, changedAtMs: clock.monotonicMs() };
   }
 
-  /** Frees the lease for the next one at once, who would otherwise wait a whole term. */
+  /** Frees the lease at once: the next leader would otherwise wait a whole term. */
   async #release(): Promise<void> {
     const { clock, renewDeadlineMs } = this.#deps;
     this.#renewedAtMs = Number.NEGATIVE_INFINITY;
@@ -211,8 +211,8 @@ export class LeaseElector {
         await this.#leases.update(released(lease, this.#deps.clock.now()), signal);
       return true;
     } catch (err) {
-      if (!signal.aborted && !isConflict(err)) this.#complain(err);
-      // The right has gone before the process, as when a release is uninstalled: it does not come back.
+      if (!signal.aborted && !isConflict(err)) this.#logFailure(err);
+      // The right was removed, for example by an uninstallation: a retry cannot succeed.
       return isDenied(err);
     }
   }
@@ -226,17 +226,17 @@ export class LeaseElector {
     onEvent?.(leadershipChanged({ ...lease, uid }, { identity, leading }));
   }
 
-  /** The same failure every retry period, for hours, is one line. */
-  #complain(err: unknown): void {
+  /** Warns once while the same failure repeats. */
+  #logFailure(err: unknown): void {
     const { lease, log } = this.#deps;
-    const complaint = errorLine(err);
-    if (complaint === this.#complaint) log.debug({ err, lease }, 'leader election still fails');
-    else log.warn({ err, lease }, 'leader election failed, trying on');
-    this.#complaint = complaint;
+    const line = errorLine(err);
+    if (line === this.#lastError) log.debug({ err, lease }, 'leader election still fails');
+    else log.warn({ err, lease }, 'leader election failed, trying again');
+    this.#lastError = line;
   }
 }
 
-/** Runs `lead` to its end; resolves with what it failed with. An abort is no failure. */
+/** Runs `lead` to its end. Resolves with its failure; an abort is none. */
 async function settle(
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
@@ -250,7 +250,7 @@ async function settle(
   }
 }
 
-/** On the Lease, when this process begins or ends to lead; client-go's words. */
+/** The Event on the Lease when this process starts or stops leading, with client-go's text. */
 export function leadershipChanged(
   lease: LeaseName & { readonly uid: string },
   { identity, leading }: { readonly identity: string; readonly leading: boolean },

@@ -1,10 +1,10 @@
 import type { V1Lease, V1ObjectMeta } from '@kubernetes/client-node';
 import { microTime, type OnWire } from '../codec/wire.ts';
 
-/** coordination.k8s.io/v1 Lease; what leader election does not read is carried through untouched. */
+/** coordination.k8s.io/v1 Lease. Fields that leader election does not read are written back unchanged. */
 export type Lease = OnWire<V1Lease> & { readonly metadata: OnWire<V1ObjectMeta> };
 
-/** The lease as last read or written, and when (monotonic) it was last seen to change. */
+/** The lease as last read or written, and the monotonic time of its last observed change. */
 export interface Observation {
   readonly lease: Lease;
   readonly changedAtMs: number;
@@ -16,7 +16,7 @@ interface Claim {
   readonly now: Date;
 }
 
-/** Lists what is wrong with the three durations, one line each; empty when they are usable. */
+/** Lists the problems of the three durations, one line each. */
 export function leaseProblems(times: {
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
@@ -37,25 +37,25 @@ export function leaseProblems(times: {
   return problems;
 }
 
-/** Upstream's: candidates spread their tries over one to 2.2 retry periods, and the deadline must leave room for more than one. */
+/** As upstream: candidates wait one to 2.2 retry periods between attempts, and the deadline must allow more than one attempt. */
 export const jitterFactor = 1.2;
 
 export const holderOf = (lease: Lease): string => lease.spec?.holderIdentity ?? '';
 
-/** Folds a lease just read into what is known: only a change of its spec starts the local expiry anew. */
+/** Returns the observation after a read. Only a change of the spec restarts the local expiry. */
 export function observe(known: Observation | undefined, lease: Lease, nowMs: number): Observation {
   const changed = known === undefined || JSON.stringify(known.lease.spec) !== JSON.stringify(lease.spec);
   return { lease, changedAtMs: changed ? nowMs : known.changedAtMs };
 }
 
-/** True while the holder's term runs on our own clock; a record without a duration counts as ours. */
+/** Whether the holder's term has not ended on our own clock. A lease without a duration gets ours. */
 export function isHeld({ lease, changedAtMs }: Observation, leaseDurationMs: number, nowMs: number): boolean {
   if (holderOf(lease) === '') return false;
   const termMs = (lease.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000;
   return nowMs < changedAtMs + termMs;
 }
 
-/** The lease with `identity` as its holder: a renewal when it already is, else a take-over. */
+/** The lease with `identity` as its holder: a renewal if it already is, else a take-over. */
 export function claimed(lease: Lease, { identity, leaseDurationMs, now }: Claim): Lease {
   const renewTime = microTime(now);
   const spec = { ...lease.spec, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime };
@@ -64,13 +64,15 @@ export function claimed(lease: Lease, { identity, leaseDurationMs, now }: Claim)
   return { ...lease, spec: { ...spec, holderIdentity: identity, acquireTime: renewTime, leaseTransitions } };
 }
 
-/** The lease given up: free at once, and with a term of a second should a reader look at nothing but the times. */
+/** The lease without a holder. Its term is one second, for readers that only check the times. */
 export function released(lease: Lease, now: Date): Lease {
   const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime(now) };
   return { ...lease, spec };
 }
 
-/** A first lease, before anyone claims it. */
-export function emptyLease(namespace: string, name: string): Lease {
-  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name } };
-}
+/** A lease that is not created yet. */
+export const newLease = ({ namespace, name }: { namespace: string; name: string }): Lease => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { namespace, name },
+});
