@@ -1,9 +1,9 @@
 import type { StoragePod } from './local-storage.ts';
 
-/** From here on a pod is critical (pkg/apis/scheduling/types.go, SystemCriticalPriority). */
+/** The least priority of a critical pod (pkg/apis/scheduling/types.go, SystemCriticalPriority). */
 const criticalPriority = 2_000_000_000;
 
-/** Whether a pod is one that upstream never evicts: the mirror of a static one, or of the highest priorities. */
+/** Whether upstream never evicts the pod: it mirrors a static pod, or has one of the highest priorities. */
 export const isCritical = ({
   configHash,
   priority = 0,

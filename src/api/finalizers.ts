@@ -1,9 +1,9 @@
 import { bounds } from '../runtime/bounds.ts';
 
-/** On a finished pod: its Job has not counted it yet. */
+/** A finished pod has this finalizer until its Job has counted it. */
 export const jobTrackingFinalizer = 'batch.kubernetes.io/job-tracking';
 
-/** The first few finalizers of a pod, and the Job's wherever it is. */
+/** Returns the first few finalizers of a pod, always including the Job's. */
 export function keptFinalizers(all: readonly string[]): readonly string[] {
   const first = all.slice(0, bounds.finalizers);
   const isJobsCut = !first.includes(jobTrackingFinalizer) && all.includes(jobTrackingFinalizer);

@@ -6,29 +6,29 @@ import {
   type NamedImage,
 } from './image-reference.ts';
 
-/** Finds images by any text that may stand for one: an id, the beginning of one, a tag, a digest. */
+/** Finds images by any text that may name one: an id, the beginning of an id, a tag, a digest. */
 export interface ImageIndex {
-  /** Of all images. */
+  /** The ids of all images. */
   readonly ids: ReadonlySet<string>;
-  /** The ids of all images that the text may mean, in doubt one too many; empty = none of them. */
+  /** Returns the ids of all images that the text may name, in doubt one too many. */
   idsOf(text: string): readonly string[];
 }
 
-/** Whether the image string of a pod's spec may mean this image. */
+/** Whether the image string of a pod's spec may name this image. */
 export const podImageMatches = (spec: string, image: NamedImage): boolean =>
   imageIndex([image]).idsOf(spec).length > 0;
 
-/** Makes an index of these images; each is taken apart once. */
+/** Builds an index of these images. Each is parsed once. */
 export function imageIndex(images: readonly NamedImage[]): ImageIndex {
   const maps = new Names();
   for (const image of images) maps.add(image);
   return { ids: maps.ids, idsOf: (text) => maps.find(text) };
 }
 
-/** Enough of an id that nobody writes it by chance: what Docker shows. */
+/** The length that Docker shows: long enough to be no accident. */
 const bareId = /^[0-9a-f]{12,}$/;
 const idWithAlgorithm = /^sha256:[0-9a-f]+$/;
-/** CRI-O lists ids without it. */
+/** CRI-O lists ids without this prefix. */
 const algorithm = 'sha256:';
 const withoutAlgorithm = (id: string): string => (id.startsWith(algorithm) ? id.slice(algorithm.length) : id);
 /** How the old Docker runtime wrote image references. */
@@ -38,15 +38,15 @@ type Ids = Map<string, Set<string>>;
 
 class Names {
   readonly ids = new Set<string>();
-  /** As the runtime writes them, and normalised. */
+  /** Names as the runtime writes them, and normalised. */
   readonly #byName: Ids = new Map();
-  /** By the digest alone: a mirror's name does not change what is meant. */
+  /** By the digest alone: the name of a mirror makes no difference. */
   readonly #byDigest: Ids = new Map();
-  /** Images whose digests nobody knows, by repository: they may be what a digest means. */
+  /** Images without a known digest, by repository: a digest may name one of them. */
   readonly #withoutDigest: Ids = new Map();
-  /** By path and tag or digest, whatever the registry. */
+  /** By path and tag or digest, in any registry. */
   readonly #byPath: Ids = new Map();
-  /** Images whose digests nobody knows, by path. */
+  /** Images without a known digest, by path. */
   readonly #byPathWithoutDigest: Ids = new Map();
 
   add({ id, tags, digests }: NamedImage): void {
@@ -93,7 +93,7 @@ class Names {
     ];
   }
 
-  /** CRI-O completes a short name from its search registries, which only its configuration names: the image of any registry may be meant. */
+  /** CRI-O completes a short name from the search registries of its configuration, so the image may be in any registry. */
   #inAnyRegistry(reference: ImageReference): readonly string[] {
     const named = this.#byPath.get(pathOf(reference)) ?? [];
     if (reference.digest === undefined) return [...named];
@@ -112,6 +112,6 @@ function pathOf(reference: ImageReference): string {
   return `${barePath(reference)}${digest === undefined ? `:${tag}` : `@${digest}`}`;
 }
 
-/** docker.io adds `library/` to a path of one component. */
+/** The path without the `library/` that docker.io adds to a single component. */
 const barePath = ({ path }: ImageReference): string =>
   path.startsWith('library/') ? path.slice('library/'.length) : path;

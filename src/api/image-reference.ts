@@ -1,6 +1,6 @@
 import { globMatcher } from '../runtime/text/glob.ts';
 
-/** The names by which an image can be called. */
+/** The id and the names of an image. */
 export interface NamedImage {
   /** The digest of its configuration, `sha256:…`. */
   readonly id: string;
@@ -10,25 +10,25 @@ export interface NamedImage {
   readonly digests: readonly string[];
 }
 
-/** A reference taken apart: `registry:5000/a/b:tag@sha256:…`. */
+/** A parsed reference: `registry:5000/a/b:tag@sha256:…`. */
 export interface ImageReference {
-  /** With its port; `docker.io` when none was written. */
+  /** With its port; default `docker.io`. */
   readonly domain: string;
-  /** What follows the domain, `library/` included. */
+  /** The path after the domain, including `library/`. */
   readonly path: string;
   readonly tag: string | undefined;
   readonly digest: string | undefined;
-  /** False: the registry was filled in, and a runtime with search registries of its own may take another. */
+  /** False: the registry is the default, and a runtime with search registries may use another. */
   readonly isQualified: boolean;
 }
 
 const defaultDomain = 'docker.io';
-/** Docker's old name for its own registry. */
+/** Docker's old name of its own registry. */
 const oldDefaultDomain = 'index.docker.io';
 
 /**
- * Takes a reference apart by the rules of distribution: the first component is a registry only with a dot, a port, an upper-case letter, or
- * as `localhost`. undefined = not a reference.
+ * Parses a reference by the rules of distribution: the first component is a registry only with a dot, a port, an upper-case letter, or as
+ * `localhost`. undefined = not a reference.
  */
 export function parseImageReference(text: string): ImageReference | undefined {
   const { name, tag, digest } = split(text.trim());
@@ -53,7 +53,7 @@ interface Parts {
   readonly digest: string | undefined;
 }
 
-/** A colon is a tag's only behind the last slash: before it, it is a port's. */
+/** A colon before the last slash belongs to a port, else to a tag. */
 function split(text: string): Parts {
   const at = text.indexOf('@');
   const named = at < 0 ? text : text.slice(0, at);
@@ -71,31 +71,31 @@ function splitDomain(name: string): { readonly domain: string | undefined; reado
   return isDomain ? { domain: first, path: name.slice(slash + 1) } : { domain: undefined, path: name };
 }
 
-/** The repository: registry and path. */
+/** Registry and path. */
 export const repositoryOf = ({ domain, path }: Pick<ImageReference, 'domain' | 'path'>): string =>
   `${domain}/${path}`;
 
-/** Registry and tag filled in: `nginx` = `docker.io/library/nginx:latest`. A digest wins over a tag, as it does for a runtime that pulls. */
+/** With registry and tag: `nginx` = `docker.io/library/nginx:latest`. A digest takes precedence over a tag, as in a runtime's pull. */
 export function canonicalReference(reference: ImageReference): string {
   const { tag = 'latest', digest } = reference;
   return `${repositoryOf(reference)}${digest === undefined ? `:${tag}` : `@${digest}`}`;
 }
 
-/** As written, when it is no reference at all. */
+/** The canonical form; other texts stay unchanged. */
 export function normaliseReference(text: string): string {
   const parsed = parseImageReference(text);
   return parsed === undefined ? text : canonicalReference(parsed);
 }
 
-/** Every name that a keep pattern is tried on: tags and digests, normalised and as the runtime writes them, and the id. */
+/** All names that a keep pattern may match: tags and digests, normalised and as the runtime writes them, and the id. */
 export function references(image: NamedImage): readonly string[] {
   const names = [...image.tags, ...image.digests].filter((name) => !name.includes('<none>'));
   return [...new Set([...names.map(normaliseReference), ...names, image.id])];
 }
 
 /**
- * Finds the first pattern of a keep list that names an image, or undefined. A pattern is tried on whole references, as written and with the
- * default registry filled in: `nginx:*` keeps every tag of docker.io/library/nginx and nothing of `nginx-extra`.
+ * Returns a function that finds the first pattern of a keep list that matches an image. A pattern matches whole references, as written and with
+ * the default registry: `nginx:*` keeps every tag of docker.io/library/nginx and nothing of `nginx-extra`.
  */
 export function keepList(patterns: readonly string[]): (image: NamedImage) => string | undefined {
   const rules = patterns.map((pattern) => ({ pattern, matchers: formsOf(pattern).map(globMatcher) }));

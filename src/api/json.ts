@@ -1,17 +1,17 @@
 import { nearest } from '../runtime/text/nearest.ts';
 
-/** Whether a value is what JSON calls an object. */
+/** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The problem with a field that is none of `known`, and which of them was probably meant. */
+/** Describes the problem of a field that is not in `known`, with the most similar known name. */
 export function unknownField(name: string, known: readonly string[]): string {
   const guess = nearest(name, known);
   return `is not a known field${guess === undefined ? '' : `, did you mean ${guess}?`}`;
 }
 
-/** A value for a message: short and in one line, whatever it is. */
+/** Formats any value for a message: short and in one line. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'string') return JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value);

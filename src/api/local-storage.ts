@@ -1,6 +1,6 @@
 import type { NodePod, Offender } from './report/node-pass.ts';
 
-/** Which kind of limit a pod exceeds, in the order in which they are checked; upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
+/** The kinds of limits, in the order of the checks, with upstream's names (pkg/kubelet/eviction/eviction_manager.go, localStorageEviction). */
 export const evictionSignals = [
   'emptydirfs.limit',
   'ephemeralpodfs.limit',
@@ -8,14 +8,14 @@ export const evictionSignals = [
 ] as const;
 export type EvictionSignal = (typeof evictionSignals)[number];
 
-/** A quantity of a pod's spec or of a policy. */
+/** A limit of a pod's spec or of a policy. */
 export interface StorageLimit {
   readonly bytes: number;
-  /** As Kubernetes writes it in messages: the canonical form of the quantity, e.g. `100Mi`. */
+  /** The canonical form of the quantity, as in Kubernetes' messages, e.g. `100Mi`. */
   readonly text: string;
 }
 
-/** What a pod's spec says about local storage; absent limits are undefined. */
+/** The local storage in a pod's spec. Missing limits are undefined. */
 export interface PodStorageSpec {
   /** In the order of the spec. */
   readonly emptyDirs: readonly DeclaredEmptyDir[];
@@ -44,24 +44,23 @@ export interface DeclaredInitContainer extends DeclaredContainer {
   readonly restartable: boolean;
 }
 
-/** A pod of this node, as local storage sees it. */
 export interface StoragePod extends NodePod {
   readonly priority: number | undefined;
   readonly storage: PodStorageSpec;
 }
 
-/** A measured size; figures of the kubelet are as old as its last walk (a minute or two). */
+/** A measured size. The kubelet measures every one to two minutes. */
 export interface StorageFigure {
   readonly bytes: number;
-  /** Unix milliseconds; undefined = when it was measured is not known. */
+  /** Unix milliseconds; undefined = unknown. */
   readonly atMs: number | undefined;
 }
 
-/** What the containers of one pod use on its node. What is undefined or missing was not told: upstream counts it as 0. */
+/** The usage of one pod on its node. The kubelet did not report undefined or missing values; upstream counts them as 0. */
 export interface PodStorageUsage {
   /** Writable layers, logs, emptyDirs on disk, configMaps, etc-hosts. */
   readonly total: StorageFigure | undefined;
-  /** By the name of the volume, memory-backed ones too. */
+  /** By the name of the volume, including memory-backed ones. */
   readonly volumes: ReadonlyMap<string, StorageFigure>;
   /** In the order of the statistics. */
   readonly containers: readonly ContainerStorageUsage[];
@@ -73,23 +72,23 @@ export interface ContainerStorageUsage {
   readonly logs: StorageFigure | undefined;
 }
 
-/** One look at what all pods of a node use. */
+/** The usage of all pods of a node at one time. */
 export interface StorageUsage {
-  /** Unix milliseconds of the look. */
+  /** Unix milliseconds. */
   readonly atMs: number;
-  /** Images and writable layers have a file system of their own: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
+  /** Images and writable layers have their own file system: then layers do not count for a container's limit (pkg/kubelet/eviction/eviction_manager.go, containerEphemeralStorageLimitEviction). */
   readonly dedicatedImageFs: boolean;
-  /** By the UID that the kubelet has; a pod that is missing is not measured (yet). */
+  /** By the UID that the kubelet uses. Missing pods are not measured (yet). */
   readonly pods: ReadonlyMap<string, PodStorageUsage>;
 }
 
-/** What a pod uses; the kubelet knows a static pod by the hash that its mirror carries. undefined = it is not measured (yet). */
+/** The usage of a pod; undefined = not measured (yet). The kubelet identifies a static pod by the hash in its mirror's annotation. */
 export const usageOfPod = (
   usage: StorageUsage | undefined,
   { uid, configHash = uid }: Pick<NodePod, 'uid' | 'configHash'>,
 ): PodStorageUsage | undefined => usage?.pods.get(configHash) ?? usage?.pods.get(uid);
 
-/** Which limit, by how much: a pod's own, or the policy's default for pods that declare none. */
+/** A limit and its usage: the pod's own limit, or the policy's default for pods without one. */
 export interface StorageExcess {
   readonly signal: EvictionSignal;
   /** The volume or container; undefined = the pod as a whole. */
@@ -100,13 +99,13 @@ export interface StorageExcess {
   readonly isDefault: boolean;
 }
 
-/** How much of one limit is used. */
+/** The usage of one limit. */
 export interface LimitReading extends StorageExcess {
-  /** When it was measured, in Unix milliseconds; where that is not known, when it was read. */
+  /** Unix milliseconds of the measurement; if unknown, of the read. */
   readonly measuredAtMs: number;
 }
 
-/** A request of an agent, by its report: the controller decides. */
+/** A request of an agent in its report. The controller decides. */
 export interface EvictionRequest {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly signal: EvictionSignal;
@@ -119,35 +118,35 @@ export interface EvictionRequest {
   readonly gracePeriodSeconds: number | undefined;
 }
 
-/** A limit of a pod that is nearly used up, as the report lists it. */
+/** A nearly exhausted limit of a pod, for the report. */
 export interface StorageWarning {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly excess: StorageExcess;
-  /** The highest level of warnAtPercent that is exceeded. */
+  /** The highest exceeded level of warnAtPercent. */
   readonly percent: number;
-  /** undefined = not known yet, or not growing. */
+  /** undefined = not known yet, or no growth. */
   readonly growthBytesPerMinute: number | undefined;
   readonly secondsLeft: number | undefined;
-  /** Unix milliseconds: when this level was first seen exceeded. */
+  /** Unix milliseconds of the first observation above this level. */
   readonly sinceMs: number;
 }
 
-/** What localstorage saw in its last pass, for the report. */
+/** The result of the last pass of localstorage, for the report. */
 export interface StorageInventory {
-  /** That the pass followed. */
+  /** The policy of that pass. */
   readonly policy: { readonly uid: string; readonly generation: number };
-  /** All that are active, nearest to its limit first. */
+  /** All active ones, nearest to its limit first. */
   readonly warnings: readonly StorageWarning[];
-  /** All of them, the most excessive first; only in mode Enforce. */
+  /** All requests, the most excessive first; only in mode Enforce. */
   readonly evictionRequests: readonly EvictionRequest[];
-  /** Largest first, at most ten: pods, or the volume that makes up most of one. */
+  /** Largest first, at most ten: pods, or the volume with most of a pod's usage. */
   readonly offenders: readonly Offender[];
 }
 
-/** Whether more than `percent` of a limit is used; strict, as upstream: exactly the limit is no excess. */
+/** Whether the usage is above `percent` of the limit. Strict, as upstream: exactly the limit is no excess. */
 export const exceeds = (usedBytes: number, limitBytes: number, percent: number): boolean =>
   usedBytes * 100 > limitBytes * percent;
 
-/** The part of a limit that is used, 1 = all of it; whatever is used of a limit of 0 is infinitely too much. */
+/** The used part of a limit, 1 = all of it; Infinity for any usage of a limit of 0. */
 export const fullness = (usedBytes: number, limitBytes: number): number =>
   usedBytes === 0 ? 0 : usedBytes / limitBytes;

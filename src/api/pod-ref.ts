@@ -1,21 +1,21 @@
 /** A pod as its containers, sandboxes and log directories name it. */
 export interface PodRef {
   readonly uid: string;
-  /** undefined = not known: a log directory of the old form has only the UID. */
+  /** undefined = unknown: the name of an old log directory has only the UID. */
   readonly namespace: string | undefined;
   readonly name: string | undefined;
 }
 
-/** Anything that the kubelet labels: a container or a sandbox. */
+/** A container or sandbox with the kubelet's labels. */
 interface Labelled {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** undefined = the kubelet did not make it. */
+/** undefined = the kubelet did not create it. */
 export const podUidOf = ({ labels }: Labelled): string | undefined =>
   labels['io.kubernetes.pod.uid'] === '' ? undefined : labels['io.kubernetes.pod.uid'];
 
-/** The pod that a container or a sandbox belongs to, by its labels. */
+/** The pod of a container or sandbox, by its labels. */
 export const podRefOf = (object: Labelled): PodRef => ({
   uid: podUidOf(object) ?? '',
   namespace: object.labels['io.kubernetes.pod.namespace'],

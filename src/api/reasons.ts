@@ -1,6 +1,6 @@
 import type { EvictionSignal } from './local-storage.ts';
 
-/** Why a pod goes, in the order in which the rules apply. One word, used unchanged in logs, metrics, Events, `plan` and `why`. */
+/** Reasons to delete a pod, in the order in which the rules apply. Logs, metrics, Events, `plan` and `why` use them unchanged. */
 export const podDeleteReasons = [
   'Terminated',
   'TerminatedInNamespace',
@@ -11,7 +11,7 @@ export const podDeleteReasons = [
 ] as const;
 export type PodDeleteReason = (typeof podDeleteReasons)[number];
 
-/** Why a pod stays. */
+/** Reasons to keep a pod. */
 export const podKeepReasons = [
   'NotTerminated',
   'UnderThreshold',
@@ -35,11 +35,11 @@ export const podKeepReasons = [
 ] as const;
 export type PodKeepReason = (typeof podKeepReasons)[number];
 
-/** Why an image goes. */
+/** Reasons to remove an image. */
 export const imageRemoveReasons = ['Age', 'Space'] as const;
 export type ImageRemoveReason = (typeof imageRemoveReasons)[number];
 
-/** Why a container, a sandbox or a log goes, in the order in which the rules apply. */
+/** Reasons to remove a container, a sandbox or a log, in the order in which the rules apply. */
 export const containerRemoveReasons = [
   'PodGone',
   'DeadContainer',
@@ -50,11 +50,11 @@ export const containerRemoveReasons = [
 ] as const;
 export type ContainerRemoveReason = (typeof containerRemoveReasons)[number];
 
-/** Why nothing of a node is touched at all. */
+/** Reasons to remove nothing from a node. */
 export const nodeKeepReasons = ['NoPolicy', 'InvalidPolicy', 'KeepMarked', 'NodeUnknown', 'RuleOff'] as const;
 export type NodeKeepReason = (typeof nodeKeepReasons)[number];
 
-/** Why an image stays. */
+/** Reasons to keep an image. */
 export const imageKeepReasons = [
   'InUse',
   'BoundPod',
@@ -72,7 +72,7 @@ export const imageKeepReasons = [
 ] as const;
 export type ImageKeepReason = (typeof imageKeepReasons)[number] | NodeKeepReason;
 
-/** Why a container, a sandbox or a log stays. */
+/** Reasons to keep a container, a sandbox or a log. */
 export const containerKeepReasons = [
   'Running',
   'NotKubelets',
@@ -90,7 +90,7 @@ export const containerKeepReasons = [
 ] as const;
 export type ContainerKeepReason = (typeof containerKeepReasons)[number] | NodeKeepReason;
 
-/** Why a pod is not evicted for its local storage, as the agent sees it. */
+/** Reasons of the agent not to request the eviction of a pod for its local storage. */
 export const storageKeepReasons = [
   'UnderLimit',
   'NoLimit',
@@ -102,7 +102,7 @@ export const storageKeepReasons = [
 ] as const;
 export type StorageKeepReason = (typeof storageKeepReasons)[number] | NodeKeepReason;
 
-/** Why the controller does not evict a pod that an agent asks it to. */
+/** Reasons of the controller not to evict a pod that an agent requests. */
 export const evictionKeepReasons = [
   'PodGone',
   'PodMoved',

@@ -1,18 +1,18 @@
 import { type InvalidPolicy, isInvalid, type LabelSelector, type Policy } from './policy.ts';
 import { SelectorIndex, type Positions } from './selector-index.ts';
-import { everything, selectorKeys, selectsAll } from './selector.ts';
 
-/** With the value "true" on a pod, a namespace or a node it takes that out of every rule. */
+/** The value "true" on a pod, a namespace or a node opts it out of all rules. */
 export const KEEP_LABEL = 'gc.dustpan.dev/keep';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whether an object carries the keep label; what is not known does not. */
+/** Whether an object has the keep label. An unknown object has none. */
 export const isKeepMarked = (object: { readonly labels: Labels } | undefined): boolean =>
   object?.labels[KEEP_LABEL] === 'true';
+
 type AnyPolicy = Policy | InvalidPolicy;
 
-/** Policies in the order in which they claim objects: by priority, then by name; one whose priority cannot be read comes first. */
+/** Sorts policies by priority, then by name: the first that selects an object governs it. An unreadable priority is the highest. */
 export function rankPolicies(policies: readonly AnyPolicy[]): readonly AnyPolicy[] {
   return policies.toSorted(byRank);
 }
@@ -29,10 +29,10 @@ interface PodIdentity {
   readonly labels: Labels;
 }
 
-/** What governs a pod: nothing, one policy, or `unknown` while the labels of its namespace are. */
+/** The policy that governs a pod; `unknown` while the labels of its namespace are unknown, undefined = none. */
 type Governor = AnyPolicy | 'unknown' | undefined;
 
-/** A policy that may govern pods, and which. */
+/** A policy and the pods that it may govern. */
 interface Claim {
   readonly policy: AnyPolicy;
   readonly excluded: ReadonlySet<string>;
@@ -41,8 +41,8 @@ interface Claim {
 }
 
 /**
- * Returns which of the ranked policies governs a pod. Made for one pass. A namespace is resolved once, and neither a namespace nor a pod costs
- * more for policies that do not select it: their authors must not slow down a pass.
+ * Returns a function that finds the policy of a pod, for one pass. Each namespace is resolved once, and policies that select neither the namespace
+ * nor the pod cost nothing: their authors must not slow down a pass.
  */
 export function podMatcher(
   ranked: readonly AnyPolicy[],
@@ -51,30 +51,30 @@ export function podMatcher(
   const claims = ranked.flatMap((policy) => claimOf(policy));
   const candidatesIn = namespaceMatcher(claims, namespaces);
   const byPod = new SelectorIndex(claims.map(({ podSelector }) => podSelector));
-  const judges = new Map<string, Judge>();
+  const matchers = new Map<string, ByLabels>();
   return ({ namespace, labels }) => {
-    const judge = judges.get(namespace) ?? judgeAmong(claims, candidatesIn(namespace), byPod);
-    judges.set(namespace, judge);
-    return judge(labels);
+    const matcher = matchers.get(namespace) ?? matcherAmong(claims, candidatesIn(namespace), byPod);
+    matchers.set(namespace, matcher);
+    return matcher(labels);
   };
 }
 
-/** What governs a pod of one namespace, by its labels. */
-type Judge = (labels: Labels) => Governor;
+/** Finds the policy of a pod of one namespace. */
+type ByLabels = (labels: Labels) => Governor;
 
 interface Candidates {
-  /** Of the claims that may be to pods of the namespace. */
+  /** The claims that may select pods of the namespace. */
   readonly positions: Positions;
-  /** False: whether a namespace selector selects it is not known. */
+  /** False: the labels of the namespace are unknown. */
   readonly isKnown: boolean;
 }
 
 /** Mostly the first policy selects every pod: then no index is searched. */
-function judgeAmong(
+function matcherAmong(
   claims: readonly Claim[],
   { positions, isKnown }: Candidates,
   byPod: SelectorIndex,
-): Judge {
+): ByLabels {
   const governorOf = (claim: Claim | undefined): Governor => {
     if (claim === undefined) return undefined;
     return isKnown || selectsAll(claim.namespaceSelector) ? claim.policy : 'unknown';
@@ -84,7 +84,7 @@ function judgeAmong(
   return (labels) => governorOf(claims[positions.firstIn(byPod.select(labels))]);
 }
 
-/** Resolves a namespace; one whose labels are not known may be selected by every claim that does not exclude it by name. */
+/** Returns a function that finds the candidates for a namespace. Without known labels, every claim that does not exclude its name is one. */
 function namespaceMatcher(
   claims: readonly Claim[],
   namespaces: ReadonlyMap<string, Labels>,
@@ -107,7 +107,7 @@ function namespaceMatcher(
   };
 }
 
-/** An invalid policy claims all there is; one that says nothing about pods claims none. */
+/** An invalid policy claims all pods, one without a `pods` block claims none. */
 function claimOf(policy: AnyPolicy): readonly Claim[] {
   if (isInvalid(policy))
     return [{ policy, excluded: new Set(), namespaceSelector: everything, podSelector: everything }];
@@ -116,7 +116,7 @@ function claimOf(policy: AnyPolicy): readonly Claim[] {
   return [{ policy, excluded, namespaceSelector, podSelector }];
 }
 
-/** Returns which of the ranked policies governs a node with given labels; an invalid one may, so it does. */
+/** Returns a function that finds the policy of a node with the given labels. An invalid policy claims all nodes. */
 export function nodeMatcher(ranked: readonly AnyPolicy[]): (labels: Labels) => AnyPolicy | undefined {
   const claims = ranked.flatMap((policy) => nodeClaimOf(policy));
   const index = new SelectorIndex(claims.map(({ nodeSelector }) => nodeSelector));
@@ -136,16 +136,22 @@ function nodeClaimOf(policy: AnyPolicy): readonly NodeClaim[] {
   return policy.nodes === undefined ? [] : [{ policy, nodeSelector: policy.nodes.nodeSelector }];
 }
 
-/** The labels of pods that decisions need: those of every pod selector, and the keep label. */
+/** The keys of the pod labels that decisions need: those of every pod selector, and the keep label. */
 export function podLabelKeys(policies: readonly AnyPolicy[]): ReadonlySet<string> {
   const keys = new Set([KEEP_LABEL]);
   for (const policy of policies) {
     if (isInvalid(policy) || policy.pods === undefined) continue;
-    for (const key of selectorKeys(policy.pods.podSelector)) keys.add(key);
+    const { matchLabels, matchExpressions } = policy.pods.podSelector;
+    for (const key of [...Object.keys(matchLabels), ...matchExpressions.map((one) => one.key)]) keys.add(key);
   }
   return keys;
 }
 
-/** Whether any policy that can be followed speaks of local storage: without one nobody needs to know what pods use. */
+const everything: LabelSelector = { matchLabels: {}, matchExpressions: [] };
+
+const selectsAll = ({ matchLabels, matchExpressions }: LabelSelector): boolean =>
+  Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
+
+/** Whether any valid policy has a rule for local storage. Without one, the usage of pods is not read. */
 export const hasStorageRule = (policies: readonly AnyPolicy[] = []): boolean =>
   policies.some((policy) => !isInvalid(policy) && policy.nodes?.localStorageEviction !== undefined);

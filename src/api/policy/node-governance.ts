@@ -2,7 +2,7 @@ import { isKeepMarked, nodeMatcher } from './matching.ts';
 import { isInvalid, type InvalidPolicy, type NodesPolicy, type Policy } from './policy.ts';
 import type { NodeKeepReason } from '../reasons.ts';
 
-/** What the agent may do on its node: what one policy says, or nothing, with the reason. */
+/** The policy that governs a node, or the reason why the agent removes nothing there. */
 export type NodeGovernance =
   | { readonly kind: 'governed'; readonly policy: Policy; readonly nodes: NodesPolicy }
   | {
@@ -15,13 +15,13 @@ interface KnownNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Decides what governs a node; `undefined` for a node or policies that are not known (a watch that does not work, a node that is gone). */
+/** Finds the policy of a node. `undefined` = unknown node or policies (the watch fails, or the node was deleted). */
 export const governNode = (
   ranked: readonly (Policy | InvalidPolicy)[] | undefined,
   node: KnownNode | undefined,
 ): NodeGovernance => nodeGovernance(ranked)(node);
 
-/** The same, prepared once for many nodes. */
+/** As `governNode`, prepared once for many nodes. */
 export function nodeGovernance(
   ranked: readonly (Policy | InvalidPolicy)[] | undefined,
 ): (node: KnownNode | undefined) => NodeGovernance {
@@ -45,12 +45,11 @@ function governanceOf(
 
 type Block = 'imageGC' | 'containerGC' | 'localStorageEviction';
 
-/** What one unit of the agent may do on its node: what a block of the policy says, or nothing, with the reason. */
+/** The block of the policy for one unit of the agent, or the reason why the unit removes nothing. */
 export type NodeRule<T> =
   | { readonly kind: 'governed'; readonly policy: Policy; readonly rule: T }
   | Extract<NodeGovernance, { kind: 'keep' }>;
 
-/** What governs the node, as far as it concerns the unit of this block. */
 export function nodeRule<B extends Block>(
   governance: NodeGovernance,
   block: B,
@@ -63,11 +62,11 @@ export function nodeRule<B extends Block>(
     : { kind: 'governed', policy, rule };
 }
 
-/** Whether nothing is known that could govern the node: a watch that does not work, a node that is gone. */
+/** Whether the node or the policies are unknown: the watch fails, or the node was deleted. */
 export const isNodeUnknown = (governance: NodeGovernance): boolean =>
   governance.kind === 'keep' && governance.reason === 'NodeUnknown';
 
-/** Whether both ask for the same: the spec itself is compared as well, for a default that changed with the CRD moves no generation. */
+/** Whether both have the same effect. Compares the spec too: a default that changed with the CRD does not change the generation. */
 export const isSamePolicy = (a: Policy, b: Policy): boolean =>
   a === b ||
   (a.uid === b.uid &&

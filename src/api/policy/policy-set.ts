@@ -2,29 +2,29 @@ import { rankPolicies } from './matching.ts';
 import { type InvalidPolicy, type Policy } from './policy.ts';
 import { parsePolicy } from './policy-spec.ts';
 
-/** The policies as last seen, parsed and ranked; another array only when a spec changed, so that a pass can tell. */
+/** The policies as last seen, parsed and ranked. The array changes only if a spec changes, so that a pass can detect it. */
 export class PolicySet {
   #ranked: readonly (Policy | InvalidPolicy)[] = [];
   #fingerprint = '';
   #statuses: ReadonlyMap<string, unknown> = new Map();
-  /** Each object is read once: an event of one of many policies must not cost the reading of all. */
+  /** Each object is parsed once: an event of one policy must not parse all others again. */
   #known: ReadonlyMap<StoredObject, Known> = new Map();
 
   get ranked(): readonly (Policy | InvalidPolicy)[] {
     return this.#ranked;
   }
 
-  /** Equal for sets that ask for the same, whatever their statuses are. */
+  /** Equal for sets with the same specs, whatever their statuses are. */
   get fingerprint(): string {
     return this.#fingerprint;
   }
 
-  /** `status` as stored, unchecked; undefined when there is none. */
+  /** `status` as stored, unchecked; undefined if there is none. */
   storedStatus(uid: string): unknown {
     return this.#statuses.get(uid);
   }
 
-  /** Takes the whole list; true when what is to be done changed, not merely a status. */
+  /** Replaces the whole list. Returns whether a spec changed, not merely a status. */
   update(objects: Iterable<StoredObject>): boolean {
     const all = [...objects].map((object) => this.#known.get(object) ?? knownOf(object));
     this.#known = new Map(all.map((one) => [one.object, one]));
@@ -48,7 +48,7 @@ interface Known {
   readonly fingerprint: string;
 }
 
-/** The fingerprint has the spec itself, not only its generation: a default that changed with the CRD, or a restored backup, moves none. */
+/** The fingerprint contains the spec: a default that changed with the CRD, or a restored backup, does not change the generation. */
 function knownOf(object: StoredObject): Known {
   const { policy } = parsePolicy(object);
   return { object, policy, fingerprint: JSON.stringify([policy.uid, policy.generation, object['spec']]) };

@@ -28,7 +28,7 @@ import type {
 import { durationMs } from '../../runtime/text/duration.ts';
 import { parseQuantity } from '../../runtime/text/quantity.ts';
 
-/** The policy of a spec that has been validated and has its defaults: times in milliseconds, sizes in bytes, absent blocks off. */
+/** Converts a validated spec with its defaults: times to milliseconds, sizes to bytes; absent blocks are off. */
 function policyOfSpec(spec: ValidSpec): Pick<Policy, 'mode' | 'priority' | 'pods' | 'nodes'> {
   return {
     mode: spec.mode,
@@ -60,7 +60,7 @@ function terminatedOf(terminated: ValidSpecPodsTerminated): TerminatedPolicy {
     ttlByReason: ttlByReason.map(({ phase, reason, messagePattern, ttl }) => ({
       phase,
       reason,
-      // The empty pattern matches everything, so it is no matcher.
+      // The empty pattern matches everything.
       messagePattern: messagePattern === '' ? undefined : messagePattern,
       ttlMs: durationMs(ttl),
     })),
@@ -112,9 +112,9 @@ function localStorageOf(storage: ValidSpecNodesLocalStorageEviction): LocalStora
     warnAtPercent: storage.warnAtPercent.toSorted((a, b) => a - b),
     evictAtPercent: storage.evictAtPercent,
     respectPodDisruptionBudgets: storage.respectPodDisruptionBudgets,
-    // With 0 the API server would forget the pod while its containers still run; the kubelet's least is 1 too.
+    // With 0 the API server would delete the pod while its containers still run. The kubelet's minimum is 1 too.
     gracePeriodSeconds: grace < 0 ? undefined : Math.max(1, grace),
-    // The empty quantity is none at all.
+    // The empty quantity is no limit.
     defaultLimits: {
       emptyDirBytes: parseQuantity(emptyDir),
       podBytes: parseQuantity(pod),
@@ -138,7 +138,7 @@ type ParsedPolicy =
   | { readonly kind: 'valid'; readonly policy: Policy }
   | { readonly kind: 'invalid'; readonly policy: InvalidPolicy };
 
-/** Reads a stored GCPolicy, whatever is in it: one that the API server's validation would refuse today is invalid. Never throws. */
+/** Parses a stored GCPolicy. A policy that the API server's validation would reject today is invalid. Never throws. */
 export function parsePolicy(raw: unknown): ParsedPolicy {
   const object = isObject(raw) ? raw : {};
   const identity = identityOf(object['metadata']);

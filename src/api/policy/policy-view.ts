@@ -1,19 +1,19 @@
 import type { InvalidPolicy, Policy } from './policy.ts';
 
-/** Highest priority first; another array whenever a spec changed, the same one otherwise. */
+/** Highest priority first. The array changes only if a spec changes. */
 export type RankedPolicies = readonly (Policy | InvalidPolicy)[];
 
-/** The policies as they are at each look, for whoever acts by them. */
+/** The current policies. */
 export interface PolicyView {
   readonly synced: boolean;
   readonly ranked: RankedPolicies;
-  /** Reads them live and compares. */
+  /** Reads the policies live and compares them with `ranked`. */
   confirm(ranked: RankedPolicies, signal: AbortSignal): Promise<Confirmation>;
 }
 
-/** What the API server says of the policies now, and how far our clock is from its own. */
+/** The live policies compared with those of the plan, and the difference of our clock from the API server's. */
 export interface Confirmation {
-  /** The policies the plan was made from are those the server has. */
+  /** The plan was made from the policies that the server has. */
   readonly same: boolean;
   readonly clockSkewMs: number;
 }

@@ -1,4 +1,4 @@
-/** A GCPolicy as the units see it: every default filled in, durations in milliseconds, absent blocks undefined (= off). */
+/** A valid GCPolicy with its defaults. Durations are in milliseconds, absent blocks undefined (= off). */
 export interface Policy {
   readonly name: string;
   readonly uid: string;
@@ -26,7 +26,7 @@ export interface TerminatedPolicy {
   readonly perNamespaceThreshold: number | undefined;
   readonly ttlAfterFinishedMs: number | undefined;
   readonly ttlByReason: readonly TtlRule[];
-  /** Newest finished pods of each controller owner that ttl and perNamespaceThreshold leave alone; 0 = none. */
+  /** The number of newest finished pods of each controller owner that ttl and perNamespaceThreshold keep; 0 = none. */
   readonly keepPerOwner: number;
   readonly protectUnfinishedJobs: boolean;
 }
@@ -39,7 +39,7 @@ export interface TtlRule {
   readonly ttlMs: number;
 }
 
-/** What the agents do on the nodes that `nodeSelector` selects. */
+/** The rules for the agents on the nodes that `nodeSelector` selects. */
 export interface NodesPolicy {
   readonly nodeSelector: LabelSelector;
   readonly imageGC: ImageGcPolicy | undefined;
@@ -52,7 +52,7 @@ export interface ImageGcPolicy {
   readonly highThresholdPercent: number;
   readonly lowThresholdPercent: number;
   readonly minimumAgeMs: number;
-  /** undefined = no image is too old. */
+  /** undefined = no limit. */
   readonly maximumAgeMs: number | undefined;
   readonly keep: readonly string[];
   readonly kubeletHighThresholdPercent: number;
@@ -87,7 +87,7 @@ export interface LocalStoragePolicy {
   readonly respectPodDisruptionBudgets: boolean;
   /** undefined = the pod's own. */
   readonly gracePeriodSeconds: number | undefined;
-  /** For pods that declare none; undefined = none. */
+  /** For pods without limits; undefined = no limit. */
   readonly defaultLimits: DefaultLimits;
 }
 
@@ -109,12 +109,12 @@ export interface LabelExpression {
   readonly values: readonly string[];
 }
 
-/** A stored policy that cannot be followed: it governs whatever it might have governed, and keeps all of it. */
+/** A stored policy that is invalid. It governs everything that it might select, and blocks all deletions there. */
 export interface InvalidPolicy {
   readonly name: string;
   readonly uid: string;
   readonly generation: number;
-  /** undefined when even the priority is unreadable: it then stands before every other policy. */
+  /** undefined = unreadable: the policy then precedes every other one. */
   readonly priority: number | undefined;
   /** One line each: `spec.pods.terminated.threshold: must be an integer, is "x"`. Never empty. */
   readonly problems: readonly string[];

@@ -2,7 +2,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isObject, shown, unknownField } from '../json.ts';
 
-/** The parts of a CRD's schema that nulls, rules and messages need; a validator that ajv made of it checks the rest. */
+/** The parts of a CRD's schema that are needed for nulls, rules and messages. A validator that ajv made of the schema checks the rest. */
 export interface Schema {
   readonly type: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -20,22 +20,22 @@ interface Rule {
 
 interface Checker<T> {
   readonly schema: Schema;
-  /** Made by ajv of the same schema; fills in the defaults. */
+  /** Made by ajv from the same schema; sets the defaults. */
   readonly validate: ValidateFunction<T>;
-  /** Where the paths of problems begin. */
+  /** The beginning of the paths in problems. */
   readonly path: string;
 }
 
 interface Checked<T> {
   /** A copy without nulls and with its defaults, whether or not it is valid. */
   readonly value: unknown;
-  /** The same; undefined when there are problems. */
+  /** The same; undefined if there are problems. */
   readonly valid: T | undefined;
   /** One line each: `spec.priority: must be an integer, is "x"`. */
   readonly problems: readonly string[];
 }
 
-/** Checks a value as the API server does: without nulls, with defaults, first types and bounds, then the CEL rules. Never throws. */
+/** Checks a value as the API server does: removes nulls, sets defaults, then checks types, bounds and the CEL rules. Never throws. */
 export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker<T>): Checked<T> {
   const value = withoutNulls(raw, schema);
   const isValid = validate(value);
@@ -45,13 +45,13 @@ export function checkSchema<T>(raw: unknown, { schema, validate, path }: Checker
   const structural = all.flatMap((place) =>
     (at.get(place.pointer) ?? []).map((error) => problemOf(error, place)),
   );
-  // The API server drops unknown fields, and runs no rules on an object that breaks its schema otherwise.
+  // The API server drops unknown fields. It runs no rules on an object with other errors.
   const broken = errors.every(isUnknownField) ? all.flatMap(brokenRules) : [];
   const problems = [...new Set([...structural, ...broken])];
   return { value, valid: isValid && problems.length === 0 ? value : undefined, problems };
 }
 
-/** Null means absent; as the value of a label it means the empty one. Fields without a schema stay, to be reported. */
+/** Null means absent; the null value of a label means the empty one. Fields without a schema stay, to be reported. */
 function withoutNulls(value: unknown, schema: Schema): unknown {
   const { items, additionalProperties } = schema;
   if (Array.isArray(value) && items !== undefined)
@@ -65,7 +65,7 @@ function withoutNulls(value: unknown, schema: Schema): unknown {
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }
 
-/** A value with its schema, and its place for people and for ajv. */
+/** A value with its schema, its path for messages and its JSON pointer for ajv. */
 interface Place {
   readonly value: unknown;
   readonly schema: Schema;
@@ -73,7 +73,7 @@ interface Place {
   readonly pointer: string;
 }
 
-/** The value and everything in it that has a schema, parents first. */
+/** The value and all values in it that have a schema, parents first. */
 function places(place: Place): readonly Place[] {
   return [place, ...children(place).flatMap(places)];
 }
@@ -143,7 +143,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function demand({ keyword, params, message }: ErrorObject, schema: Schema): string {
   const [rule] = schema.type === 'string' ? rulesOf(schema) : [];
-  // Such as that of durations: clearer than a pattern.
+  // Clearer than a pattern, e.g. for durations.
   if (rule !== undefined) return rule.message;
   switch (keyword) {
     case 'type':
@@ -161,17 +161,17 @@ function demand({ keyword, params, message }: ErrorObject, schema: Schema): stri
 const rulesOf = (schema: Schema): readonly Rule[] => schema['x-kubernetes-validations'] ?? [];
 
 function brokenRules({ value, schema, path }: Place): readonly string[] {
-  const broken = rulesOf(schema).filter(({ rule }) => !holds(rule, value));
-  const now = typeof value === 'object' ? '' : `, is ${shown(value)}`;
-  return broken.map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}${now}`);
+  const broken = rulesOf(schema).filter(({ rule }) => !isFulfilled(rule, value));
+  const actual = typeof value === 'object' ? '' : `, is ${shown(value)}`;
+  return broken.map(({ message, fieldPath = '' }) => `${path}${fieldPath}: ${message}${actual}`);
 }
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
-/** By text: parsing is most of the work. */
+/** Parsed rules by their text: parsing is most of the work. */
 const rules = new Map<string, (context: { readonly self: unknown }) => unknown>();
 
-/** A rule that cannot be evaluated does not hold, as on the API server. */
-function holds(rule: string, self: unknown): boolean {
+/** A rule that cannot be evaluated is not fulfilled, as on the API server. */
+function isFulfilled(rule: string, self: unknown): boolean {
   try {
     const evaluate = rules.get(rule) ?? environment.parse(rule);
     rules.set(rule, evaluate);

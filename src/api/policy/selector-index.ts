@@ -5,17 +5,17 @@ type Labels = Readonly<Record<string, string>>;
 /** One of the selectors. */
 interface Member {
   readonly at: number;
-  /** How many of its requirements a label has to meet. */
+  /** The number of its requirements that a label must meet. */
   wanted: number;
-  /** How many of them the object at hand meets; 0 between two calls. */
+  /** The number of them that the current object meets; 0 between two calls. */
   met: number;
 }
 
-/** The selectors that name one label, or one value of it. */
+/** The selectors that name one label key, or one value of it. */
 interface Naming {
-  /** They have a requirement that it meets. */
+  /** The label meets one of their requirements. */
   readonly wanting: Member[];
-  /** They select no object that has it. */
+  /** They select no object with the label. */
   readonly refusing: Member[];
 }
 
@@ -26,8 +26,8 @@ interface NamingKey extends Naming {
 const naming = (): Naming => ({ wanting: [], refusing: [] });
 
 /**
- * Finds which of many selectors select an object. As upstream, NotIn and DoesNotExist also match where the label is absent. It visits only the
- * selectors that name a label of the object, so that an object costs the same however many other selectors there are.
+ * Finds the selectors that select an object. As upstream, NotIn and DoesNotExist also match where the label is absent. Only selectors that name a
+ * label of the object are visited, so the cost does not depend on the number of other selectors.
  */
 export class SelectorIndex {
   readonly #byKey = new Map<string, NamingKey>();
@@ -42,7 +42,7 @@ export class SelectorIndex {
     });
   }
 
-  /** The positions of the selectors that select an object with these labels; the next call overwrites them. */
+  /** Returns the positions of the selectors that select an object with these labels. The next call overwrites them. */
   select(labels: Labels): Positions {
     const selecting = this.#selecting;
     const named = this.#naming(labels);
@@ -76,9 +76,9 @@ export class SelectorIndex {
     if (member.wanted === 0) this.#wantingNothing.add(member.at);
   }
 
-  /** Whether a label has to meet it; the others are met where the label is absent. */
+  /** Returns whether a label must meet the requirement; the others are also met if the label is absent. */
   #addExpression({ key, operator, values }: LabelExpression, member: Member): boolean {
-    // A value that is given twice is met once.
+    // A duplicate value counts once.
     const named = new Set(values);
     switch (operator) {
       case 'In':
@@ -137,7 +137,7 @@ export class Positions {
     this.#words.setUint32(word, this.#words.getUint32(word) & ~bitOf(at));
   }
 
-  /** Takes over the positions of another set of the same list. */
+  /** Copies the positions of another set of the same list. */
   become(other: Positions): void {
     this.#bytes.set(other.#bytes);
   }
@@ -148,7 +148,7 @@ export class Positions {
     return made;
   }
 
-  /** The first that is also in `other`; -1 = none. */
+  /** The first position that is also in `other`; -1 = none. */
   firstIn(other: Positions): number {
     for (let word = 0; word < this.#bytes.length; word += bytesPerWord) {
       const both = this.#words.getUint32(word) & other.#words.getUint32(word);

@@ -1,27 +1,27 @@
-/** The units of the agent, by the names they have in reports, metrics and `plan`. */
+/** The units of the agent, by their names in reports, metrics and `plan`. */
 export type NodeUnit = 'imagegc' | 'containergc' | 'localstorage';
 
 /**
- * How a pass of the agent ended: Idle had nothing to do, Succeeded did all there was to do (in DryRun: counted it), Short did what it could
- * but needed more, Failed met an error, Unknown could not decide.
+ * The result of a pass of the agent. Idle: nothing was due. Succeeded: everything due is done (in DryRun: counted). Short: everything possible
+ * is done, but more was needed. Failed: an error occurred. Unknown: the unit could not decide.
  */
 type NodePassResult = 'Idle' | 'Succeeded' | 'Short' | 'Failed' | 'Unknown';
 
-/** What one pass of one unit of the agent did: the facts its report is made of. */
+/** The facts of one pass of one unit, for the report. */
 export interface NodePassReport {
   readonly unit: NodeUnit;
   readonly at: Date;
   readonly result: NodePassResult;
   readonly removed: number;
-  /** Measured where it can be, else nominal. */
+  /** Measured where possible, else nominal. */
   readonly freedBytes: number;
-  /** Removals that failed. */
+  /** Number of failed removals. */
   readonly errors: number;
   /** The last error, in one line. */
   readonly message: string | undefined;
 }
 
-/** One thing that takes space, for the ten largest of the report. */
+/** One of the largest users of space, for the report. */
 export interface Offender {
   readonly kind: 'Image' | 'Container' | 'Sandbox' | 'LogDirectory' | 'LogFile' | 'Pod' | 'Volume';
   readonly id: string | undefined;
@@ -37,7 +37,7 @@ export interface CountAndBytes {
   readonly bytes: number;
 }
 
-/** What imagegc saw in its last pass. */
+/** The images in the last pass of imagegc. */
 export interface ImageInventory {
   readonly total: CountAndBytes;
   readonly inUse: CountAndBytes;
@@ -57,7 +57,7 @@ export interface ImageDisk {
   readonly inodesFree: number | undefined;
 }
 
-/** What containergc saw in its last pass. */
+/** The containers, sandboxes and logs in the last pass of containergc. */
 export interface ContainerInventory {
   readonly containers: { readonly total: number; readonly removable: number };
   readonly sandboxes: { readonly total: number; readonly removable: number };
@@ -66,20 +66,20 @@ export interface ContainerInventory {
   readonly offenders: readonly Offender[];
 }
 
-/** A pod of this node as the API server has it: what it takes to know what it uses and whether it is gone. Times are Unix milliseconds. */
+/** A pod of this node as the API server stores it: the facts that show what it uses and whether it still exists. Times are Unix milliseconds. */
 export interface NodePod {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
   readonly phase: string;
-  /** Its phase is Failed with reason Evicted: the kubelet has evicted it and keeps nothing of it. */
+  /** Its phase is Failed with reason Evicted: the kubelet has evicted it and removes all of it. */
   readonly evicted: boolean;
-  /** The end of its grace period; undefined = nobody has deleted it. */
+  /** The end of its grace period; undefined = it is not being deleted. */
   readonly deletionAtMs: number | undefined;
-  /** The UID of the static pod that this pod mirrors: its containers carry it. undefined = an ordinary pod. */
+  /** The UID of the static pod that this pod mirrors; its containers have it as a label. undefined = an ordinary pod. */
   readonly configHash: string | undefined;
-  /** The label gc.dustpan.dev/keep is "true" on the pod, or it has more containers or volumes than are read. */
+  /** Opted out: the label gc.dustpan.dev/keep is "true", or the pod has more containers or volumes than are read. */
   readonly keepMarked: boolean;
-  /** As written in the spec: containers, init and ephemeral containers, image volumes. undefined = more than are read: any image may be one of them. */
+  /** As written in the spec: containers, init and ephemeral containers, image volumes. undefined = more than are kept: any image may be one of them. */
   readonly images: readonly string[] | undefined;
 }

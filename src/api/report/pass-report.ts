@@ -1,22 +1,22 @@
-/** What one pass of podgc did under one policy: the facts its status is made of. */
+/** The facts of one pass of podgc under one policy, for its status. */
 export interface PolicyPassReport {
   readonly at: Date;
   /** Pods this policy governs. */
   readonly governed: number;
-  /** Of those, finished ones (every phase but Pending, Running and Unknown). */
+  /** Governed pods that have finished (every phase but Pending, Running and Unknown). */
   readonly terminated: number;
-  /** Pods the rules would delete now: acted upon in Enforce, only counted in DryRun. */
+  /** Pods that the rules delete now: deleted in Enforce, only counted in DryRun. */
   readonly due: number;
-  /** Pods that wait for time: quarantine or ttl. */
+  /** Pods that wait for a quarantine or a ttl. */
   readonly waiting: number;
-  /** Pods that only wait for their finalizers. */
+  /** Pods that wait only for their finalizers. */
   readonly held: number;
   readonly deleted: number;
   readonly failed: number;
-  /** Deletions by ttl that were called off, as our clock and that of the API server differ. */
+  /** Deletions by ttl that were cancelled because our clock and the API server's differ. */
   readonly clockUnsure: number;
-  /** Node names that governed pods refer to and that do not exist. */
+  /** Missing nodes that governed pods refer to. */
   readonly missingNodes: number;
-  /** Set while the share of missing nodes is over safety.maxOrphanedNodesPercent. */
+  /** Set while the share of missing nodes is above safety.maxOrphanedNodesPercent. */
   readonly trippedPercent: number | undefined;
 }

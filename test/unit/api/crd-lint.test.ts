@@ -17,7 +17,7 @@ test.each([
   ['a time', crdOf({ ...described, type: 'string', format: 'date-time' })],
   ['a word', crdOf({ ...described, type: 'string', enum: ['A'] })],
   ['a rule', crdOf({ ...text, 'x-kubernetes-validations': [rule] })],
-])('%s is fine', (_name, crd) => {
+])('%s has no problem', (_name, crd) => {
   expect(lintCrd(crd)).toEqual([]);
 });
 

@@ -5,18 +5,18 @@ const others = (count: number): readonly string[] => Array.from({ length: count 
 
 test.each([
   { name: 'none', finalizers: [], expected: [] },
-  { name: 'a few are kept', finalizers: others(8), expected: others(8) },
-  { name: 'of many the first', finalizers: others(9), expected: others(8) },
+  { name: 'a few', finalizers: others(8), expected: others(8) },
+  { name: 'the first of many', finalizers: others(9), expected: others(8) },
   {
-    name: "and the Job's, if it comes late",
+    name: "the Job's, even if it is late in the list",
     finalizers: [...others(9), jobTrackingFinalizer, ...others(9)],
     expected: [...others(7), jobTrackingFinalizer],
   },
   {
-    name: "the Job's once",
+    name: "the Job's only once",
     finalizers: [jobTrackingFinalizer, ...others(9), jobTrackingFinalizer],
     expected: [jobTrackingFinalizer, ...others(7)],
   },
-])('$name', ({ finalizers, expected }) => {
+])('keeps $name', ({ finalizers, expected }) => {
   expect(keptFinalizers(finalizers)).toEqual(expected);
 });

@@ -31,32 +31,20 @@ test.each([
   [`nginx:1.27@${digest}`, `docker.io/library/nginx@${digest}`],
   [`registry:5000/app@${digest}`, `registry:5000/app@${digest}`],
   [' nginx ', 'docker.io/library/nginx:latest'],
-])('%j is normalised to %j', (text, normalised) => {
+])('normalises %j to %j', (text, normalised) => {
   expect(normaliseReference(text)).toBe(normalised);
 });
 
 test.each(['', ':', ':tag', '/nginx', 'nginx/', 'nginx:', 'nginx@', '<none>:<none>', 'a b', '@sha256:aa'])(
-  '%j is no reference',
+  '%j is not a reference',
   (text) => {
     expect(parseImageReference(text)).toBeUndefined();
     expect(normaliseReference(text)).toBe(text);
   },
 );
 
-test('normalising twice is normalising once, and nothing throws', property, () => {
-  const part = fc.constantFrom(
-    'a',
-    'nginx',
-    '.',
-    ':',
-    '/',
-    '@',
-    '5000',
-    'sha256',
-    '-',
-    'library',
-    'docker.io',
-  );
+test('normalisation is idempotent and never throws', property, () => {
+  const part = fc.constantFrom(...'a nginx . : / @ 5000 sha256 - library docker.io'.split(' '));
   fc.assert(
     fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
       const once = normaliseReference(parts.join(''));
@@ -72,7 +60,7 @@ const named = (over: { tags?: string[]; digests?: string[]; id?: string }) => ({
   ...over,
 });
 
-test('the names of an image: tags and digests, normalised and as written, and the id; not what Docker calls none', () => {
+test('an image has its tags and digests as names, normalised and as written, and its id, but not <none>', () => {
   const image = named({ tags: ['nginx:1.27', '<none>:<none>'], digests: [`nginx@${digest}`] });
   expect(references(image)).toEqual([
     'docker.io/library/nginx:1.27',
@@ -99,7 +87,7 @@ test.each([
   ['*/app:v?', 'registry.example.com/app:v1', true],
   ['*/app:v?', 'registry.example.com/app:v10', false],
   ['*', 'registry.example.com/app:v1', true],
-])('the keep pattern %j on %j: %j', (pattern, tag, isKept) => {
+])('whether the keep pattern %j matches %j: %j', (pattern, tag, isKept) => {
   expect(keepList([pattern])(named({ tags: [tag] }))).toBe(isKept ? pattern : undefined);
 });
 
@@ -109,12 +97,12 @@ test.each([
   [`registry.example.com/app:v1@${digest}`, true],
   [`*@${other}`, false],
   ['*@sha256:*', true],
-])('the keep pattern %j on a digest: %j', (pattern, isKept) => {
+])('whether the keep pattern %j matches a digest: %j', (pattern, isKept) => {
   const image = named({ digests: [`registry.example.com/app@${digest}`] });
   expect(keepList([pattern])(image)).toBe(isKept ? pattern : undefined);
 });
 
-test('an image without any name can be kept by a pattern for all, or by its id', () => {
+test('a pattern for all images, or the id, keeps an image without names', () => {
   expect(keepList(['*'])(named({}))).toBe('*');
   expect(keepList(['sha256:1234'])(named({}))).toBe('sha256:1234');
   expect(keepList([])(named({}))).toBeUndefined();
@@ -132,40 +120,40 @@ const imported = { id: digest, tags: ['registry.example.com/app:v1'], digests: [
 test.each([
   ['its tag', 'registry.example.com/app:v1', app, true],
   ['another tag', 'registry.example.com/app:v2', app, false],
-  ['no tag, which means latest', 'registry.example.com/app', app, false],
+  ['no tag, i.e. latest', 'registry.example.com/app', app, false],
   ['its digest', `registry.example.com/app@${other}`, app, true],
   ['its digest with any tag', `registry.example.com/app:v9@${other}`, app, true],
-  ['its digest under the name of a mirror', `mirror.example.com/x@${other}`, app, true],
+  ['its digest with the name of a mirror', `mirror.example.com/x@${other}`, app, true],
   ['another digest with its tag', `registry.example.com/app:v1@sha256:${'c'.repeat(64)}`, app, false],
-  ['a digest, while its own is not known', `registry.example.com/app@${other}`, imported, true],
+  ['a digest, while its own is unknown', `registry.example.com/app@${other}`, imported, true],
   [
-    'a digest of another repository, while its own is not known',
+    'a digest of another repository, while its own is unknown',
     `registry.example.com/x@${other}`,
     imported,
     false,
   ],
   ['its id', digest, app, true],
-  ['its digest without a name, as a runtime may tell of a container', other, app, true],
+  ['its digest without a name, as a runtime may report it for a container', other, app, true],
   ['another digest without a name', `sha256:${'c'.repeat(64)}`, app, false],
-  ['its id, where the runtime lists ids without the algorithm', digest, bare, true],
+  ['its id, if the runtime lists ids without the algorithm', digest, bare, true],
   ['that id as listed', hex, bare, true],
   ['the beginning of that id', hex.slice(0, 12), bare, true],
   ['that id as the digest of a name', `registry.example.com/z@${digest}`, bare, true],
   ['its id without the algorithm', hex, app, true],
   ['the beginning of its id', `sha256:${'a'.repeat(12)}`, app, true],
   ['a short bare id', 'a'.repeat(12), app, true],
-  ['something too short for an id', 'aaaa', app, false],
+  ['a text too short for an id', 'aaaa', app, false],
   ['its id as the digest of a name', `registry.example.com/z@${digest}`, app, true],
   ['the same path in another registry', 'other.example.com/app:v1', app, false],
-  ['its short name, which a search registry may complete', 'app:v1', app, true],
+  ['its short name, for a search registry', 'app:v1', app, true],
   ['a longer name', 'registry.example.com/app-x:v1', app, false],
-  ['nothing', '', app, false],
-  ['what the old Docker runtime wrote', `docker-pullable://registry.example.com/app@${other}`, app, true],
-])('a pod that names %s (%s)', (...[, spec, image, matches]) => {
+  ['an empty text', '', app, false],
+  ['a reference of the old Docker runtime', `docker-pullable://registry.example.com/app@${other}`, app, true],
+])('whether a pod with %s (%s) may use the image', (...[, spec, image, matches]) => {
   expect(podImageMatches(spec, image)).toBe(matches);
 });
 
-test('names that are no references count as they are written, and ids whatever else is there', () => {
+test('finds names that are not references as written, and ids in any case', () => {
   const odd = named({ id: 'sha256:odd', tags: ['<none>:<none>', 'a b'] });
   expect(imageIndex([odd]).idsOf('a b')).toEqual(['sha256:odd']);
   expect(imageIndex([odd]).idsOf('c d')).toEqual([]);
@@ -205,7 +193,7 @@ describe('a name without a registry', () => {
     ['localhost/nginx', ['local']],
     ['registry:5000/team/app:1', []],
     [`quay.io/nginx@${digest}`, ['quay', 'quay-2', 'quay-digest']],
-  ])('%s means %j, as only one with a registry is exact', (spec, ids) => {
+  ])('%s names %j', (spec, ids) => {
     expect(imageIndex(images).idsOf(spec).toSorted()).toEqual(ids);
   });
 });

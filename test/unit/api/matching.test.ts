@@ -20,13 +20,13 @@ const names = (policies: readonly (Policy | InvalidPolicy)[]): readonly string[]
   policies.map(({ name }) => name);
 
 describe('rankPolicies', () => {
-  test('of two with one name, as no server has them, neither is put before the other', () => {
+  test('keeps the order of two policies with one name, which no server stores', () => {
     const twins = [policy('a'), policy('a', { mode: 'Enforce' })];
     expect(rankPolicies(twins)).toEqual(twins);
     expect(rankPolicies(twins.toReversed())).toEqual(twins.toReversed());
   });
 
-  test('the highest priority first, then by name', () => {
+  test('ranks by priority, the highest first, then by name', () => {
     const policies = [
       policy('b'),
       policy('low', { priority: -1 }),
@@ -38,7 +38,7 @@ describe('rankPolicies', () => {
     expect(names(rankPolicies(policies))).toEqual(['highest', 'high', 'B', 'a', 'b', 'low']);
   });
 
-  test('an invalid policy keeps its rank; with an unreadable priority it is first', () => {
+  test('ranks an invalid policy by its priority; an unreadable priority is the highest', () => {
     const policies = [
       policy('a', { priority: 1_000_000_000 }),
       policy('z', { priority: 'x' }),
@@ -55,9 +55,14 @@ describe('podMatcher', () => {
     ['dev', { stage: 'dev' }],
     ['prod', { stage: 'prod' }],
   ]);
+  const first = policy('b', { pods: {}, priority: 1 });
   const inStage = (stage: string, more: Spec = {}): Spec => ({
     pods: { namespaceSelector: { matchLabels: { stage } }, ...more },
   });
+  const staged = policy('a', {
+    pods: { namespaceSelector: { matchExpressions: [{ key: 'stage', operator: 'Exists' }] } },
+  });
+  const devFirst = [policy('a', inStage('dev')), policy('b')];
   const governor = (
     policies: readonly (Policy | InvalidPolicy)[],
     namespace: string,
@@ -75,33 +80,11 @@ describe('podMatcher', () => {
     expected: string | undefined;
   }>([
     { name: 'no policy', policies: [], expected: undefined },
-    {
-      name: 'a policy that says nothing about pods',
-      policies: [policy('a', { nodes: {} })],
-      expected: undefined,
-    },
-    {
-      name: 'a policy without rules governs too',
-      policies: [policy('a', { pods: {}, priority: 1 }), policy('b')],
-      expected: 'a',
-    },
-    {
-      name: 'the highest priority',
-      policies: [policy('a'), policy('b', { pods: {}, priority: 1 })],
-      expected: 'b',
-    },
+    { name: 'a policy without rules for pods', policies: [policy('a', { nodes: {} })], expected: undefined },
+    { name: 'the highest priority, even without rules', policies: [policy('a'), first], expected: 'b' },
     { name: 'the first name among equals', policies: [policy('b'), policy('a')], expected: 'a' },
-    {
-      name: 'its namespace is selected',
-      policies: [policy('a', inStage('dev')), policy('b')],
-      expected: 'a',
-    },
-    {
-      name: 'its namespace is not selected',
-      policies: [policy('a', inStage('dev')), policy('b')],
-      at: 'prod',
-      expected: 'b',
-    },
+    { name: 'its namespace is selected', policies: devFirst, expected: 'a' },
+    { name: 'its namespace is not selected', policies: devFirst, at: 'prod', expected: 'b' },
     {
       name: 'its namespace is excluded',
       policies: [policy('a', { pods: { excludeNamespaces: ['dev'] } })],
@@ -133,30 +116,13 @@ describe('podMatcher', () => {
       labels: { app: 'y' },
       expected: 'b',
     },
+    { name: 'an invalid policy', policies: [policy('a', broken), policy('b')], expected: 'a' },
+    { name: 'an invalid policy of lower priority', policies: [policy('a', broken), first], expected: 'b' },
+    { name: 'an unknown namespace without selector', policies: [policy('a')], at: 'new', expected: 'a' },
+    { name: 'an unknown namespace and a label', policies: devFirst, at: 'new', expected: 'unknown' },
+    { name: 'an unknown namespace and an expression', policies: [staged], at: 'new', expected: 'unknown' },
     {
-      name: 'an invalid policy takes what it might govern',
-      policies: [policy('a', broken), policy('b')],
-      expected: 'a',
-    },
-    {
-      name: 'a higher policy is heard before an invalid one',
-      policies: [policy('a', broken), policy('b', { pods: {}, priority: 1 })],
-      expected: 'b',
-    },
-    {
-      name: 'an unknown namespace and no namespace selector',
-      policies: [policy('a')],
-      at: 'new',
-      expected: 'a',
-    },
-    {
-      name: 'an unknown namespace and a namespace selector',
-      policies: [policy('a', inStage('dev')), policy('b')],
-      at: 'new',
-      expected: 'unknown',
-    },
-    {
-      name: 'an unknown namespace, decided before',
+      name: 'an unknown namespace and a selector of lower rank',
       policies: [policy('a'), policy('b', inStage('dev'))],
       at: 'new',
       expected: 'a',
@@ -181,11 +147,11 @@ describe('podMatcher', () => {
       at: 'new',
       expected: 'b',
     },
-  ])('$name', ({ policies, at = 'dev', labels = {}, expected }) => {
+  ])('$name: $expected', ({ policies, at = 'dev', labels = {}, expected }) => {
     expect(governor(policies, at, labels)).toBe(expected);
   });
 
-  test('asked again about a namespace, it looks at the labels of each pod', () => {
+  test('checks the labels of each pod in a namespace', () => {
     const matcher = podMatcher([policy('a', { pods: { podSelector: app('x') } })], namespaces);
     expect(matcher({ namespace: 'dev', labels: { app: 'x' } })).toBeDefined();
     expect(matcher({ namespace: 'dev', labels: { app: 'y' } })).toBeUndefined();
@@ -194,7 +160,7 @@ describe('podMatcher', () => {
 });
 
 test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
-  ['nothing about nodes', [policy('a')], undefined],
+  ['no rules for nodes', [policy('a')], undefined],
   ['selected', [policy('a', { nodes: { nodeSelector: app('x') } }), policy('b', { nodes: {} })], 'a'],
   ['not selected', [policy('a', { nodes: { nodeSelector: app('y') } }), policy('b', { nodes: {} })], 'b'],
   ['an invalid policy first', [policy('a', broken), policy('b', { nodes: {} })], 'a'],
@@ -202,7 +168,7 @@ test.each<[string, (Policy | InvalidPolicy)[], string | undefined]>([
   expect(nodeMatcher(policies)({ app: 'x' })?.name).toBe(expected);
 });
 
-test('podLabelKeys are those of the pod selectors and the keep label', () => {
+test('the needed labels are those of the pod selectors and the keep label', () => {
   const policies = [
     policy('a', {
       pods: {

@@ -9,36 +9,33 @@ const broken: InvalidPolicy = {
 };
 const gpu = evictPolicy({}, { name: 'gpu', priority: 5, selector: labelled('gpu', 'yes') });
 const all = evictPolicy({}, { name: 'all' });
+const gpuNode = node('n', { labels: { gpu: 'yes' } });
+const keptNode = node('n', { labels: keepMark });
 
 test.each<{
   readonly name: string;
   readonly ranked: readonly (Policy | InvalidPolicy)[] | undefined;
   readonly on: ReturnType<typeof node> | undefined;
-  readonly says: string;
+  readonly expected: string;
 }>([
-  { name: 'the first that selects the node', ranked: [gpu, all], on: node('n'), says: 'governed all' },
+  { name: 'the first policy selects the node', ranked: [gpu, all], on: gpuNode, expected: 'governed gpu' },
+  { name: 'only the second selects it', ranked: [gpu, all], on: node('n'), expected: 'governed all' },
+  { name: 'no policy selects it', ranked: [gpu], on: node('n'), expected: 'keep NoPolicy' },
+  { name: 'no policy has rules for nodes', ranked: [policy()], on: node('n'), expected: 'keep NoPolicy' },
   {
-    name: 'by its labels',
-    ranked: [gpu, all],
-    on: node('n', { labels: { gpu: 'yes' } }),
-    says: 'governed gpu',
-  },
-  { name: 'none that selects it', ranked: [gpu], on: node('n'), says: 'keep NoPolicy' },
-  { name: 'none that speaks of nodes', ranked: [policy()], on: node('n'), says: 'keep NoPolicy' },
-  {
-    name: 'one that cannot be followed',
+    name: 'an invalid policy is first',
     ranked: [broken, all],
     on: node('n'),
-    says: 'keep InvalidPolicy broken',
+    expected: 'keep InvalidPolicy broken',
   },
-  { name: 'one that cannot be followed, behind', ranked: [all, broken], on: node('n'), says: 'governed all' },
-  { name: 'the keep label', ranked: [all], on: node('n', { labels: keepMark }), says: 'keep KeepMarked all' },
-  { name: 'a node that is not known', ranked: [all], on: undefined, says: 'keep NodeUnknown' },
-  { name: 'policies that are not known', ranked: undefined, on: node('n'), says: 'keep NodeUnknown' },
-])('a node is governed by $name: $says', ({ ranked, on, says }) => {
-  const made = governNode(ranked, on);
-  const words = [made.kind, made.kind === 'keep' && made.reason, made.policy?.name];
-  expect(words.filter(Boolean).join(' ')).toBe(says);
+  { name: 'an invalid policy is last', ranked: [all, broken], on: node('n'), expected: 'governed all' },
+  { name: 'the node has the keep label', ranked: [all], on: keptNode, expected: 'keep KeepMarked all' },
+  { name: 'the node is unknown', ranked: [all], on: undefined, expected: 'keep NodeUnknown' },
+  { name: 'the policies are unknown', ranked: undefined, on: node('n'), expected: 'keep NodeUnknown' },
+])('$name: $expected', ({ ranked, on, expected }) => {
+  const governance = governNode(ranked, on);
+  const words = [governance.kind, governance.kind === 'keep' && governance.reason, governance.policy?.name];
+  expect(words.filter(Boolean).join(' ')).toBe(expected);
 });
 
 test.each<{ readonly name: string; readonly other: Policy; readonly same: boolean }>([
@@ -51,7 +48,7 @@ test.each<{ readonly name: string; readonly other: Policy; readonly same: boolea
     other: { ...evictPolicy({ evictAtPercent: 90 }, { name: 'all' }) },
     same: false,
   },
-])('what asks for the same: $name: $same', ({ other, same }) => {
+])('whether two policies have the same effect: $name: $same', ({ other, same }) => {
   expect(isSamePolicy(all, all)).toBe(true);
   expect(isSamePolicy(all, other)).toBe(same);
 });

@@ -13,8 +13,8 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
   { name: 'the same', next: [a, b], changed: false },
   { name: 'the same in another order', next: [b, a], changed: false },
   { name: 'another status alone', next: [stored('a', { status: { conditions: [] } }), b], changed: false },
-  { name: 'one less', next: [a], changed: true },
-  { name: 'one more', next: [a, b, stored('c')], changed: true },
+  { name: 'a policy less', next: [a], changed: true },
+  { name: 'a policy more', next: [a, b, stored('c')], changed: true },
   {
     name: 'another spec under the same generation',
     next: [stored('a', { spec: { pods: { outOfService: {} } } }), b],
@@ -30,7 +30,7 @@ test.each<{ readonly name: string; readonly next: readonly object[]; readonly ch
   expect(set.fingerprint === fingerprint).toBe(!changed);
 });
 
-test('is ranked, and knows the status of each as stored', () => {
+test('ranks the policies and returns their stored statuses', () => {
   const set = new PolicySet();
   set.update([stored('a', { status: { any: 'thing' } }), b]);
   expect(set.ranked.map(({ name }) => name)).toEqual(['b', 'a']);
@@ -40,12 +40,12 @@ test('is ranked, and knows the status of each as stored', () => {
   expect(set.storedStatus('uid-a')).toBeUndefined();
 });
 
-test('no policies at all are no change from nothing but the first time', () => {
+test('an empty list is a change only the first time', () => {
   const set = new PolicySet();
   expect([set.update([]), set.update([])]).toEqual([true, false]);
 });
 
-test('of many policies only those that are new are read again', () => {
+test('parses only the new ones of many policies', () => {
   let reads = 0;
   const counted = (name: string) => ({
     metadata: { name, uid: `uid-${name}`, generation: 1 },

@@ -12,7 +12,7 @@ const problemsOf = (spec: unknown): readonly string[] => {
 const everything = { matchLabels: {}, matchExpressions: [] };
 
 describe('defaults', () => {
-  test('an empty spec says nothing', () => {
+  test('an empty spec has no rules', () => {
     const metadata = { name: 'p', uid: 'u', generation: 3 };
     expect(parsePolicy({ metadata, spec: {} })).toEqual({
       kind: 'valid',
@@ -20,7 +20,7 @@ describe('defaults', () => {
     });
   });
 
-  test('empty rules for pods', () => {
+  test('empty rules for pods have their defaults', () => {
     const spec = { pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} } };
     expect(parsePolicy(policyOf('p', spec)).policy).toHaveProperty('pods', {
       namespaceSelector: everything,
@@ -58,7 +58,7 @@ describe('defaults', () => {
     });
   });
 
-  test('empty rules for nodes', () => {
+  test('empty rules for nodes have their defaults', () => {
     const spec = { nodes: { imageGC: {}, containerGC: { logs: {} }, localStorageEviction: {} } };
     expect(parsePolicy(policyOf('p', spec)).policy).toHaveProperty('nodes', {
       nodeSelector: everything,
@@ -95,7 +95,7 @@ describe('defaults', () => {
   });
 });
 
-test('times, bytes and lists are read', () => {
+test('converts times, bytes and lists', () => {
   const spec = {
     pods: {
       podSelector: {
@@ -185,11 +185,11 @@ describe('problems', () => {
     expect(problemsOf(spec)).toContain(problem);
   });
 
-  test('an unknown field hides no broken rule', () => {
+  test('an unknown field does not hide a broken rule', () => {
     expect(problemsOf({ nodes: { imageGC: { lowThresholdPercent: 90, bogus: 1 } } })).toHaveLength(2);
   });
 
-  test('all of them are told, one a line', () => {
+  test('all are reported, one a line', () => {
     const spec = { mode: 'x'.repeat(1000), priority: '\n', pods: { excludeNamespaces: ['A', 'b', 'b'] } };
     const problems = problemsOf(spec);
     expect(problems).toHaveLength(4);
@@ -216,7 +216,7 @@ describe('an invalid policy', () => {
   });
 });
 
-test.each(goodPolicies)('taken: $name', ({ spec, stored }) => {
+test.each(goodPolicies)('accepts $name', ({ spec, stored }) => {
   const fromStored = parsePolicy(policyOf('p', stored));
   expect(fromStored.kind).toBe('valid');
   expect(parsePolicy(policyOf('p', spec))).toEqual(fromStored);
@@ -227,17 +227,9 @@ test('a policy without a name is invalid', () => {
 });
 
 test('never throws, whatever is stored', property, () => {
-  const names = [
-    'spec',
-    'pods',
-    'nodes',
-    'terminated',
-    'podSelector',
-    'matchLabels',
-    'matchExpressions',
-    'ttlByReason',
-    'keep',
-  ];
+  const names = 'spec pods nodes terminated podSelector matchLabels matchExpressions ttlByReason keep'.split(
+    ' ',
+  );
   const key = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...names) },
     { weight: 1, arbitrary: fc.string() },

@@ -22,7 +22,7 @@ const selector: fc.Arbitrary<LabelSelector> = fc.record({
 });
 const selectors = fc.array(selector, { maxLength: 70, size: 'max' });
 
-/** Told anew, one selector and one requirement after the other. */
+/** The reference: checks one requirement after the other. */
 function selects({ matchLabels, matchExpressions }: LabelSelector, of: Labels): boolean {
   const own = new Map(Object.entries(of));
   return (
@@ -42,7 +42,7 @@ function includes(positions: Positions, at: number): boolean {
   return alone.firstIn(positions) === at;
 }
 
-test('an index finds what each selector selects, whatever it was asked before', property, () => {
+test('finds the selectors that select an object, whatever was searched before', property, () => {
   fc.assert(
     fc.property(selectors, fc.array(labels, { maxLength: 5 }), (all, objects) => {
       const index = new SelectorIndex(all);
@@ -54,7 +54,7 @@ test('an index finds what each selector selects, whatever it was asked before', 
   );
 });
 
-test('the first of both is the first that both have', property, () => {
+test('firstIn returns the first position of both sets', property, () => {
   fc.assert(
     fc.property(selectors, labels, labels, (all, one, other) => {
       const first = all.findIndex((each) => selects(each, one) && selects(each, other));
@@ -63,7 +63,42 @@ test('the first of both is the first that both have', property, () => {
   );
 });
 
-/** A selector of one label, and how often it was looked into. */
+const needs = (name: string, operator: LabelExpression['operator'], ...values: string[]) => ({
+  key: name,
+  operator,
+  values,
+});
+
+test.each<[string, Labels, LabelExpression[], boolean]>([
+  ['the empty selector', {}, [], true],
+  ['one label', { app: 'web' }, [], true],
+  ['all labels', { app: 'web', 'example.com/team': 'a' }, [], true],
+  ['an empty value', { tier: '' }, [], true],
+  ['In', {}, [needs('app', 'In', 'db', 'web')], true],
+  ['In with a duplicate value', {}, [needs('app', 'In', 'web', 'web'), needs('tier', 'Exists')], true],
+  ['NotIn with another value', {}, [needs('app', 'NotIn', 'db')], true],
+  ['NotIn of an absent label', {}, [needs('none', 'NotIn', 'db')], true],
+  ['Exists', {}, [needs('tier', 'Exists')], true],
+  ['DoesNotExist', {}, [needs('none', 'DoesNotExist')], true],
+  ['DoesNotExist of a property of all objects', {}, [needs('constructor', 'DoesNotExist')], true],
+  ['labels and expressions', { app: 'web' }, [needs('tier', 'Exists'), needs('app', 'In', 'web')], true],
+  ['another value', { app: 'db' }, [], false],
+  ['one of two labels', { app: 'web', none: 'x' }, [], false],
+  ['an empty value of an absent label', { none: '' }, [], false],
+  ['In of an absent label', {}, [needs('none', 'In', 'x')], false],
+  ['In with other values', {}, [needs('app', 'In', 'db')], false],
+  ['NotIn with its value', {}, [needs('app', 'NotIn', 'db', 'web')], false],
+  ['Exists of an absent label', {}, [needs('none', 'Exists')], false],
+  ['Exists of a property of all objects', {}, [needs('constructor', 'Exists')], false],
+  ['DoesNotExist of a label', {}, [needs('app', 'DoesNotExist')], false],
+  ['a duplicate value of one of two', {}, [needs('app', 'In', 'web', 'web'), needs('none', 'Exists')], false],
+  ['a label without its expression', { app: 'web' }, [needs('tier', 'DoesNotExist')], false],
+])('whether %s selects the object: %j %j %s', (...[, matchLabels, matchExpressions, expected]) => {
+  const index = new SelectorIndex([{ matchLabels, matchExpressions }]);
+  expect(includes(index.select({ app: 'web', tier: '', 'example.com/team': 'a' }), 0)).toBe(expected);
+});
+
+/** A selector of one label that counts how often it was read. */
 function counting(name: string): { readonly selector: LabelSelector; readonly visits: () => number } {
   let visits = 0;
   const { matchLabels } = labelled('team', name);
@@ -82,7 +117,7 @@ function counting(name: string): { readonly selector: LabelSelector; readonly vi
 
 const many = Array.from({ length: 200 }, (_, i) => `team-${i}`);
 
-test.each([1, 300])('%i pods, namespaces and nodes look into each policy once', (count) => {
+test.each([1, 300])('matching %i pods, namespaces and nodes reads each policy once', (count) => {
   const made = many.map((name) => ({
     name,
     ...{ ofPod: counting(name), ofNamespace: counting(name), ofNode: counting(name) },
