@@ -5,36 +5,36 @@ import { onAbort, untilAborted } from '../../../../src/kube/http/abort.ts';
 const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 const reason = new Error('stop');
 
-test('everything that waits on a signal is told, what was forgotten is not', () => {
+test('an abort calls every callback that was not removed', () => {
   const { signal, abort } = controller();
-  const told: string[] = [];
-  onAbort(signal, () => told.push('a'));
-  const forget = onAbort(signal, () => told.push('b'));
-  onAbort(signal, () => told.push('c'));
+  const called: string[] = [];
+  onAbort(signal, () => called.push('a'));
+  const forget = onAbort(signal, () => called.push('b'));
+  onAbort(signal, () => called.push('c'));
   forget();
   abort();
-  expect(told).toEqual(['a', 'c']);
+  expect(called).toEqual(['a', 'c']);
 });
 
-test('one function handed in twice is called twice, and forgotten once at a time', () => {
+test('a callback that was added twice can be removed once', () => {
   const { signal, abort } = controller();
   let calls = 0;
-  const act = (): void => {
+  const callback = (): void => {
     calls++;
   };
-  onAbort(signal, act);
-  onAbort(signal, act)();
+  onAbort(signal, callback);
+  onAbort(signal, callback)();
   abort();
   expect(calls).toBe(1);
 });
 
-test('an aborted signal acts at once', () => {
+test('an aborted signal calls back at once', () => {
   let calls = 0;
   onAbort(AbortSignal.abort(), () => calls++);
   expect(calls).toBe(1);
 });
 
-test('a signal has one listener for all, and none when nobody waits', () => {
+test('a signal has one listener for all callbacks, and none without callbacks', () => {
   const { signal } = controller();
   const forget = [0, 1, 2].map(() => onAbort(signal, () => undefined));
   expect(listenersOf(signal)).toBe(1);
@@ -42,7 +42,7 @@ test('a signal has one listener for all, and none when nobody waits', () => {
   expect(listenersOf(signal)).toBe(0);
 });
 
-test('to forget twice takes nothing from those who came later', () => {
+test('a second removal does not affect later callbacks', () => {
   const { signal, abort } = controller();
   const forget = onAbort(signal, () => undefined);
   forget();
@@ -59,14 +59,14 @@ test('to forget twice takes nothing from those who came later', () => {
 test.each([
   { name: 'resolves', promise: () => Promise.resolve(1), outcome: 1 },
   { name: 'rejects', promise: () => Promise.reject(reason), outcome: reason },
-])('a wait that $name does as its promise and leaves nothing behind', async ({ promise, outcome }) => {
+])('a wait $name as its promise does and removes its listener', async ({ promise, outcome }) => {
   const { signal } = controller();
   expect(await untilAborted<unknown>(promise(), signal).catch((err: unknown) => err)).toBe(outcome);
   await Promise.resolve();
   expect(listenersOf(signal)).toBe(0);
 });
 
-test('a wait ends with the reason of the abort', async () => {
+test('a wait rejects with the reason of the abort', async () => {
   const { signal, abort } = controller();
   const wait = untilAborted(new Promise(() => undefined), signal);
   abort();

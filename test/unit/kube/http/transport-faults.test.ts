@@ -4,46 +4,49 @@ import { describe, expect, test } from 'vitest';
 import { tokenCredentials } from '../../../../src/kube/auth/credentials.ts';
 import { createTransport } from '../../../../src/kube/http/http-transport.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { bed, get, methods, never } from './transport-bed.ts';
-import { FaultServer, hang, ok, refuse, reset, type Answer } from './transport-fault-server.ts';
+import { startTransport, get, methods, never } from './start-transport.ts';
+import { FaultServer, hang, ok, refuse, reset, type Respond } from './fault-server.ts';
 
-const half: Answer = (response) => {
+const half: Respond = (response) => {
   response.writeHead(200, { 'content-length': '100' }).write('half', () => response.socket?.destroy());
 };
 
 describe('retries', () => {
-  test('of a GET wait as long as a 429 asks', async () => {
-    const { server, transport, clock } = await bed([refuse(429, '', { 'retry-after': '7' }), ok()]);
+  test('of a GET wait for Retry-After of a 429', async () => {
+    const { server, transport, clock } = await startTransport([
+      refuse(429, '', { 'retry-after': '7' }),
+      ok(),
+    ]);
     await transport.send(get, never);
     expect(server.seen).toHaveLength(2);
     expect(clock.monotonicMs()).toBe(7000);
   });
 
   test('of a GET back off from 0.25 s, doubling, with jitter', async () => {
-    const { transport, clock, calls } = await bed([refuse(500), refuse(503), refuse(500), ok()]);
+    const { transport, clock, calls } = await startTransport([refuse(500), refuse(503), refuse(500), ok()]);
     await transport.send(get, never);
     expect(clock.monotonicMs()).toBe(0.75 * (250 + 500 + 1000));
     expect(calls.map((call) => call.code)).toEqual(['500', '503', '500', '200']);
   });
 
-  test('of a GET end after four', async () => {
-    const { server, transport } = await bed([refuse(500)]);
+  test('of a GET stop after four', async () => {
+    const { server, transport } = await startTransport([refuse(500)]);
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 500 });
     expect(server.seen).toHaveLength(5);
   });
 
   test('cover a broken connection', async () => {
-    const { transport, calls } = await bed([reset, ok()]);
+    const { transport, calls } = await startTransport([reset, ok()]);
     await transport.send(get, never);
     expect(calls.map((call) => call.code)).toEqual(['<error>', '200']);
   });
 
   test.each([
-    { name: 'a 429', answer: refuse(429), error: { status: 429 } },
-    { name: 'a 500', answer: refuse(500), error: { status: 500 } },
-    { name: 'a broken connection', answer: reset, error: { code: 'ECONNRESET' } },
-  ])('do not repeat a DELETE after $name unless told to', async ({ answer, error }) => {
-    const { server, transport } = await bed([answer]);
+    { name: 'a 429', response: refuse(429), error: { status: 429 } },
+    { name: 'a 500', response: refuse(500), error: { status: 500 } },
+    { name: 'a broken connection', response: reset, error: { code: 'ECONNRESET' } },
+  ])('repeat a DELETE after $name only if requested', async ({ response, error }) => {
+    const { server, transport } = await startTransport([response]);
     await expect(transport.send({ ...get, method: 'DELETE' }, never)).rejects.toMatchObject(error);
     expect(server.seen).toHaveLength(1);
     await expect(transport.send({ ...get, method: 'DELETE', retries: 2 }, never)).rejects.toMatchObject(
@@ -52,13 +55,13 @@ describe('retries', () => {
     expect(server.seen).toHaveLength(4);
   });
 
-  test('leave a 404 alone', async () => {
-    const { server, transport } = await bed([refuse(404)]);
+  test('do not repeat a 404', async () => {
+    const { server, transport } = await startTransport([refuse(404)]);
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 404 });
     expect(server.seen).toHaveLength(1);
   });
 
-  test('send nothing after close, which may come while they wait', async () => {
+  test('send nothing after close, even during a wait', async () => {
     const server = new FaultServer(refuse(500));
     const clock = new FakeClock();
     clock.sleep = () => {
@@ -72,34 +75,34 @@ describe('retries', () => {
     await server.stop();
   });
 
-  test('do not wait an hour because the server says so', async () => {
-    const { transport, clock } = await bed([refuse(429, '', { 'retry-after': '3600' })]);
+  test('do not wait for a Retry-After of an hour', async () => {
+    const { transport, clock } = await startTransport([refuse(429, '', { 'retry-after': '3600' })]);
     await expect(transport.send(get, never)).rejects.toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
     expect(clock.monotonicMs()).toBe(0);
   });
 });
 
 describe('an idle connection that the server has closed', () => {
-  test.each(methods)('is replaced for a %s, which most likely was never seen', async (method) => {
-    const { server, transport, clock } = await bed([ok(), reset, ok()]);
-    const ask = { ...get, method, retries: 0 };
-    await transport.send(ask, never);
-    await transport.send(ask, never);
+  test.each(methods)('is replaced for a %s, which the server most likely never received', async (method) => {
+    const { server, transport, clock } = await startTransport([ok(), reset, ok()]);
+    const request = { ...get, method, retries: 0 };
+    await transport.send(request, never);
+    await transport.send(request, never);
     expect(server.seen).toHaveLength(3);
     expect(clock.monotonicMs()).toBe(0);
   });
 
-  test.each(methods)('is not replaced for a %s that has had half an answer', async (method) => {
-    const { server, transport } = await bed([ok(), half, ok()]);
-    const ask = { ...get, method, retries: 0 };
-    await transport.send(ask, never);
-    await expect(transport.send(ask, never)).rejects.toMatchObject({ name: 'ConnectionError' });
+  test.each(methods)('is not replaced for a %s after half a response', async (method) => {
+    const { server, transport } = await startTransport([ok(), half, ok()]);
+    const request = { ...get, method, retries: 0 };
+    await transport.send(request, never);
+    await expect(transport.send(request, never)).rejects.toMatchObject({ name: 'ConnectionError' });
     expect(server.seen).toHaveLength(2);
   });
 
   test.each([...methods, 'POST'] as const)('is not used for a %s', async (method) => {
     const sockets: Socket[] = [];
-    const { server, transport } = await bed([
+    const { server, transport } = await startTransport([
       (response, request) => {
         sockets.push(request.socket);
         ok()(response, request);
@@ -114,9 +117,9 @@ describe('an idle connection that the server has closed', () => {
     expect(server.connections.size).toBe(2);
   });
 
-  test('may have carried words that nobody asked for: they are no answer', async () => {
+  test('may deliver an unrequested response, which is discarded', async () => {
     const sockets: Socket[] = [];
-    const { transport } = await bed([
+    const { transport } = await startTransport([
       (response, request) => {
         sockets.push(request.socket);
         ok({ path: request.url })(response, request);
@@ -132,8 +135,8 @@ describe('an idle connection that the server has closed', () => {
     expect({ status, body: body.toString() }).toEqual({ status: 200, body: '{"path":"/next"}' });
   });
 
-  test.each(methods)('is not replaced for a %s once we have closed', async (method) => {
-    const { server, transport } = await bed([ok(), hang]);
+  test.each(methods)('is not replaced for a %s after close', async (method) => {
+    const { server, transport } = await startTransport([ok(), hang]);
     await transport.send({ ...get, method }, never);
     const under = transport.send({ ...get, method, retries: 4 }, never);
     setTimeout(() => {
@@ -143,8 +146,8 @@ describe('an idle connection that the server has closed', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('fails a POST, which may have been acted on', async () => {
-    const { transport } = await bed([ok(), reset, ok()]);
+  test('fails a POST, which the server may have executed', async () => {
+    const { transport } = await startTransport([ok(), reset, ok()]);
     await transport.send(get, never);
     await expect(transport.send({ ...get, method: 'POST' }, never)).rejects.toMatchObject({
       code: 'ECONNRESET',
@@ -153,67 +156,65 @@ describe('an idle connection that the server has closed', () => {
 });
 
 describe.each(methods)('deadline and abort of a %s', (method) => {
-  const ask = { ...get, method, retries: 0 };
-  const cut: Answer = (response) => response.writeHead(200, { 'content-length': '100' }).write('half');
-  const endless: Answer = (_, { socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf');
+  const request = { ...get, method, retries: 0 };
+  const cut: Respond = (response) => response.writeHead(200, { 'content-length': '100' }).write('half');
+  const endless: Respond = (_, { socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf');
   const abortReason = new Error('stop it');
 
-  test.each([
-    { name: 'no answer', answer: hang },
-    { name: 'an answer without end', answer: cut },
-    { name: 'an answer of no length', answer: endless },
-  ])('$name: the deadline ends it', async ({ answer }) => {
-    const { transport, url } = await bed([answer]);
-    await expect(transport.send({ ...ask, timeoutMs: 50 }, never)).rejects.toThrow(
+  const slow = [
+    { name: 'no response', response: hang },
+    { name: 'an incomplete response', response: cut },
+    { name: 'an incomplete response without a length', response: endless },
+  ];
+
+  test.each(slow)('$name: the deadline ends it', async ({ response }) => {
+    const { transport, url } = await startTransport([response]);
+    await expect(transport.send({ ...request, timeoutMs: 50 }, never)).rejects.toThrow(
       `the API server ${url} did not respond to ${method} /api/v1/pods within 0.05 s`,
     );
   });
 
-  test.each([
-    { name: 'no answer', answer: hang },
-    { name: 'an answer without end', answer: cut },
-    { name: 'an answer of no length', answer: endless },
-  ])('$name: an abort ends it with its reason', async ({ answer }) => {
-    const { transport } = await bed([answer]);
+  test.each(slow)('$name: an abort ends it with its reason', async ({ response }) => {
+    const { transport } = await startTransport([response]);
     const controller = new AbortController();
-    const sending = transport.send(ask, AbortSignal.any([controller.signal]));
+    const sending = transport.send(request, AbortSignal.any([controller.signal]));
     setImmediate(() => {
       controller.abort(abortReason);
     });
     await expect(sending).rejects.toBe(abortReason);
   });
 
-  test('nothing is sent for a signal that is aborted already', async () => {
-    const { server, transport } = await bed([ok()]);
-    await expect(transport.send(ask, AbortSignal.abort(abortReason))).rejects.toBe(abortReason);
+  test('nothing is sent for an aborted signal', async () => {
+    const { server, transport } = await startTransport([ok()]);
+    await expect(transport.send(request, AbortSignal.abort(abortReason))).rejects.toBe(abortReason);
     expect(server.seen).toHaveLength(0);
   });
 
   test('an abort ends the wait for credentials', async () => {
-    const slow = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
-    const { transport } = await bed([ok()], slow);
+    const auth = { headers: () => new Promise<never>(() => undefined), refresh: () => undefined };
+    const { transport } = await startTransport([ok()], auth);
     const controller = new AbortController();
-    const sending = transport.send(ask, controller.signal);
+    const sending = transport.send(request, controller.signal);
     controller.abort(abortReason);
     await expect(sending).rejects.toBe(abortReason);
   });
 
-  test('many requests on one signal are no leak', async () => {
-    const { transport } = await bed([ok()]);
+  test('many requests on one signal cause no leak warning', async () => {
+    const { transport } = await startTransport([ok()]);
     const warnings: Error[] = [];
     const note = (warning: Error): number => warnings.push(warning);
     process.on('warning', note);
     const { signal } = new AbortController();
-    await Promise.all(Array.from({ length: 40 }, () => transport.send(ask, signal)));
+    await Promise.all(Array.from({ length: 40 }, () => transport.send(request, signal)));
     await new Promise(setImmediate);
     process.off('warning', note);
     expect(warnings).toEqual([]);
   });
 
-  test('nothing of a request stays on its signal, however it ended', async () => {
-    const { transport } = await bed([ok(), refuse(404), reset]);
+  test('a request leaves no listener on its signal, however it ends', async () => {
+    const { transport } = await startTransport([ok(), refuse(404), reset]);
     const { signal } = new AbortController();
-    await transport.send(ask, signal);
+    await transport.send(request, signal);
     for (const error of [{ status: 404 }, { code: 'ECONNRESET' }])
       await expect(
         transport.send({ ...get, method: method === 'GET' ? 'POST' : method }, signal),
@@ -221,22 +222,22 @@ describe.each(methods)('deadline and abort of a %s', (method) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('an answer that breaks off in the middle is an error of the connection', async () => {
-    const { transport, url } = await bed([half]);
-    await expect(transport.send(ask, never)).rejects.toThrow(`cannot reach the API server ${url}`);
+  test('an incomplete response is a connection error', async () => {
+    const { transport, url } = await startTransport([half]);
+    await expect(transport.send(request, never)).rejects.toThrow(`cannot reach the API server ${url}`);
   });
 
-  test('an absurdly long answer is cut off', async () => {
+  test('an absurdly long response is rejected', async () => {
     const megabyte = Buffer.alloc(1024 * 1024);
-    const flood: Answer = (response) => {
+    const flood: Respond = (response) => {
       const pour = (): void => {
         while (!response.destroyed && response.write(megabyte));
       };
       response.on('drain', pour);
       pour();
     };
-    const { transport } = await bed([flood]);
-    await expect(transport.send(ask, never)).rejects.toThrow(
+    const { transport } = await startTransport([flood]);
+    await expect(transport.send(request, never)).rejects.toThrow(
       `the response to ${method} /api/v1/pods is longer than 67108864 bytes`,
     );
   });

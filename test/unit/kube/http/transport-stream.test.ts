@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { bed, get, never } from './transport-bed.ts';
-import { refuse, statusJson } from './transport-fault-server.ts';
+import { startTransport, get, never } from './start-transport.ts';
+import { refuse, statusJson } from './fault-server.ts';
 
 describe('a stream', () => {
   async function collect(stream: AsyncIterable<Buffer>): Promise<string> {
@@ -13,7 +13,7 @@ describe('a stream', () => {
   }
 
   test('ends when the server ends it', async () => {
-    const { transport } = await bed([
+    const { transport } = await startTransport([
       (response) => {
         response.write('one ');
         setImmediate(() => response.end('two'));
@@ -22,16 +22,16 @@ describe('a stream', () => {
     expect(await collect(transport.stream(get, never))).toBe('one two');
   });
 
-  test('throws what the server refuses with', async () => {
-    const { transport } = await bed([refuse(410, statusJson('too old', 'Expired'))]);
+  test('throws the rejection of the server', async () => {
+    const { transport } = await startTransport([refuse(410, statusJson('too old', 'Expired'))]);
     await expect(collect(transport.stream(get, never))).rejects.toMatchObject({
       status: 410,
       reason: 'Expired',
     });
   });
 
-  test('says with an empty chunk that the server has accepted, before it sends anything', async () => {
-    const { transport } = await bed([
+  test('begins with an empty chunk when the server has accepted, before it sends anything', async () => {
+    const { transport } = await startTransport([
       (response) => {
         response.flushHeaders();
       },
@@ -42,8 +42,8 @@ describe('a stream', () => {
     }
   });
 
-  test('throws when it breaks in the middle', async () => {
-    const { transport, url } = await bed([
+  test('throws if the connection breaks', async () => {
+    const { transport, url } = await startTransport([
       (response) => {
         response.write('one', () => response.socket?.destroy());
       },
@@ -51,11 +51,11 @@ describe('a stream', () => {
     await expect(collect(transport.stream(get, never))).rejects.toThrow(`cannot reach the API server ${url}`);
   });
 
-  test('of any length is handed on as it comes, and never held whole', async () => {
+  test('of any length is forwarded while it arrives, and never held whole', async () => {
     const part = randomBytes(1_000_000);
-    // Together more than the limit of a body that is held whole.
+    // Together longer than the limit of a body that is held whole.
     const parts = 70;
-    const { transport } = await bed([
+    const { transport } = await startTransport([
       (response) => {
         Readable.from(Array.from({ length: parts }, () => part)).pipe(response);
       },
@@ -71,9 +71,9 @@ describe('a stream', () => {
     expect(longest).toBeLessThanOrEqual(1_000_000);
   });
 
-  test('at the same time as another is not mixed up with it', async () => {
+  test('is not mixed up with a concurrent one', async () => {
     const texts = ['a', 'b'].map((letter) => letter.repeat(300_000));
-    const { transport } = await bed(texts.map((text) => (response) => response.end(text)));
+    const { transport } = await startTransport(texts.map((text) => (response) => response.end(text)));
     const slow = transport.stream(get, never)[Symbol.asyncIterator]();
     let begun = '';
     while (begun === '') begun += String((await slow.next()).value);
@@ -81,14 +81,14 @@ describe('a stream', () => {
     expect(begun + (await collect({ [Symbol.asyncIterator]: () => slow }))).toBe(texts[0]);
   });
 
-  test('asks for no compression', async () => {
-    const { transport, server } = await bed([(response) => response.end('one')]);
+  test('requests no compression', async () => {
+    const { transport, server } = await startTransport([(response) => response.end('one')]);
     await collect(transport.stream(get, never));
     expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['identity']);
   });
 
   test('throws the reason of an abort', async () => {
-    const { transport } = await bed([(response) => response.write('one')]);
+    const { transport } = await startTransport([(response) => response.write('one')]);
     const controller = new AbortController();
     const reason = new Error('enough');
     const reading = (async () => {
@@ -101,9 +101,9 @@ describe('a stream', () => {
     await expect(reading).rejects.toBe(reason);
   });
 
-  test('gives its connection up when nobody reads on', async () => {
+  test('closes its connection when the reader stops', async () => {
     let closed: Promise<unknown> | undefined;
-    const { transport } = await bed([
+    const { transport } = await startTransport([
       (response) => {
         closed = once(response, 'close');
         response.write('one');
@@ -117,10 +117,10 @@ describe('a stream', () => {
     await closed;
   });
 
-  test('holds the server back while nobody reads', async () => {
+  test('applies backpressure to the server while nobody reads', async () => {
     const chunk = Buffer.alloc(256 * 1024);
     let writtenBytes = 0;
-    const { transport } = await bed([
+    const { transport } = await startTransport([
       (response) => {
         const pour = (): void => {
           let more = true;

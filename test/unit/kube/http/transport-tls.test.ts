@@ -12,37 +12,29 @@ import { tokenCredentials, type TlsMaterial } from '../../../../src/kube/auth/cr
 import { loadClusterConnection } from '../../../../src/kube/auth/load.ts';
 import { createTransport, type HttpTransport } from '../../../../src/kube/http/http-transport.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { bed, get, never } from './transport-bed.ts';
-import { ok } from './transport-fault-server.ts';
+import { startTransport, get, never } from './start-transport.ts';
+import { ok } from './fault-server.ts';
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 /** Writes a key and a certificate for 127.0.0.1 that is its own CA. */
 function certify(dir: string, name: string): void {
-  const key = [
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-keyout',
-    `${name}.key`,
-  ];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout'];
   const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...key, ...subject, '-out', `${name}.crt`], {
+  execFileSync('openssl', ['req', '-x509', ...key, `${name}.key`, ...subject, '-out', `${name}.crt`], {
     cwd: dir,
     stdio: 'pipe',
   });
 }
 
 describe.skipIf(!hasOpenssl)('TLS', () => {
-  const ask = { ...get, retries: 0 };
+  const request = { ...get, retries: 0 };
   let dir: string;
   let server: Server;
   let url: string;
   let transport: HttpTransport | undefined;
   const peers: string[] = [];
-  /** Requests to /held, which the server answers when the test calls these. */
+  /** Send the responses to requests for /held. */
   const held: (() => void)[] = [];
 
   const pem = (file: string): Buffer => readFileSync(join(dir, file));
@@ -71,9 +63,9 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     server = createServer({ requestCert: true, rejectUnauthorized: false }, ({ socket, url }, response) => {
       const subject = socket instanceof TLSSocket ? (socket.getPeerX509Certificate()?.subject ?? '') : '';
       peers.push(subject);
-      const answer = (): void => void response.end('{}');
-      if (url === '/held') held.push(answer);
-      else answer();
+      const respond = (): void => void response.end('{}');
+      if (url === '/held') held.push(respond);
+      else respond();
     });
     present('old');
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,8 +78,8 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('trusts the given CA and shows the client certificate', async () => {
-    await connect({ ca: pem('old.crt'), cert: pem('old.crt'), key: pem('old.key') }).send(ask, never);
+  test('trusts the given CA and sends the client certificate', async () => {
+    await connect({ ca: pem('old.crt'), cert: pem('old.crt'), key: pem('old.key') }).send(request, never);
     expect(peers.at(-1)).toBe('CN=old');
   });
 
@@ -99,8 +91,8 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
       tls: () => ({ ca: pem('old.crt'), servername: 'k.test' }),
       why: "Hostname/IP does not match certificate's altnames",
     },
-  ])('refuses a server with $name, at once and in one line', async ({ tls, why }) => {
-    const sending = connect(tls()).send(ask, never);
+  ])('rejects a server with $name, at once and in one line', async ({ tls, why }) => {
+    const sending = connect(tls()).send(request, never);
     await expect(sending).rejects.toThrow(`cannot reach the API server ${url}: ${why}`);
     expect(peers).toEqual([]);
   });
@@ -108,21 +100,21 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
   test.each([
     { names: ['k.test', '127.0.0.1'], refused: undefined },
     { names: ['k.test', '127.0.0.2'], refused: "Hostname/IP does not match certificate's altnames" },
-  ])('takes a certificate for one of the names $names', async ({ names, refused }) => {
-    const sending = connect({ ca: [pem('new.crt'), pem('old.crt')], names }).send(ask, never);
+  ])('accepts a certificate for one of the names $names', async ({ names, refused }) => {
+    const sending = connect({ ca: [pem('new.crt'), pem('old.crt')], names }).send(request, never);
     if (refused === undefined) await sending;
     else await expect(sending).rejects.toThrow(refused);
   });
 
-  test('new material means new connections; a request on an old one ends well, and that is not kept', async () => {
+  test('opens new connections for new TLS material; a request in progress succeeds on its old connection, which is then closed', async () => {
     const endpoint = { server: url, tls: { ca: pem('old.crt') } };
     transport = createTransport({ endpoint, auth: tokenCredentials('t'), clock: new FakeClock() });
     const sockets: Socket[] = [];
     server.on('secureConnection', (socket: Socket) => sockets.push(socket));
-    const under = transport.send({ ...ask, path: '/held' }, never);
+    const under = transport.send({ ...request, path: '/held' }, never);
     await expect.poll(() => held.length).toBe(1);
     endpoint.tls = { ca: pem('old.crt') };
-    await transport.send(ask, never);
+    await transport.send(request, never);
     expect(sockets).toHaveLength(2);
     const [old] = sockets;
     const closed = old === undefined ? Promise.reject(new Error('no connection')) : once(old, 'close');
@@ -132,24 +124,24 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     expect(sockets[1]?.destroyed).toBe(false);
   });
 
-  test('trusts anyone when told to', async () => {
-    await connect({ insecure: true }).send(ask, never);
+  test('trusts any server if insecure', async () => {
+    await connect({ insecure: true }).send(request, never);
   });
 
-  test('says so when the server does not speak TLS', async () => {
-    const { url: plain } = await bed([ok()]);
+  test('reports a server without TLS', async () => {
+    const { url: plain } = await startTransport([ok()]);
     const secure = plain.replace('http', 'https');
     transport = createTransport({
       endpoint: { server: secure },
       auth: tokenCredentials('t'),
       clock: new FakeClock(),
     });
-    await expect(transport.send(ask, never)).rejects.toThrow(
+    await expect(transport.send(request, never)).rejects.toThrow(
       `cannot reach the API server ${secure}: the TLS handshake failed (does it speak TLS?)`,
     );
   });
 
-  test('follows a rotated CA, even in the middle of its minute', async () => {
+  test('follows a rotated CA at once', async () => {
     const [caFile, tokenFile] = [join(dir, 'ca'), join(dir, 'token')];
     await copyFile(join(dir, 'old.crt'), caFile);
     await writeFile(tokenFile, 't');
@@ -157,11 +149,11 @@ describe.skipIf(!hasOpenssl)('TLS', () => {
     const clock = new FakeClock();
     const inCluster = { host: '127.0.0.1', port, tokenFile, caFile };
     transport = createTransport({ ...(await loadClusterConnection({ inCluster }, clock)), clock });
-    await transport.send(ask, never);
+    await transport.send(request, never);
 
     await writeFile(caFile, await readFile(join(dir, 'new.crt')));
     present('new');
-    await transport.send(ask, never);
+    await transport.send(request, never);
     expect(clock.monotonicMs()).toBe(0);
   });
 });

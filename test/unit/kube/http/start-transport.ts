@@ -7,9 +7,9 @@ import {
 } from '../../../../src/kube/http/http-transport.ts';
 import type { KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { FaultServer, type Answer } from './transport-fault-server.ts';
+import { FaultServer, type Respond } from './fault-server.ts';
 
-interface Bed {
+interface TestTransport {
   readonly server: FaultServer;
   readonly url: string;
   readonly clock: FakeClock;
@@ -17,12 +17,12 @@ interface Bed {
   readonly calls: ApiCall[];
 }
 
-/** A transport and the server it talks to, which gives `answers`; both end with the test. */
-export async function bed(
-  answers: readonly Answer[],
+/** A transport and its server, which sends `responses`. Both are closed after the test. */
+export async function startTransport(
+  responses: readonly Respond[],
   auth: Credentials = tokenCredentials('t'),
-): Promise<Bed> {
-  const server = new FaultServer(...answers);
+): Promise<TestTransport> {
+  const server = new FaultServer(...responses);
   const url = await server.start();
   const clock = new FakeClock();
   const calls: ApiCall[] = [];
@@ -50,5 +50,5 @@ afterEach(async () => {
 
 export const never = new AbortController().signal;
 export const get: KubeRequest = { method: 'GET', path: '/api/v1/pods' };
-/** A request that only reads, and one that deletes: what a fault may not turn into a success, and what is sent twice, counts for both. */
+/** A read and a deletion: retries and faults are tested for both. */
 export const methods = ['GET', 'DELETE'] as const;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+export type Respond = (response: ServerResponse, request: IncomingMessage) => void;
 
 interface Seen {
   readonly method: string;
@@ -9,19 +9,19 @@ interface Seen {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** A server on the loopback that gives the scripted answers in turn, the last one for ever. */
+/** A server on the loopback. It sends the given responses in turn, and repeats the last one. */
 export class FaultServer {
   readonly seen: Seen[] = [];
   readonly connections = new Set<object>();
   readonly #server: Server;
 
-  constructor(...answers: readonly Answer[]) {
+  constructor(...responses: readonly Respond[]) {
     this.#server = createServer((request, response) => {
-      const answer = answers[Math.min(this.seen.length, answers.length - 1)];
+      const respond = responses[Math.min(this.seen.length, responses.length - 1)];
       const { method = '', url = '', headers } = request;
       this.seen.push({ method, url, headers });
       this.connections.add(request.socket);
-      answer?.(response, request);
+      respond?.(response, request);
     });
   }
 
@@ -36,25 +36,25 @@ export class FaultServer {
   }
 }
 
-/** Answers `json`. */
+/** Responds with `json`. */
 export const ok =
-  (json: unknown = { kind: 'Ok' }): Answer =>
+  (json: unknown = { kind: 'Ok' }): Respond =>
   (response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(json));
   };
 
-/** Refuses with `status` and, where given, a body and headers. */
+/** Responds with an error status. */
 export const refuse =
-  (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Answer =>
+  (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Respond =>
   (response) => {
     response.writeHead(status, headers).end(body);
   };
 
-/** Takes the request and never says a word. */
-export const hang: Answer = () => undefined;
+/** Never responds. */
+export const hang: Respond = () => undefined;
 
-/** Breaks the connection instead of an answer. */
-export const reset: Answer = (_, request) => {
+/** Closes the connection without a response. */
+export const reset: Respond = (_, request) => {
   request.socket.resetAndDestroy();
 };
 
