@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { mkdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadClusterConnection, type ConnectionSources } from '../../../../src/kube/auth/load.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
@@ -44,8 +43,8 @@ async function pod(host = '10.0.0.1'): Promise<NonNullable<ConnectionSources['in
   return { host, port: '443', tokenFile, caFile };
 }
 
-describe('where the cluster is looked for', () => {
-  async function everything(): Promise<ConnectionSources & { home: string }> {
+describe('the source of the connection', () => {
+  async function allSources(): Promise<ConnectionSources & { home: string }> {
     const home = join(dir, 'home');
     await mkdir(join(home, '.kube'), { recursive: true });
     await writeFile(join(home, '.kube', 'config'), kubeconfig({ server: 'https://home.test' }));
@@ -59,8 +58,8 @@ describe('where the cluster is looked for', () => {
   const where = async (sources: ConnectionSources): Promise<string> =>
     (await loadClusterConnection(sources, new FakeClock())).endpoint.server;
 
-  test('flag, then $KUBECONFIG, then the pod, then home', async () => {
-    const sources = await everything();
+  test('is the flag, else $KUBECONFIG, else the pod, else the home directory', async () => {
+    const sources = await allSources();
     expect(await where(sources)).toBe('https://flag.test');
     expect(await where({ ...sources, kubeconfig: undefined })).toBe('https://env.test');
     const rest = { inCluster: sources.inCluster, home: sources.home };
@@ -72,7 +71,7 @@ describe('where the cluster is looked for', () => {
     expect(await where(rest)).toBe('https://home.test');
   });
 
-  test('files of $KUBECONFIG are merged, the first of a name counts, missing ones are skipped', async () => {
+  test('merges the files of $KUBECONFIG: the first entry of a name counts, missing files are skipped', async () => {
     const first = await put('one', kubeconfig({ server: 'https://one.test', current: '' }));
     const second = await put('two', kubeconfig({ server: 'https://two.test' }));
     const kubeconfigEnv = [join(dir, 'none'), first, second].join(delimiter);
@@ -80,51 +79,43 @@ describe('where the cluster is looked for', () => {
   });
 
   test.each([
-    { name: 'nothing at all', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
+    { name: 'no source', sources: {}, message: 'no kubeconfig: pass --kubeconfig FILE' },
     { name: 'a flag', sources: { kubeconfig: '/none' }, message: 'kubeconfig /none: there is no such file' },
     { name: 'a directory', sources: { kubeconfig: tmpdir() }, message: 'is a directory' },
     { name: '$KUBECONFIG', sources: { kubeconfigEnv: '/none' }, message: 'KUBECONFIG names /none' },
-  ])('no file found by $name', async ({ sources, message }) => {
+  ])('is missing: $name', async ({ sources, message }) => {
     await expect(where(sources)).rejects.toThrow(message);
     await expect(where(sources)).rejects.toMatchObject({ name: 'ConfigError' });
   });
 
-  test('an IPv6 service address is put in brackets', async () => {
+  test('may be an IPv6 service address, which gets brackets', async () => {
     expect(await where({ inCluster: await pod('fd00::1') })).toBe('https://[fd00::1]:443');
   });
 });
 
-describe('a kubeconfig that cannot be used', () => {
+describe('an invalid kubeconfig', () => {
   test.each([
     { name: 'not YAML', text: 'a: [', message: 'file: ' },
     { name: 'empty', text: '', message: 'file: this is not a kubeconfig' },
+    { name: 'no current context', text: kubeconfig({ current: '' }), message: 'file: no current-context' },
+    { name: 'an unknown context', text: kubeconfig({ current: 'x' }), message: 'there is no context "x"' },
     {
-      name: 'without a current context',
-      text: kubeconfig({ current: '' }),
-      message: 'file: no current-context',
-    },
-    {
-      name: 'with an unknown one',
-      text: kubeconfig({ current: 'x' }),
-      message: 'file: there is no context "x"',
-    },
-    {
-      name: 'whose context has no cluster',
+      name: 'no cluster of the context',
       text: kubeconfig({}).replace('"name":"k"', '"name":"other"'),
       message: 'context "c" needs cluster "k", which does not exist',
     },
     {
-      name: 'whose context has no user',
+      name: 'no user of the context',
       text: kubeconfig({}).replace('"name":"u"', '"name":"other"'),
       message: 'context "c" needs user "u", which does not exist',
     },
     {
-      name: 'without a server',
+      name: 'no server',
       text: kubeconfig({}).replace('"server"', '"sever"'),
       message: 'clusters[0].cluster.server is missing',
     },
     {
-      name: 'with a proxy',
+      name: 'a proxy',
       text: kubeconfig({ cluster: { 'proxy-url': 'http://p' } }),
       message: 'proxy-url of cluster "k" is not supported',
     },
@@ -160,7 +151,7 @@ describe('credentials of a kubeconfig', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer t', 'impersonate-user': 'someone' });
   });
 
-  test('a token file beside the kubeconfig, read again when refused', async () => {
+  test('a token file beside the kubeconfig, read again after a rejection', async () => {
     await put('tok', 'one\n');
     const { auth, headers } = await connect({ user: { tokenFile: 'tok', token: 'stale' } });
     expect(await headers()).toEqual({ authorization: 'Bearer one' });
@@ -170,7 +161,7 @@ describe('credentials of a kubeconfig', () => {
     expect(await headers()).toEqual({ authorization: 'Bearer two' });
   });
 
-  test('client certificate and CA, from files and inline, followed when they change', async () => {
+  test('client certificate and CA, from files and inline, updated after a change', async () => {
     await Promise.all([put('crt', 'CRT'), put('key', 'KEY')]);
     const clock = new FakeClock();
     const cluster = {
@@ -192,25 +183,25 @@ describe('credentials of a kubeconfig', () => {
     expect(String(endpoint.tls?.cert)).toBe('NEW');
   });
 
-  test('no user at all still brings the CA', async () => {
+  test('a context without a user has the CA', async () => {
     const cluster = { 'certificate-authority-data': Buffer.from('CA').toString('base64') };
     const { endpoint, headers } = await connect({ cluster, user: null });
     expect(await headers()).toEqual({});
     expect(String(endpoint.tls?.ca)).toBe('CA');
   });
 
-  test('no verification when the file says so', async () => {
+  test('no verification with insecure-skip-tls-verify', async () => {
     const { endpoint, headers } = await connect({ cluster: { 'insecure-skip-tls-verify': true } });
     await headers();
     expect(endpoint.tls?.insecure).toBe(true);
   });
 
-  test('a plain HTTP server needs nothing said about TLS', async () => {
+  test('a plain HTTP server needs no TLS fields', async () => {
     const { headers } = await connect({ server: 'http://127.0.0.1:8001' });
     expect(await headers()).toEqual({ authorization: 'Bearer t' });
   });
 
-  test('a plugin, relative to the file, is told its version and asked again when refused', async () => {
+  test('a plugin, relative to the file, learns its version and runs again after a rejection', async () => {
     const count = join(dir, 'count');
     const script = `#!/bin/sh\necho run >>'${count}'\nprintf '{"status":{"token":"%s-%s"}}' "$A" "$(wc -l <'${count}' | tr -d ' ')"\n`;
     await put(
@@ -226,7 +217,7 @@ describe('credentials of a kubeconfig', () => {
     expect((await headers())['authorization']).toMatch(/-2$/);
   });
 
-  test('a plugin that fails is reported with what it said', async () => {
+  test('a failed plugin is reported with its error output', async () => {
     await put('plugin', '#!/bin/sh\necho "please log in" >&2\nexit 1\n');
     const { headers } = await connect({ user: { exec: { apiVersion: 'v', command: './plugin' } } });
     await expect(headers()).rejects.toThrow(/^kubeconfig .*: getting credentials: please log in$/);
@@ -259,14 +250,14 @@ describe('credentials of a pod', () => {
     expect(endpoint.tls).toEqual({ ca: 'CA2' });
   });
 
-  test('follow a rotation at once when refused', async () => {
+  test('follow a rotation at once after a rejection', async () => {
     const { auth } = await connect(new FakeClock());
     await put('token', 'second');
     auth.refresh();
     expect(await auth.headers(signal)).toEqual({ authorization: 'Bearer second' });
   });
 
-  test('outlive a rotation half done', async () => {
+  test('stay the same during an incomplete rotation', async () => {
     const { auth } = await connect(new FakeClock());
     await put('token', '');
     auth.refresh();

@@ -8,25 +8,25 @@ const tokens = '/apis/authentication.k8s.io/v1/tokenreviews';
 const rights = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
 const never = new AbortController().signal;
 
-interface World {
+interface ServerState {
   /** By token. */
   readonly users: Map<string, unknown>;
   /** Names of users. */
   readonly readers: Set<string>;
-  /** Of the next requests. */
+  /** Errors of the next requests. */
   readonly failures: Error[];
 }
 
 const specOf = ({ body }: KubeRequest): Record<string, unknown> =>
   (body as { spec: Record<string, unknown> }).spec;
 
-function bed(world: Partial<World> = {}) {
+function reviewing(state: Partial<ServerState> = {}) {
   const user = { username: 'prometheus', uid: 'u1', groups: ['monitoring'], extra: { k: ['v'] } };
   const { users, readers, failures } = {
     users: new Map<string, unknown>([['good', { authenticated: true, user }]]),
     readers: new Set(['prometheus']),
     failures: [],
-    ...world,
+    ...state,
   };
   const clock = new FakeClock();
   const transport = new FakeTransport({
@@ -41,14 +41,14 @@ function bed(world: Partial<World> = {}) {
   });
   const reviews = new AccessReviews({ transport, clock, random: () => 1 });
   const check = (authorization?: string): Promise<Access> => reviews.check(authorization, '/metrics', never);
-  const asked = (): string[] => transport.requests.splice(0).map(({ path }) => path);
-  return { clock, transport, reviews, check, asked, users, readers, failures };
+  const sent = (): string[] => transport.requests.splice(0).map(({ path }) => path);
+  return { clock, transport, reviews, check, sent, users, readers, failures };
 }
 
 const refusal = (status: number): ApiError => new ApiError('no', { status });
 
-test('whose token it is, and then whether they may get the path', async () => {
-  const { check, transport } = bed();
+test('requests the user of the token, then the right to get the path', async () => {
+  const { check, transport } = reviewing();
   expect(await check('Bearer good')).toBe('allowed');
   expect(transport.requests).toMatchObject([
     { method: 'POST', path: tokens, body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview' } },
@@ -63,16 +63,16 @@ test('whose token it is, and then whether they may get the path', async () => {
   ]);
 });
 
-test.each(['bearer good', 'BEARER  good'])('the scheme is found in %j', async (authorization) => {
-  expect(await bed().check(authorization)).toBe('allowed');
+test.each(['bearer good', 'BEARER  good'])('accepts the scheme of %j', async (authorization) => {
+  expect(await reviewing().check(authorization)).toBe('allowed');
 });
 
 test.each([undefined, '', 'good', 'Basic Z29vZA==', 'Bearer', 'Bearer ', 'Bearer a b', 'xBearer good'])(
-  'without a bearer token nobody is asked: %j',
+  'without a bearer token nobody is sent: %j',
   async (authorization) => {
-    const { check, asked } = bed();
+    const { check, sent } = reviewing();
     expect(await check(authorization)).toBe('unauthenticated');
-    expect(asked()).toEqual([]);
+    expect(sent()).toEqual([]);
   },
 );
 
@@ -81,18 +81,18 @@ test.each([
   ['no user', { authenticated: true }],
   ['a user without a name', { authenticated: true, user: { username: '' } }],
   ['anonymous', { authenticated: true, user: { username: 'system:anonymous' } }],
-  ['a word that is no answer', { authenticated: 'true', user: { username: 'prometheus' } }],
+  ['a text instead of a boolean', { authenticated: 'true', user: { username: 'prometheus' } }],
   ['no status', undefined],
-])('%s is nobody, and nobody asks for their rights', async (_, status) => {
-  const { check, asked } = bed({ users: new Map([['t', status]]) });
+])('%s is unauthenticated, without a review of rights', async (_, status) => {
+  const { check, sent } = reviewing({ users: new Map([['t', status]]) });
   expect(await check('Bearer t')).toBe('unauthenticated');
-  expect(asked()).toEqual([tokens]);
+  expect(sent()).toEqual([tokens]);
 });
 
 test.each([
   ['not allowed', { allowed: false }],
   ['denied', { allowed: true, denied: true }],
-  ['not said', {}],
+  ['undecided', {}],
 ])('%s is forbidden', async (_, status) => {
   const transport = new FakeTransport({
     send: ({ path }) =>
@@ -102,51 +102,51 @@ test.each([
   expect(await reviews.check('Bearer t', '/metrics', never)).toBe('forbidden');
 });
 
-describe('answers are remembered', () => {
+describe('remembers', () => {
   test('a user for a minute', async () => {
-    const { check, asked, clock, users } = bed();
+    const { check, sent, clock, users } = reviewing();
     await check('Bearer good');
     users.clear();
     clock.advance(59_999);
-    asked();
+    sent();
     expect(await check('Bearer good')).toBe('allowed');
-    expect(asked()).toEqual([]);
+    expect(sent()).toEqual([]);
     clock.advance(1);
     expect(await check('Bearer good')).toBe('unauthenticated');
-    expect(asked()).toEqual([tokens]);
+    expect(sent()).toEqual([tokens]);
   });
 
-  test('a refused token for a minute too', async () => {
-    const { check, asked, clock } = bed();
+  test('a rejected token for a minute too', async () => {
+    const { check, sent, clock } = reviewing();
     await check('Bearer bad');
     clock.advance(59_999);
     await check('Bearer bad');
-    expect(asked()).toEqual([tokens]);
+    expect(sent()).toEqual([tokens]);
     clock.advance(1);
     await check('Bearer bad');
-    expect(asked()).toEqual([tokens]);
+    expect(sent()).toEqual([tokens]);
   });
 
-  test('an error is not: the same token is asked about again', async () => {
-    const error = '[invalid bearer token, the authenticator did not answer]';
-    const { check, asked, users } = bed({ users: new Map([['t', { authenticated: false, error }]]) });
+  test('an error is not: the same token is sent about again', async () => {
+    const error = '[invalid bearer token, the authenticator did not respond]';
+    const { check, sent, users } = reviewing({ users: new Map([['t', { authenticated: false, error }]]) });
     expect(await check('Bearer t')).toBe('unauthenticated');
     users.set('t', { authenticated: true, user: { username: 'prometheus' } });
     expect(await check('Bearer t')).toBe('allowed');
-    expect(asked()).toEqual([tokens, tokens, rights]);
+    expect(sent()).toEqual([tokens, tokens, rights]);
   });
 
-  test('a user is, whatever else went wrong', async () => {
+  test('a user despite an error', async () => {
     const known = { authenticated: true, user: { username: 'prometheus' }, error: 'one of several' };
-    const { check, asked } = bed({ users: new Map([['t', known]]) });
+    const { check, sent } = reviewing({ users: new Map([['t', known]]) });
     await check('Bearer t');
-    asked();
+    sent();
     expect(await check('Bearer t')).toBe('allowed');
-    expect(asked()).toEqual([]);
+    expect(sent()).toEqual([]);
   });
 
   test('an allowance for five minutes', async () => {
-    const { check, clock, readers } = bed();
+    const { check, clock, readers } = reviewing();
     await check('Bearer good');
     readers.clear();
     clock.advance(5 * 60_000 - 1);
@@ -156,7 +156,7 @@ describe('answers are remembered', () => {
   });
 
   test('a denial for half a minute', async () => {
-    const { check, clock, readers } = bed({ readers: new Set() });
+    const { check, clock, readers } = reviewing({ readers: new Set() });
     expect(await check('Bearer good')).toBe('forbidden');
     readers.add('prometheus');
     clock.advance(29_999);
@@ -165,44 +165,44 @@ describe('answers are remembered', () => {
     expect(await check('Bearer good')).toBe('allowed');
   });
 
-  test('of 256 tokens at most', async () => {
-    const { check, asked } = bed();
+  test('at most 256 tokens', async () => {
+    const { check, sent } = reviewing();
     await check('Bearer good');
     for (let i = 0; i < 255; i += 1) await check(`Bearer bad-${i}`);
-    asked();
+    sent();
     await check('Bearer good');
-    expect(asked()).toEqual([]);
+    expect(sent()).toEqual([]);
     await check('Bearer one-more');
     await check('Bearer good');
-    expect(asked()).toEqual([tokens, tokens]);
+    expect(sent()).toEqual([tokens, tokens]);
   });
 });
 
-describe('an API server that does not answer', () => {
-  test('is asked five times, with pauses that grow', async () => {
-    const { check, asked, clock, failures } = bed();
+describe('a failed review', () => {
+  test('is sent five times, with pauses that grow', async () => {
+    const { check, sent, clock, failures } = reviewing();
     failures.push(...[500, 503, 429, 500].map(refusal));
     expect(await check('Bearer good')).toBe('allowed');
-    expect(asked()).toEqual([tokens, tokens, tokens, tokens, tokens, rights]);
+    expect(sent()).toEqual([tokens, tokens, tokens, tokens, tokens, rights]);
     expect(clock.monotonicMs()).toBeCloseTo(500 * (1 + 1.5 + 2.25 + 3.375) * 1.2);
   });
 
-  test('is an error, and is asked again the next time', async () => {
-    const { check, asked, failures } = bed();
+  test('is an error, and is sent again the next time', async () => {
+    const { check, sent, failures } = reviewing();
     failures.push(...[500, 500, 500, 500, 500].map(refusal));
     await expect(check('Bearer good')).rejects.toThrow('making a TokenReview');
-    expect(asked()).toHaveLength(5);
+    expect(sent()).toHaveLength(5);
     expect(await check('Bearer good')).toBe('allowed');
   });
 
-  test('a right that we lack is an error at once', async () => {
-    const { check, asked, failures } = bed();
+  test('is an error at once if we lack the right', async () => {
+    const { check, sent, failures } = reviewing();
     failures.push(refusal(403));
     await expect(check('Bearer good')).rejects.toThrow('making a TokenReview');
-    expect(asked()).toEqual([tokens]);
+    expect(sent()).toEqual([tokens]);
   });
 
-  test('has ten seconds for all tries', async () => {
+  test('has ten seconds for all attempts', async () => {
     const clock = new FakeClock();
     const transport = new FakeTransport({
       send: ({ timeoutMs = 0 }) => {
@@ -215,29 +215,29 @@ describe('an API server that does not answer', () => {
     expect(transport.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 3_500]);
   });
 
-  test('gets 16 questions at once and no more', async () => {
-    const answers: (() => void)[] = [];
+  test('is one of at most 16 concurrent reviews', async () => {
+    const responses: (() => void)[] = [];
     const transport = new FakeTransport({
       send: () =>
         new Promise((resolve) => {
-          answers.push(() => {
+          responses.push(() => {
             resolve({ status: {} });
           });
         }),
     });
     const reviews = new AccessReviews({ transport, clock: new FakeClock(), random: () => 0 });
-    const ask = (i: number): Promise<Access> => reviews.check(`Bearer ${i}`, '/metrics', never);
-    const waiting = Array.from({ length: 16 }, (_, i) => ask(i));
-    await expect(ask(16)).rejects.toThrow('too many reviews of access at once');
-    for (const answer of answers) answer();
+    const check = (i: number): Promise<Access> => reviews.check(`Bearer ${i}`, '/metrics', never);
+    const waiting = Array.from({ length: 16 }, (_, i) => check(i));
+    await expect(check(16)).rejects.toThrow('too many reviews of access at once');
+    for (const respond of responses) respond();
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['unauthenticated']));
-    const later = ask(17);
-    answers.at(-1)?.();
+    const later = check(17);
+    responses.at(-1)?.();
     expect(await later).toBe('unauthenticated');
   });
 });
 
-test('who does not wait any more is not answered', async () => {
+test('sends nothing more after an abort', async () => {
   const gone = new AbortController();
   const transport = new FakeTransport({
     send: () => {
