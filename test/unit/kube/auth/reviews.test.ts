@@ -68,7 +68,7 @@ test.each(['bearer good', 'BEARER  good'])('accepts the scheme of %j', async (au
 });
 
 test.each([undefined, '', 'good', 'Basic Z29vZA==', 'Bearer', 'Bearer ', 'Bearer a b', 'xBearer good'])(
-  'without a bearer token nobody is sent: %j',
+  'sends no review without a bearer token: %j',
   async (authorization) => {
     const { check, sent } = reviewing();
     expect(await check(authorization)).toBe('unauthenticated');
@@ -127,7 +127,7 @@ describe('remembers', () => {
     expect(sent()).toEqual([tokens]);
   });
 
-  test('an error is not: the same token is sent about again', async () => {
+  test('no error: the same token is reviewed again', async () => {
     const error = '[invalid bearer token, the authenticator did not respond]';
     const { check, sent, users } = reviewing({ users: new Map([['t', { authenticated: false, error }]]) });
     expect(await check('Bearer t')).toBe('unauthenticated');
@@ -179,7 +179,7 @@ describe('remembers', () => {
 });
 
 describe('a failed review', () => {
-  test('is sent five times, with pauses that grow', async () => {
+  test('is sent five times, with growing pauses', async () => {
     const { check, sent, clock, failures } = reviewing();
     failures.push(...[500, 503, 429, 500].map(refusal));
     expect(await check('Bearer good')).toBe('allowed');

@@ -78,10 +78,10 @@ const facts = {
   },
 };
 
-/** Everybody may write them, even on a pod that its Node owns. */
+/** Any user may write these annotations, even on a pod that its Node owns. */
 const forged = { 'kubernetes.io/config.hash': 'h1', 'kubernetes.io/config.source': 'file' };
 
-/** As k8s.io/api numbers its fields, written by hand: a wrong number in our proto must not go unseen. */
+/** Written by hand with the field numbers of k8s.io/api, to detect a wrong number in our proto. */
 function protobuf(): Buffer {
   const field = (number: number, content: string | Buffer): Buffer => {
     const bytes = Buffer.from(content);
@@ -149,12 +149,12 @@ function varint(value: number): Buffer {
 describe('a pod of the node', () => {
   const codec = nodePodCodec();
 
-  test('in JSON and in protobuf', () => {
+  test('has the same facts in JSON and in protobuf', () => {
     expect(codec.fromJson(json)).toEqual(facts);
     expect(codec.fromProtobuf(protobuf())).toEqual(facts);
   });
 
-  test('with nothing but its identity', () => {
+  test('may have only its identity', () => {
     const bare = { metadata: { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1' } };
     const expected = {
       ...{ uid: 'u', name: 'a', namespace: 'b', resourceVersion: '1', phase: '', images: [] },
@@ -179,8 +179,8 @@ describe('a pod of the node', () => {
 
   test.each([
     { name: 'mirrors no static pod by config.source or config.hash', annotations: forged },
-    { name: 'owns up to no mirror of another node', spec: { nodeName: 'node-2' } },
-    { name: 'mirrors none without its Node as the owner', ownerReferences: [] },
+    { name: 'mirrors no static pod of another node', spec: { nodeName: 'node-2' } },
+    { name: 'mirrors no static pod without its Node as the owner', ownerReferences: [] },
   ])('$name', ({ spec = json.spec, ...over }) => {
     expect(codec.fromJson({ ...json, metadata: { ...metadata, ...over }, spec }).configHash).toBeUndefined();
   });
@@ -193,7 +193,7 @@ describe('a pod of the node', () => {
     expect(codec.fromJson({ ...json, status: { phase } }).images).toEqual(images);
   });
 
-  test('is not made anew in the same state', () => {
+  test('is reused in the same state', () => {
     const known = codec.fromJson(json);
     expect(codec.fromProtobuf(protobuf(), new Map([['u1', known]]))).toBe(known);
     const older = { ...known, resourceVersion: '6' };
@@ -201,10 +201,10 @@ describe('a pod of the node', () => {
   });
 
   test.each([
-    { name: 'a limit that is no quantity', limit: 'much', expected: undefined },
-    { name: 'a limit that a person wrote as a number', limit: 1024, expected: { bytes: 1024, text: '1024' } },
+    { name: 'an invalid limit', limit: 'much', expected: undefined },
+    { name: 'a limit that is a number', limit: 1024, expected: { bytes: 1024, text: '1024' } },
     { name: 'a null', limit: null, expected: undefined },
-  ])('in JSON with $name', ({ limit, expected }) => {
+  ])('may have in JSON $name', ({ limit, expected }) => {
     const pod = codec.fromJson({
       metadata,
       spec: {
@@ -216,17 +216,17 @@ describe('a pod of the node', () => {
     expect(pod.storage.emptyDirs).toEqual([]);
   });
 
-  test('shares what pods have in common', () => {
+  test('shares values with other pods', () => {
     const [one, other] = [codec.fromJson(json), codec.fromJson(json)].map(({ storage }) => storage);
     expect(one?.containers[0]?.limit).toBe(other?.containers[0]?.limit);
     expect(one?.containers[2]).toBe(other?.containers[2]);
   });
 
-  test('without identity is refused', () => {
+  test('is rejected without identity', () => {
     expect(() => codec.fromJson({ metadata: { name: 'a' } })).toThrow('pod without metadata.uid');
   });
 
-  test('is asked for by its node', async () => {
+  test('is listed by its node', async () => {
     const resource = nodePodsResource('node-1');
     expect(resource.query).toEqual({ fieldSelector: 'spec.nodeName=node-1' });
     const list = { kind: 'PodList', metadata: { resourceVersion: '9' }, items: [json] };

@@ -7,29 +7,29 @@ import { PolicyFeed, storedPolicy } from '../../../fakes/policy-feed.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { FakeTransport, refusal } from '../../../fakes/transport.ts';
 
-/** An operator at work; `handle` is what it does with an event beyond telling of it. */
-function operating(
+/** Starts an operator that records its events and passes them to `handle`. */
+function startOperator(
   handle: (event: PolicyEvent, signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
 ) {
   const feed = new PolicyFeed();
   const log = new RecordingLogger();
-  const told: string[] = [];
+  const reported: string[] = [];
   const patches = new FakeTransport({});
   const operator = new PolicyOperator({
     watch: feed.watch,
     status: statusPatcher(patches),
     log,
     onEvent: (event, signal) => {
-      told.push(`${event.type} ${event.name}`);
+      reported.push(`${event.type} ${event.name}`);
       return handle(event, signal);
     },
   });
   const stop = new AbortController();
   const ended = operator.run(stop.signal);
-  return { feed, log, told, patches, operator, stop, ended };
+  return { feed, log, reported, patches, operator, stop, ended };
 }
 
-/** The library's queue starts its tasks in a later turn of the event loop, each. */
+/** Waits for the library's queue, which starts each task in a later turn of the event loop. */
 async function quiet(): Promise<void> {
   for (let i = 0; i < 20; i += 1) await settled();
 }
@@ -38,24 +38,24 @@ const a1 = storedPolicy('a', '1');
 const a2 = storedPolicy('a', '2');
 const b1 = storedPolicy('b', '1');
 
-test('it watches the policies of all names', () => {
-  expect(operating().feed.path).toBe('/apis/gc.dustpan.dev/v1alpha1/gcpolicies');
+test('watches all policies', () => {
+  expect(startOperator().feed.path).toBe('/apis/gc.dustpan.dev/v1alpha1/gcpolicies');
 });
 
-test('additions, changes and deletions are told in turn', async () => {
-  const { feed, told } = operating();
+test('reports additions, changes and deletions in order', async () => {
+  const { feed, reported } = startOperator();
   feed.set(a1, b1);
   await quiet();
   feed.set(a2);
   await quiet();
   feed.relist(a2);
   await quiet();
-  expect(told).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b']);
+  expect(reported).toEqual(['ADDED a', 'ADDED b', 'MODIFIED a', 'DELETED b']);
 });
 
-test('a handler gets the whole object, of a deleted policy the last one', async () => {
+test('passes the whole object to the handler, for a deleted policy the last one', async () => {
   const events: PolicyEvent[] = [];
-  const { feed } = operating((event) => {
+  const { feed } = startOperator((event) => {
     events.push(event);
     return Promise.resolve();
   });
@@ -69,28 +69,28 @@ test('a handler gets the whole object, of a deleted policy the last one', async 
   ]);
 });
 
-test('a relist that brings nothing new tells nothing', async () => {
-  const { feed, told } = operating();
+test('reports nothing for a relist without changes', async () => {
+  const { feed, reported } = startOperator();
   feed.set(a1, b1);
   await quiet();
   feed.relist(a1, b1);
   await quiet();
-  expect(told).toHaveLength(2);
+  expect(reported).toHaveLength(2);
 });
 
-test('a name used again is a deletion and an addition, in this order', async () => {
-  const { feed, told } = operating();
+test('reports a reused name as a deletion and then an addition', async () => {
+  const { feed, reported } = startOperator();
   feed.set(a1);
   await quiet();
   feed.relist(storedPolicy('a', '7', 'another'));
   await quiet();
-  expect(told).toEqual(['ADDED a', 'DELETED a', 'ADDED a']);
+  expect(reported).toEqual(['ADDED a', 'DELETED a', 'ADDED a']);
 });
 
-test('one event at a time; what changes meanwhile is told once, as it then is', async () => {
+test('handles one event at a time; changes meanwhile are reported once, in their last state', async () => {
   let release = (): void => undefined;
   const seen: unknown[] = [];
-  const { feed, told } = operating(({ object }) => {
+  const { feed, reported } = startOperator(({ object }) => {
     seen.push(object);
     return new Promise((resolve) => {
       release = resolve;
@@ -101,36 +101,36 @@ test('one event at a time; what changes meanwhile is told once, as it then is', 
   for (const version of ['2', '3', '4']) feed.set(storedPolicy('a', version));
   feed.set(b1);
   await quiet();
-  expect(told).toEqual(['ADDED a']);
+  expect(reported).toEqual(['ADDED a']);
   release();
   await quiet();
   release();
   await quiet();
-  expect(told).toEqual(['ADDED a', 'MODIFIED a', 'ADDED b']);
+  expect(reported).toEqual(['ADDED a', 'MODIFIED a', 'ADDED b']);
   expect(seen[1]).toMatchObject({ metadata: { resourceVersion: '4' } });
 });
 
-test('what came and went before its turn is not told at all', async () => {
-  const { feed, told } = operating();
+test('does not report a policy that was created and deleted before its event is handled', async () => {
+  const { feed, reported } = startOperator();
   feed.set(a1, b1);
   feed.relist(a1);
   await quiet();
-  expect(told).toEqual(['ADDED a']);
+  expect(reported).toEqual(['ADDED a']);
 });
 
-test('a handler that fails is logged and the next event comes', async () => {
-  const { feed, told, log } = operating(({ name }) =>
+test('logs a failed handler and handles the next event', async () => {
+  const { feed, reported, log } = startOperator(({ name }) =>
     name === 'a' ? Promise.reject(new Error('boom')) : Promise.resolve(),
   );
   feed.set(a1, b1);
   await quiet();
-  expect(told).toEqual(['ADDED a', 'ADDED b']);
+  expect(reported).toEqual(['ADDED a', 'ADDED b']);
   expect(log.lines).toMatchObject([{ level: 'error', fields: { policy: 'a' } }]);
 });
 
-test('after the stop nothing more is told, and the run waits for what is under way', async () => {
+test('reports nothing after the stop, and waits for the event in progress', async () => {
   let release = (): void => undefined;
-  const { feed, told, stop, ended } = operating(
+  const { feed, reported, stop, ended } = startOperator(
     () =>
       new Promise((resolve) => {
         release = resolve;
@@ -146,11 +146,11 @@ test('after the stop nothing more is told, and the run waits for what is under w
   release();
   await quiet();
   expect(over).toBe(true);
-  expect(told).toEqual(['ADDED a']);
+  expect(reported).toEqual(['ADDED a']);
 });
 
-test('a status is a merge patch over our own connection', async () => {
-  const { operator, patches } = operating();
+test('writes a status as a merge patch over our own connection', async () => {
+  const { operator, patches } = startOperator();
   await operator.writeStatus('a', { observedGeneration: 3 }, new AbortController().signal);
   expect(patches.requests).toMatchObject([
     {
@@ -163,9 +163,9 @@ test('a status is a merge patch over our own connection', async () => {
 });
 
 test.each([
-  { name: 'of a policy that is gone is no error', status: 404, gone: true },
-  { name: 'that is refused is thrown, not swallowed', status: 403, gone: false },
-])('a status $name', async ({ status, gone }) => {
+  { name: 'ignores a deleted policy', status: 404, gone: true },
+  { name: 'throws a rejection', status: 403, gone: false },
+])('writing a status $name', async ({ status, gone }) => {
   const transport = new FakeTransport({
     send: () => {
       throw refusal(status, 'no');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { PodRecord, type PodTraits } from '../../../../src/kube/cache/pod-record.ts';
 import { SharedValues } from '../../../../src/kube/codec/shared-values.ts';
-import { told } from '../codec/decode.fixtures.ts';
+import { plain } from '../codec/decode.fixtures.ts';
 import { property } from '../../../property.ts';
 
 /** Up to the year 9999, as metav1.Time. */
@@ -42,17 +42,17 @@ const pods: fc.Arbitrary<PodFacts> = fc.record({
   finishedAtMs: orUndefined(ms),
 });
 
-test('what goes in comes out, whatever else shares its traits', property, () => {
+test('returns the facts of each pod, whatever pods share its traits', property, () => {
   fc.assert(
     fc.property(fc.array(pods, { maxLength: 30 }), (all) => {
       const traits = new SharedValues<PodTraits>();
       const kept = all.map((facts) => new PodRecord(facts, traits));
-      expect(kept.map(told)).toEqual(all);
+      expect(kept.map(plain)).toEqual(all);
     }),
   );
 });
 
-test('pods that differ in their own things alone share the rest', () => {
+test('pods that differ only in their own facts share their traits', () => {
   const traits = new SharedValues<PodTraits>();
   const [base] = fc.sample(pods, 1);
   if (base === undefined) throw new Error('no sample');
@@ -60,13 +60,13 @@ test('pods that differ in their own things alone share the rest', () => {
   expect(one?.traits).toBe(other?.traits);
 });
 
-test('values of others are not mixed up, whatever texts they are made of', () => {
+test('different values are not mixed up, whatever texts they contain', () => {
   const values = new SharedValues<readonly string[]>();
   const lists = [['a', 'b'], ['a","b'], ['a\u0000b'], ['a,b'], ['ab'], []];
   for (const list of [...lists, ...lists]) expect(values.share([...list])).toEqual(list);
 });
 
-test('churn does not make a table grow, and long values are not held', () => {
+test('the table of shared values does not grow with churn or long values', () => {
   const values = new SharedValues<readonly string[]>();
   const first = values.share(['first']);
   for (let i = 0; i < 10_000; i += 1) values.share([`value-${i}`]);

@@ -4,7 +4,7 @@ import type { Logger } from '../../../../src/runtime/logging/logger.ts';
 import type { FakeApi } from '../../../fakes/api.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
 import { until } from '../../../fakes/manual-clock.ts';
-import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
+import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './start-reflector.ts';
 
 const gone = new ApiError('too old', { status: 410, reason: 'Expired' });
 
@@ -17,7 +17,7 @@ describe('faults', () => {
       },
     },
     {
-      name: 'as the answer',
+      name: 'as the response',
       break: (api: FakeApi) => {
         api.fail('watch', gone);
         api.endWatches();
@@ -31,7 +31,7 @@ describe('faults', () => {
         api.server.compact();
       },
     },
-  ])('410 $name: a list at once, for there was progress', async ({ break: breakIt }) => {
+  ])('410 $name: a list at once after progress', async ({ break: breakIt }) => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.server.bookmark();
@@ -42,7 +42,7 @@ describe('faults', () => {
     expect(clock.sleeping).toEqual([330_000]);
   });
 
-  test('410 of a server that came back without our past: a list at once, though nothing has changed since the last', async () => {
+  test('410 of a restored server: a list at once, although nothing has changed since the last', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.fail('watch', refused, 2);
@@ -57,7 +57,7 @@ describe('faults', () => {
     expect(clock.sleeping).toEqual([330_000]);
   });
 
-  test('410 for every list waits from the second on', async () => {
+  test('410 for every list: waits before the second', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.objects.apply(pod('b'));
@@ -67,7 +67,7 @@ describe('faults', () => {
     expect(api.lists).toHaveLength(2);
   });
 
-  test('an error in the stream that is not for being busy ends in a list', async () => {
+  test('lists after an error in the stream, but not after a 429', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.sendError(429, 'TooManyRequests');
@@ -80,7 +80,7 @@ describe('faults', () => {
     expect(api.lists).toHaveLength(2);
   });
 
-  test('a watch that brings but a bookmark and ends is not a hot loop either', async () => {
+  test('waits after a watch that delivers only a bookmark and ends', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.server.bookmark();
@@ -88,7 +88,7 @@ describe('faults', () => {
     expect(await pause(clock)).toBe(800);
   });
 
-  test('410 right after a list waits: else it would be a hot loop', async () => {
+  test('410 right after a list: waits, to avoid a hot loop', async () => {
     const api = apiWith('a');
     api.fail('watch', gone);
     const { clock, reflector } = start(api);
@@ -100,7 +100,7 @@ describe('faults', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  test('a continue token that expired: the list begins again', async () => {
+  test('restarts a list whose continue token has expired', async () => {
     const api = apiWith('a', 'b', 'c');
     api.before = ({ query }) => {
       if (query?.['continue'] !== undefined && api.lists.length === 2) api.server.compact();
@@ -113,7 +113,7 @@ describe('faults', () => {
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
 
-  test('waits double up to 30 s and begin anew after two healthy minutes', async () => {
+  test('waits double up to 30 s and restart after two healthy minutes', async () => {
     const api = apiWith('a');
     api.fail('list', refused, 8);
     const { clock, reflector } = start(api);
@@ -138,14 +138,14 @@ describe('faults', () => {
     });
   });
 
-  test('429 waits as long as the server asks', async () => {
+  test('waits for Retry-After of a 429', async () => {
     const api = apiWith('a');
     api.fail('list', new ApiError('too many requests', { status: 429, retryAfterMs: 17_000 }));
     const { clock } = start(api);
     expect(await pause(clock)).toBe(17_000);
   });
 
-  test('a broken watch is resumed, not listed again', async () => {
+  test('resumes a broken watch without a list', async () => {
     const api = apiWith('a');
     const { clock, reflector } = await startWatching(api);
     api.endWatches(refused);
@@ -160,7 +160,7 @@ describe('faults', () => {
     await until(() => reflector.state === 'synced');
   });
 
-  test('a version that the server does not accept is dropped: its store may be a backup', async () => {
+  test('lists if the server rejects the resourceVersion: its store may be a backup', async () => {
     const api = apiWith('a');
     const tooLarge = new ApiError('too large', {
       status: 504,
@@ -175,7 +175,7 @@ describe('faults', () => {
     expect(api.lists).toHaveLength(2);
   });
 
-  test('a watch that ends at once and brings nothing is not a hot loop', async () => {
+  test('waits after a watch that ends at once without events', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.endWatches();
@@ -185,7 +185,7 @@ describe('faults', () => {
     await until(() => api.watching === 1);
   });
 
-  test('a watch that the server should have ended is given up', async () => {
+  test('aborts a watch that the server should have ended', async () => {
     const api = apiWith('a');
     const { clock, reflector } = await startWatching(api);
     clock.advance(329_999);
@@ -195,7 +195,7 @@ describe('faults', () => {
     expect(reflector.state).toBe('synced');
   });
 
-  test('a list that never comes is given up', async () => {
+  test('aborts a list without a response', async () => {
     const api = apiWith('a');
     const { reflector, clock } = start(api, {
       transport: { send: () => Promise.reject(refused), stream: (_, signal) => silence(signal) },
@@ -206,7 +206,7 @@ describe('faults', () => {
     expect(reflector.lastError).toBe('no page of pods within 60 s');
   });
 
-  test('a malformed frame throws the view away for a new list', async () => {
+  test('replaces the view by a new list after a malformed frame', async () => {
     const api = apiWith('a');
     const { clock, reflector } = await startWatching(api);
     api.sendRaw(Buffer.from([0, 0, 0, 3, 1, 2, 3]));
@@ -216,7 +216,7 @@ describe('faults', () => {
     await until(() => api.lists.length === 2);
   });
 
-  test('a refusal is said once, in the words of the server', async () => {
+  test('warns once of a repeated rejection, with the message of the server', async () => {
     const api = apiWith('a');
     const forbidden = new ApiError('pods is forbidden: User "x" cannot list resource "pods"', {
       status: 403,

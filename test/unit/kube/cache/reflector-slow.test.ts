@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { KubeRequest, KubeTransport } from '../../../../src/kube/http/transport.ts';
 import { ManualClock, until } from '../../../fakes/manual-clock.ts';
 import type { FakeApi } from '../../../fakes/api.ts';
-import { apiWith, names, pod, start } from './reflector.bed.ts';
+import { apiWith, names, pod, start } from './start-reflector.ts';
 
-/** The same server, whose lists come in three pieces, one every `everyMs`. */
+/** The same server, but its lists arrive in three pieces, one every `everyMs`. */
 function trickling(api: FakeApi, clock: ManualClock, everyMs: number): KubeTransport {
   return {
     send: (request, signal) => api.send(request, signal),
@@ -25,7 +25,7 @@ function trickling(api: FakeApi, clock: ManualClock, everyMs: number): KubeTrans
   }
 }
 
-test('a list that takes 30 s is waited for, and shows nothing before it is whole', async () => {
+test('waits for a list that takes 30 s, and shows nothing before it is complete', async () => {
   const [api, clock] = [apiWith('a', 'b'), new ManualClock()];
   const { reflector } = start(api, { transport: trickling(api, clock, 10_000), clock });
   for (let seconds = 0; seconds < 30; seconds += 10) {
@@ -37,7 +37,7 @@ test('a list that takes 30 s is waited for, and shows nothing before it is whole
   expect(names(reflector)).toEqual(['a', 'b']);
 });
 
-test('a page that has not ended after 60 s is given up, however it trickles', async () => {
+test('aborts a page that is incomplete after 60 s', async () => {
   const [api, clock] = [apiWith('a', 'b'), new ManualClock()];
   const { reflector } = start(api, { transport: trickling(api, clock, 25_000), clock });
   for (let i = 0; i < 2; i += 1) {
@@ -51,7 +51,7 @@ test('a page that has not ended after 60 s is given up, however it trickles', as
   expect(reflector.items.size).toBe(0);
 });
 
-test('while a list is made anew for 30 s the view before it stays, and is said not to be synced', async () => {
+test('keeps the old view, not synced, while a relist takes 30 s', async () => {
   const [api, clock] = [apiWith('a'), new ManualClock()];
   const { reflector } = start(api, { transport: trickling(api, clock, 10_000), clock });
   const passList = async (meanwhile: () => void): Promise<void> => {

@@ -1,11 +1,15 @@
-import { describe, expect, test } from 'vitest';
-import { podsResource } from '../../../../src/kube/cache/resources.ts';
-import type { KubeRequest } from '../../../../src/kube/http/transport.ts';
-import { until } from '../../../fakes/manual-clock.ts';
-import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './reflector.bed.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { Reflector } from '../../../../src/kube/cache/reflector.ts';
+import { jsonResource, podsResource } from '../../../../src/kube/cache/resources.ts';
+import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
+import { FakeApi } from '../../../fakes/api.ts';
+import { silentLogger } from '../../../fakes/logger.ts';
+import { ManualClock, until } from '../../../fakes/manual-clock.ts';
+import { apiWith, names, pause, pod, refused, start, startWatching, stateOf } from './start-reflector.ts';
 
 describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', ({ jsonOnly }) => {
-  test('lists in pages, then follows what happens', async () => {
+  test('lists in pages, then follows changes', async () => {
     const api = apiWith('a', 'b', 'c', 'd', 'e');
     api.jsonOnly = jsonOnly;
     const { reflector } = await startWatching(api);
@@ -27,7 +31,7 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])('in JSON: $jsonOnly', (
 });
 
 describe('the requests', () => {
-  test('a list is consistent, a watch goes on where it ended, both with the selector', async () => {
+  test('the list is consistent, the watch continues where it ended, both with the selector', async () => {
     const api = apiWith('a');
     await startWatching(api, {
       resource: podsResource({ labelKeys: () => 'all', nodeName: 'n' }),
@@ -43,14 +47,14 @@ describe('the requests', () => {
     });
   });
 
-  test('a list in one page has no limit: of that the watch cache knows the answer', async () => {
+  test('a list in one page has no limit, so that the watch cache serves it', async () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = await startWatching(api, { pageSize: 'all' });
     expect(api.lists.map(({ query }) => query)).toEqual([{}]);
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
 
-  test('a watch that the server ends is resumed at once, after the last event or bookmark', async () => {
+  test('a watch that the server ends is resumed at once at the last event or bookmark', async () => {
     const api = apiWith('a');
     const { clock } = await startWatching(api);
     api.objects.apply(pod('b'));
@@ -76,25 +80,19 @@ describe('the requests', () => {
 });
 
 describe('the view', () => {
-  test('is never half a list', async () => {
+  test('is never a part of a list', async () => {
     const api = apiWith('a', 'b', 'c');
-    const seen: (readonly string[])[] = [];
     const { reflector, changes } = start(api);
-    api.before = ({ query }) => {
-      if (query?.['watch'] === undefined) seen.push(names(reflector));
-    };
+    const seen = namesDuringLists(api, reflector);
     await until(() => reflector.synced);
     expect(seen).toEqual([[], []]);
     expect(changes).toEqual([['a', 'b', 'c']]);
   });
 
-  test('stays as it is while listing again, then is the new one', async () => {
+  test('stays unchanged during a relist, then is replaced', async () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = await startWatching(api);
-    const seen: (readonly string[])[] = [];
-    api.before = ({ query }) => {
-      if (query?.['watch'] === undefined) seen.push(names(reflector));
-    };
+    const seen = namesDuringLists(api, reflector);
     api.silently(() => {
       api.objects.delete('Pod', 'a', 'a');
     });
@@ -106,7 +104,7 @@ describe('the view', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  test('keeps the value of what a new list brings unchanged', async () => {
+  test('reuses unchanged objects of a new list', async () => {
     const api = apiWith('a');
     const { reflector } = await startWatching(api);
     const before = reflector.items.get('uid-a');
@@ -116,7 +114,7 @@ describe('the view', () => {
     expect(reflector.items.get('uid-a')).toBe(before);
   });
 
-  test('a new object takes the place of its namesake', async () => {
+  test('a new object replaces its namesake', async () => {
     const api = apiWith('a');
     const { reflector } = await startWatching(api);
     api.silently(() => {
@@ -135,8 +133,17 @@ describe('the view', () => {
   });
 });
 
+/** The names in the view at each list request. */
+function namesDuringLists(api: FakeApi, reflector: Reflector<PodFacts>): readonly (readonly string[])[] {
+  const seen: (readonly string[])[] = [];
+  api.before = ({ query }) => {
+    if (query?.['watch'] === undefined) seen.push(names(reflector));
+  };
+  return seen;
+}
+
 describe('relist', () => {
-  test('projects anew; until it is done the view is not synced', async () => {
+  test('reads other labels; until it is complete the view is not synced', async () => {
     const api = apiWith();
     api.objects.apply(pod('a', { labels: { app: 'x', tier: 'y' } }));
     const keys = new Set(['app']);
@@ -151,7 +158,7 @@ describe('relist', () => {
     expect(reflector.items.get('uid-a')?.labels).toEqual({ app: 'x', tier: 'y' });
   });
 
-  test('in the middle of a list begins it again', async () => {
+  test('during a list restarts it', async () => {
     const api = apiWith('a', 'b', 'c');
     const { reflector } = start(api);
     api.before = ({ query }) => {
@@ -162,7 +169,7 @@ describe('relist', () => {
     expect(names(reflector)).toEqual(['a', 'b', 'c']);
   });
 
-  test('what arrives of the old stream after it is not shown', async () => {
+  test('ignores later events of the old stream', async () => {
     const json = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
     let deliver = (): void => undefined;
     const late = new Promise<void>((resolve) => (deliver = resolve));
@@ -188,7 +195,7 @@ describe('relist', () => {
 });
 
 describe('stopping', () => {
-  test('ends run, and only that does', async () => {
+  test('ends run', async () => {
     const api = apiWith('a');
     const { done, clock, stop } = await startWatching(api);
     stop.abort();
@@ -197,7 +204,7 @@ describe('stopping', () => {
     expect(clock.sleeping).toEqual([]);
   });
 
-  test('ends a wait between attempts', async () => {
+  test('ends the wait between attempts', async () => {
     const api = apiWith('a');
     api.fail('list', refused);
     const { done, clock, stop } = start(api);
@@ -212,5 +219,54 @@ describe('stopping', () => {
     const { reflector } = start(api);
     const waiting = reflector.whenSynced(AbortSignal.abort(new Error('enough')));
     await expect(waiting).rejects.toThrow('enough');
+  });
+});
+
+describe('a kind that is not installed', () => {
+  const resource = jsonResource({ name: 'gcpolicies', path: '/apis/gc.dustpan.dev/v1alpha1/gcpolicies' });
+  const notFound = new ApiError('404 page not found', { status: 404 });
+
+  test('is empty and not synced until it is installed', async () => {
+    const api = new FakeApi();
+    const clock = new ManualClock();
+    const reflector = new Reflector({ transport: api, clock, log: silentLogger, random: () => 0, resource });
+    const stop = new AbortController();
+    onTestFinished(() => {
+      stop.abort();
+    });
+    void reflector.run(stop.signal);
+    await until(() => reflector.state === 'missing');
+    expect(stateOf(reflector)).toMatchObject({
+      synced: false,
+      lastError: expect.stringContaining('404 page not found') as string,
+    });
+    await api.server.registry.install('crds');
+    const policy = {
+      apiVersion: 'gc.dustpan.dev/v1alpha1',
+      kind: 'GCPolicy',
+      metadata: { name: 'p', uid: 'u' },
+    };
+    api.objects.apply({ ...policy, spec: { mode: 'DryRun' } });
+    clock.advance(800);
+    await until(() => reflector.synced);
+    expect(reflector.items.get('u')).toMatchObject({ name: 'p', object: { spec: { mode: 'DryRun' } } });
+
+    await until(() => api.watching === 1);
+    clock.advance(1000);
+    api.fail('watch', notFound);
+    api.endWatches();
+    await until(() => reflector.state === 'missing');
+    expect(stateOf(reflector)).toMatchObject({ synced: false, count: 0 });
+  });
+
+  test('keeps the objects of a built-in kind after a 404', async () => {
+    const api = apiWith('a');
+    const { reflector, clock } = await startWatching(api);
+    api.fail('watch', notFound);
+    clock.advance(1000);
+    api.endWatches();
+    await until(() => reflector.state === 'failing');
+    expect(stateOf(reflector)).toMatchObject({ synced: true });
+    expect(names(reflector)).toEqual(['a']);
   });
 });

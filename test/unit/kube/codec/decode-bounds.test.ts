@@ -27,7 +27,7 @@ import {
 } from '../../../../src/kube/cache/resources.ts';
 import { bounds, isCut } from '../../../../src/runtime/bounds.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
-import { pod, told } from './decode.fixtures.ts';
+import { pod, plain } from './decode.fixtures.ts';
 
 const never = new AbortController().signal;
 /** Nearly what etcd takes as one object. */
@@ -38,11 +38,11 @@ const owner = (more: object) => ({
   ...more,
 });
 
-/** What is kept of a pod, however it came. */
+/** The facts of a pod, from both wire forms. */
 function forms(object: object): readonly PodFacts[] {
   const bytes = Buffer.from(Pod.encode(podFromJson(object)).finish());
   const codec = podCodec(() => new Set(['app']));
-  return [codec.fromProtobuf(bytes), codec.fromJson(object)].map(told);
+  return [codec.fromProtobuf(bytes), codec.fromJson(object)].map(plain);
 }
 
 const sizeOf = (facts: unknown): number => JSON.stringify(facts).length;
@@ -75,20 +75,20 @@ describe('a pod', () => {
     { name: 'its phase', status: { phase: long() } },
     { name: 'its reason', status: { phase: 'Failed', reason: long() } },
     { name: 'its message', status: { phase: 'Failed', message: long() } },
-  ])('with $name of 1.4 MB is small, and the same in every form', ({ metadata = {}, status = {} }) => {
+  ])('with $name of 1.4 MB has small facts, the same from both forms', ({ metadata = {}, status = {} }) => {
     const object = pod(status, { labels: { app: 'web' }, ...metadata });
     const [protobuf, json] = forms({ ...object, spec: { nodeName: 'n' } });
     expect(sizeOf(protobuf)).toBeLessThan(6_000);
     expect(protobuf).toEqual(json);
   });
 
-  test('on a node with a name of 1.4 MB is small', () => {
+  test('on a node with a name of 1.4 MB has small facts', () => {
     for (const facts of forms({ ...pod({ phase: 'Running' }), spec: { nodeName: long() } }))
       expect(sizeOf(facts)).toBeLessThan(6_000);
   });
 
   test.each(['name', 'uid', 'kind', 'apiVersion'])(
-    'has another controller than one whose %s differs in its last letter alone',
+    'has another controller than one whose %s differs only in its last letter',
     (field) => {
       const controllers = ['a', 'b', 'a'].flatMap((end) =>
         forms(pod({}, { ownerReferences: [owner({ [field]: long(end) })] })).map(({ controller }) =>
@@ -100,19 +100,16 @@ describe('a pod', () => {
     },
   );
 
-  test.each([0, 5, 7, 8, 100])(
-    'is known to be uncounted by its Job with %i finalizers before that',
-    (before) => {
-      const finalizers = [...Array.from({ length: before }, (_, i) => `a/${i}`), jobTrackingFinalizer];
-      for (const facts of forms(pod({}, { finalizers }))) {
-        expect(facts.finalizers).toContain(jobTrackingFinalizer);
-        expect(facts.finalizers.length).toBe(Math.min(before + 1, bounds.finalizers));
-      }
-    },
-  );
+  test.each([0, 5, 7, 8, 100])('keeps the finalizer of its Job after %i others', (before) => {
+    const finalizers = [...Array.from({ length: before }, (_, i) => `a/${i}`), jobTrackingFinalizer];
+    for (const facts of forms(pod({}, { finalizers }))) {
+      expect(facts.finalizers).toContain(jobTrackingFinalizer);
+      expect(facts.finalizers.length).toBe(Math.min(before + 1, bounds.finalizers));
+    }
+  });
 });
 
-/** The two forms of any other kind. */
+/** The facts of any other kind, from both wire forms. */
 function both<M, T>(
   codec: () => Codec<T>,
   message: (json: unknown) => M,
@@ -147,14 +144,17 @@ describe('other kinds', () => {
       name: 'a label of a namespace',
       facts: namespaces({ metadata: { ...metadata, labels: { a: long() } } }),
     },
-    { name: 'a Job', facts: jobs({ metadata: { ...metadata, name: long(), namespace: long() } }) },
+    {
+      name: 'the name of a Job',
+      facts: jobs({ metadata: { ...metadata, name: long(), namespace: long() } }),
+    },
     {
       name: 'the owner of a ReplicaSet',
       facts: replicaSets({
         metadata: { ...metadata, ownerReferences: [owner({ name: long(), uid: long() })] },
       }),
     },
-  ])('of $name of 1.4 MB little is kept, in both forms', ({ facts: [json, protobuf] }) => {
+  ])('with $name of 1.4 MB have small facts, the same from both forms', ({ facts: [json, protobuf] }) => {
     expect(sizeOf(json)).toBeLessThan(10_000);
     expect(protobuf).toEqual(json);
   });
@@ -162,11 +162,11 @@ describe('other kinds', () => {
   test.each([
     { kind: 'node', facts: nodes({ metadata: { ...metadata, labels: manyLabels } }) },
     { kind: 'namespace', facts: namespaces({ metadata: { ...metadata, labels: manyLabels } }) },
-  ])('a $kind with more labels than are kept is opted out', ({ facts }) => {
+  ])('opts out a $kind with more labels than are kept', ({ facts }) => {
     for (const { labels } of facts) expect(labels).toEqual({ [KEEP_LABEL]: 'true' });
   });
 
-  test('of a policy the metadata is kept that is read', () => {
+  test('keeps only the required metadata of a policy', () => {
     const { codec } = jsonResource({ name: 'gcpolicies', path: '/p' });
     const object = {
       apiVersion: 'gc.dustpan.dev/v1alpha1',
@@ -186,13 +186,13 @@ describe('other kinds', () => {
     });
   });
 
-  test('of a report of 1.4 MB little is kept', () => {
+  test('keeps little of a report of 1.4 MB', () => {
     const policy = { uid: long(), name: long() };
     const status = { policy, runtime: { name: long() }, conditions: [{ type: long(), message: long() }] };
     expect(sizeOf(nodeReportsResource().codec.fromJson({ metadata, status }))).toBeLessThan(1_000);
   });
 
-  test('a live pod is as small', async () => {
+  test('keeps little of a live pod', async () => {
     const body = pod({}, { ownerReferences: [owner({ name: long() })], labels: { app: long() } });
     const transport = new FakeTransport({ send: () => body });
     const live = await readPodLive(transport, { namespace: 'a', name: 'p' }, never);
@@ -212,7 +212,7 @@ describe('a pod of the node', () => {
   test.each([
     { name: 'an image', spec: { containers: [container(long()), container('b', 'd')] } },
     { name: 'the name of a container', spec: { containers: [container('b', long())] } },
-  ])('with $name of 1.4 MB is small, in both forms', ({ spec }) => {
+  ])('with $name of 1.4 MB has small facts, the same from both forms', ({ spec }) => {
     const json = codec.fromJson({ metadata, spec });
     expect(json.images).toEqual(['b']);
     expect(sizeOf(json)).toBeLessThan(3_000);
@@ -222,7 +222,7 @@ describe('a pod of the node', () => {
   test.each([
     { name: '256 containers', count: bounds.podParts, isRead: true },
     { name: '257 containers', count: bounds.podParts + 1, isRead: false },
-  ])('with $name is read: $isRead; if not, it is opted out', ({ count, isRead }) => {
+  ])('with $name is read: $isRead; else it is opted out', ({ count, isRead }) => {
     const containers = Array.from({ length: count }, (_, i) => container(`image-${i}`, `c-${i}`));
     for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })]) {
       expect(facts.images).toHaveLength(count);
@@ -234,14 +234,14 @@ describe('a pod of the node', () => {
   test.each([
     { name: 'one image of 1.4 MB', images: [long()], kept: 0 },
     { name: 'images of 16 KB together', images: images(8), kept: 8 },
-    { name: 'images of 18 KB together: any image may be its own', images: images(9), kept: undefined },
+    { name: 'images of 18 KB together: it may use any image', images: images(9), kept: undefined },
   ])('with $name', ({ images, kept }) => {
     const containers = images.map((image, i) => container(image, `c-${i}`));
     for (const facts of [codec.fromJson({ metadata, spec: { containers } }), protobuf({ containers })])
       expect(facts.images?.length).toBe(kept);
   });
 
-  test('with 257 volumes is opted out', () => {
+  test('is opted out with 257 volumes', () => {
     const volumes = Array.from({ length: 257 }, (_, i) => ({ name: `v-${i}`, emptyDir: {} }));
     expect(codec.fromJson({ metadata, spec: { volumes } })).toMatchObject({
       keepMarked: true,

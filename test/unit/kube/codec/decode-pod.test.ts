@@ -9,7 +9,7 @@ import type { LabelKeys } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { bounds } from '../../../../src/runtime/bounds.ts';
 import { seededRandom, type Random } from '../../../cluster/world-random.ts';
-import { pod, told } from './decode.fixtures.ts';
+import { pod, plain } from './decode.fixtures.ts';
 
 const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());
 
@@ -24,18 +24,17 @@ const textOf = (random: Random, lengths: Lengths): string => {
   return random.pick(['x', 'ä', '€', '🙂', '\u0000', '…']).repeat(length) + random.pick(['', 'y']);
 };
 
-/** A pod in some state, with the fields a real one may have and may lack. */
+const times: readonly [string | undefined, ...string[]] = [
+  undefined,
+  ...['0001-01-01T00:00:00Z', '1969-12-31T23:59:59Z', '1970-01-01T00:00:00Z', '2026-01-02T03:04:05Z'],
+  ...['2026-02-03T00:00:00Z', '2106-02-08T00:00:00Z', '9999-12-31T23:59:59Z'],
+];
+
+/** A pod in some state, with and without the fields that a real one may have. */
 function anyPod(random: Random, lengths = hostileLengths): object {
   const hostile = (random: Random): string => textOf(random, lengths);
   const some = <T>(make: () => T): T[] => Array.from({ length: random.int(4) }, make);
-  const time = () =>
-    random.pick([
-      undefined,
-      '0001-01-01T00:00:00Z',
-      '1970-01-01T00:00:00Z',
-      '2026-01-02T03:04:05Z',
-      '2026-02-03T00:00:00Z',
-    ]);
+  const time = () => random.pick(times);
   const status = () => ({
     state: random.pick<object>([{}, { running: {} }, { terminated: { finishedAt: time() } }]),
   });
@@ -98,12 +97,12 @@ describe('a pod in protobuf', () => {
       const random = seededRandom(16);
       for (let i = 0; i < 400; i += 1) {
         const object = anyPod(random);
-        expect(told(codec.fromProtobuf(protobuf(object)))).toEqual(told(codec.fromJson(object)));
+        expect(plain(codec.fromProtobuf(protobuf(object)))).toEqual(plain(codec.fromJson(object)));
       }
     },
   );
 
-  test("is what the library's own reader makes of it, where no text is too long", () => {
+  test("is decoded as by the library's own reader, if no text is too long", () => {
     const random = seededRandom(17);
     for (let i = 0; i < 400; i += 1) {
       const bytes = protobuf(anyPod(random, [1, 62, 64, 65, 250, 500]));
@@ -111,7 +110,7 @@ describe('a pod in protobuf', () => {
     }
   });
 
-  test('is refused if it is cut off in metadata, spec or status', () => {
+  test('is rejected if it is cut off in metadata, spec or status', () => {
     const object = { ...pod({ phase: 'Succeeded' }, { labels: {} }), spec: { nodeName: 'node-a' } };
     const bytes = protobuf(object);
     const codec = podCodec(() => new Set());
@@ -128,11 +127,10 @@ describe('a pod in protobuf', () => {
   });
 
   test.each(['nodes-of-the-first-region-and-zone-0000', 'knoten-größer-als-die-anderen-0000'])(
-    'strings that differ in one byte are not taken for each other: %s',
+    'is not mixed up with one whose node name differs in one byte: %s',
     (name) => {
       const codec = podCodec(() => new Set());
       const names = [name, ...Array.from(name, (_, i) => `${name.slice(0, i)}~${name.slice(i + 1)}`)];
-      // Remembered when it comes for the second time.
       for (const nodeName of [...names, ...names, ...names]) {
         const object = { ...pod({}), spec: { nodeName } };
         expect(codec.fromProtobuf(protobuf(object)).nodeName).toBe(nodeName);
@@ -149,7 +147,7 @@ describe('a pod in protobuf', () => {
     { name: 'minus one', varint: 'ffffffffffffffffff01', seconds: -1 },
     { name: 'minus 3000', varint: 'c8e8ffffffffffffff01', seconds: -3000 },
     { name: 'one of five bytes', varint: 'ffffffff0f', seconds: 2 ** 32 - 1 },
-  ])('a grace period is as near as a number comes: $name', ({ varint, seconds }) => {
+  ])('has the grace period that is nearest as a number: $name', ({ varint, seconds }) => {
     const meta = ObjectMeta.encode(ObjectMeta.fromPartial({ name: 'p', uid: 'u' })).finish();
     const bytes = field(1, Buffer.concat([meta, Buffer.from(`50${varint}`, 'hex')]));
     expect(podCodec(() => 'all').fromProtobuf(bytes).deletionGracePeriodSeconds).toBe(seconds);
@@ -157,15 +155,18 @@ describe('a pod in protobuf', () => {
 
   test.each([
     { name: 'a field that ends after the pod', hex: '1a0b0a095375636365656465' },
+    { name: 'a number that ends after the pod', hex: '820280' },
+    { name: 'an absurd length', hex: '0affffffff0f' },
+    { name: 'a field without its length', hex: '0a' },
     { name: 'field number 0', hex: '0000' },
     { name: 'an unknown wire type', hex: '0e00' },
-    { name: 'the end of a group that has not begun', hex: '0c0a00' },
-  ])('is refused with $name', ({ hex }) => {
+    { name: 'the end of a group without its start', hex: '0c0a00' },
+  ])('is rejected with $name', ({ hex }) => {
     const bytes = Buffer.concat([protobuf(pod({ phase: 'Running' })), Buffer.from(hex, 'hex')]);
     expect(() => podCodec(() => new Set()).fromProtobuf(bytes)).toThrow();
   });
 
-  test('a pod with very many finalizers is no more work than its size', () => {
+  test('may have very many finalizers', () => {
     const finalizers = Array.from({ length: 400_000 }, (_, i) => `a/${i % 9}`);
     const read = podCodec(() => new Set()).fromProtobuf(protobuf(pod({ phase: 'Running' }, { finalizers })));
     expect(read.finalizers).toEqual(finalizers.slice(0, bounds.finalizers));

@@ -6,11 +6,11 @@ import { Status } from '../../../../src/kube/gen/meta.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { envelope, frame, Wire } from '../../../fakes/api-wire.ts';
-import { evicted, evictedFacts, pod, told } from './decode.fixtures.ts';
+import { evicted, evictedFacts, pod, plain } from './decode.fixtures.ts';
 
 const codec = podCodec(() => new Set(['app']));
 
-/** Each is valid until the next, as those of a compressed answer are. */
+/** Each chunk is valid until the next one. */
 async function* chunks(bytes: Buffer, size = 100): AsyncGenerator<Buffer> {
   const memory = Buffer.alloc(Math.min(size, bytes.length));
   for (let at = 0; at < bytes.length; at += size) {
@@ -27,16 +27,16 @@ describe('lists', () => {
   test.each([
     { name: 'protobuf', body: new Wire('Pod', false).list(objects, meta) },
     { name: 'JSON', body: new Wire('Pod', true).list(objects, meta) },
-  ])('$name, however it is cut', async ({ body }) => {
+  ])('$name, wherever the chunks end', async ({ body }) => {
     for (const size of [1, 7, 100, 1_000_000]) {
       const page = await decodeList(chunks(body, size), codec);
       expect(page).toMatchObject({ resourceVersion: '9', continueToken: 'next' });
-      expect(page.items.slice(0, 1).map(told)).toEqual([evictedFacts]);
+      expect(page.items.slice(0, 1).map(plain)).toEqual([evictedFacts]);
       expect(page.items.map((item) => item.uid)).toEqual([evictedFacts.uid, 'u']);
     }
   });
 
-  test('an empty one', async () => {
+  test('may be empty', async () => {
     const body = new Wire('Pod', false).list([], { resourceVersion: '9', continue: '' });
     const expected: Page<PodFacts> = { items: [], resourceVersion: '9', continueToken: '' };
     expect(await decodeList(chunks(body), codec)).toEqual(expected);
@@ -52,14 +52,14 @@ describe('lists', () => {
       body: new Wire('Pod', false).list(objects, { resourceVersion: '', continue: '' }),
     },
     { name: 'empty', body: Buffer.alloc(0) },
-    { name: 'not even JSON', body: Buffer.from('<html>') },
+    { name: 'HTML', body: Buffer.from('<html>') },
     { name: 'JSON of another kind', body: Buffer.from('{"kind":"Status"}') },
     { name: 'garbage after the magic bytes', body: Buffer.from('k8s\0\x01\x02\x03\x04') },
     {
       name: 'with an object without identity',
       body: new Wire('Pod', false).list([{ metadata: { name: '', uid: '' } }], meta),
     },
-  ])('$name: refused', async ({ body }) => {
+  ])('$name: rejected', async ({ body }) => {
     await expect(decodeList(chunks(body), codec)).rejects.toThrow(MalformedError);
   });
 });
@@ -87,8 +87,8 @@ describe('watch events', () => {
     { name: 'no envelope', bytes: frame('ADDED', Buffer.from('nonsense')) },
     { name: 'no object', bytes: frame('ADDED', new Uint8Array()) },
     { name: 'a bookmark without a version', bytes: frame('BOOKMARK', envelope('Pod', new Uint8Array())) },
-    { name: 'JSON that is none', bytes: Buffer.from('{"type":\n') },
-  ])('$name: refused', ({ bytes }) => {
+    { name: 'invalid JSON', bytes: Buffer.from('{"type":\n') },
+  ])('$name: rejected', ({ bytes }) => {
     expect(() => decodeOne(bytes)).toThrow(MalformedError);
   });
 });

@@ -1,7 +1,7 @@
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import type { FakeObject } from '../../../fakes/api-wire.ts';
 
-/** As a real API server wrote it, with fields that we do not read. */
+/** As a real API server sent it, with fields that we do not read. */
 export const evicted: FakeObject = {
   metadata: {
     name: 'web-7d5f',
@@ -36,7 +36,7 @@ export const evicted: FakeObject = {
   },
 };
 
-/** What dustpan keeps of it when asked for the label `app`. */
+/** Its facts, if the label `app` is required. */
 export const evictedFacts: PodFacts = {
   uid: '19525d50-d62a-4820-84eb-e2e4c9dec1be',
   name: 'web-7d5f',
@@ -54,32 +54,17 @@ export const evictedFacts: PodFacts = {
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: memory.',
-  // The main container has no end: the last condition stands for it, not the init container.
+  // The main container has no end: the last condition counts, not the init container.
   finishedAtMs: Date.parse('2026-01-02T12:00:00Z'),
 };
 
-/** The facts as a plain object: how they are kept is no one's business. */
-export const told = (facts: PodFacts): PodFacts => ({
-  uid: facts.uid,
-  name: facts.name,
-  namespace: facts.namespace,
-  resourceVersion: facts.resourceVersion,
-  generation: facts.generation,
-  createdAtMs: facts.createdAtMs,
-  deletionAtMs: facts.deletionAtMs,
-  deletionGracePeriodSeconds: facts.deletionGracePeriodSeconds,
-  labels: facts.labels,
-  controller: facts.controller,
-  finalizers: facts.finalizers,
-  nodeName: facts.nodeName,
-  started: facts.started,
-  phase: facts.phase,
-  reason: facts.reason,
-  message: facts.message,
-  finishedAtMs: facts.finishedAtMs,
-});
+/** The facts as a plain object, for comparison. */
+export const plain = (facts: PodFacts): PodFacts =>
+  Object.fromEntries(
+    Object.keys(evictedFacts).map((key) => [key, facts[key as keyof PodFacts]]),
+  ) as unknown as PodFacts;
 
-/** A pod of which only the status matters. */
+/** A pod with this status. */
 export const pod = (status: object, metadata: object = {}): FakeObject => ({
   metadata: {
     name: 'p',

@@ -31,32 +31,32 @@ describe('FrameSplitter', () => {
       expected: ['{"a":1}', '{"b":2}'],
     },
     {
-      name: 'JSON keep-alive lines are nothing',
+      name: 'no frames for JSON keep-alive lines',
       stream: [Buffer.from('{}\n\n\n{}\n')],
       expected: ['{}', '{}'],
     },
     {
-      name: 'a protobuf frame cut off at the end is no frame',
+      name: 'no frame for an incomplete protobuf frame at the end',
       stream: [prefixed('ab').subarray(0, 5)],
       expected: [],
     },
     {
-      name: 'a JSON frame cut off at the end is no frame',
+      name: 'no frame for an incomplete JSON frame at the end',
       stream: [Buffer.from('{"a":1}\n{"b')],
       expected: ['{"a":1}'],
     },
     {
-      name: 'frames longer than what is held at first',
+      name: 'frames longer than the first buffer',
       stream: [prefixed('x'.repeat(40_000)), prefixed('y'.repeat(40_000))],
       expected: ['x'.repeat(40_000), 'y'.repeat(40_000)],
     },
-    { name: 'nothing is nothing', stream: [], expected: [] },
-  ])('$name', ({ stream, expected }) => {
+    { name: 'no frames without bytes', stream: [], expected: [] },
+  ])('returns $name', ({ stream, expected }) => {
     const bytes = Buffer.concat(stream);
     for (const chunkBytes of [1, 2, 3, 5, 1000, 30_000]) expect(split(bytes, chunkBytes)).toEqual(expected);
   });
 
-  test('where the chunks end makes no difference', property, () => {
+  test('returns the same frames wherever the chunks end', property, () => {
     const texts = fc.array(fc.string({ minLength: 1, maxLength: 300 }), { maxLength: 20 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 700 }), (frames, chunkBytes) => {
@@ -65,11 +65,11 @@ describe('FrameSplitter', () => {
     );
   });
 
-  test('an absurd length is refused before it is waited for', () => {
+  test('rejects an absurd length at once', () => {
     expect(() => new FrameSplitter().push(Buffer.from([0xff, 0xff, 0xff, 0xff, 0]))).toThrow(MalformedError);
   });
 
-  test('an empty chunk says nothing about the form', () => {
+  test('does not detect the form by an empty chunk', () => {
     const splitter = new FrameSplitter();
     expect(splitter.push(Buffer.alloc(0))).toEqual([]);
     expect(splitter.push(Buffer.from('{}\n')).map(String)).toEqual(['{}']);

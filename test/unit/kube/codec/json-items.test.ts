@@ -30,7 +30,7 @@ const list = fc.record({
 });
 
 test(
-  'cuts out each item, whatever is in it and however the chunks fall, and leaves the rest',
+  'cuts out each item, whatever its content and wherever the chunks end, and keeps the rest',
   property,
   () => {
     fc.assert(
@@ -49,7 +49,7 @@ test(
 );
 
 test.each(['{"kind":"PodList","items":null}', '{"kind":"Status","code":404}', '{}', '{"items":[null]}'])(
-  'leaves what has no objects as items as it is: %s',
+  'keeps a text without object items unchanged: %s',
   (json) => {
     expect(cut(json, 3)).toEqual({ items: [], rest: JSON.parse(json) as unknown });
   },

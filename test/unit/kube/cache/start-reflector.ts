@@ -15,16 +15,17 @@ export const pod = (name: string, more: object = {}): Manifest => ({
   metadata: { name, namespace: 'a', uid: `uid-${name}`, ...more },
   status: { phase: 'Running' },
 });
+
 interface Started {
   readonly reflector: Reflector<PodFacts>;
   readonly clock: ManualClock;
-  /** The names in view at each change. */
+  /** The names in the view at each change. */
   readonly changes: readonly (readonly string[])[];
   readonly done: Promise<void>;
   readonly stop: AbortController;
 }
 
-/** A running reflector of pods with pages of two; it stops with its test. */
+/** Starts a reflector of pods with pages of two. It stops after the test. */
 export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = {}): Started {
   const clock = new ManualClock();
   const stop = new AbortController();
@@ -48,7 +49,7 @@ export function start(api: FakeApi, options: Partial<ReflectorDeps<PodFacts>> = 
   return { reflector, clock, changes, done, stop };
 }
 
-/** The same, once it has listed and watches. */
+/** Starts a reflector and waits until it has listed and watches. */
 export async function startWatching(
   api: FakeApi,
   options: Partial<ReflectorDeps<PodFacts>> = {},
@@ -58,7 +59,7 @@ export async function startWatching(
   return started;
 }
 
-/** What is in view. */
+/** The names of the pods in the view. */
 export function names(reflector: Reflector<PodFacts>): readonly string[] {
   return [...reflector.items.values()].map(({ name }) => name).toSorted();
 }
@@ -70,7 +71,7 @@ export function apiWith(...pods: readonly string[]): FakeApi {
   return api;
 }
 
-/** Everything it says of itself. */
+/** The public state of a reflector. */
 export function stateOf<T extends { uid: string; name: string; resourceVersion: string }>(
   reflector: Reflector<T>,
 ): object {
@@ -78,7 +79,7 @@ export function stateOf<T extends { uid: string; name: string; resourceVersion: 
   return { count: items.size, synced, state, lastError, lastSyncAt };
 }
 
-/** Waits until the reflector pauses between two attempts, and says for how long. */
+/** Waits until the reflector pauses between two attempts. Returns the length of the pause. */
 export async function pause(clock: ManualClock): Promise<number> {
   const isPause = (ms: number): boolean => ms < 60_000;
   await until(() => clock.sleeping.some(isPause));
