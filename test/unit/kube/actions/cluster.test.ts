@@ -11,14 +11,14 @@ const refuse = (status: number) => (): never => {
 };
 
 describe('deletePod', () => {
-  test('not found after the connection broke and the request was sent again: it was deleted', async () => {
+  test('counts NotFound for a repeated request as deleted', async () => {
     const send = (): never => {
       throw Object.assign(new ApiError('no', { status: 404, reason: 'NotFound' }), { resent: true });
     };
     expect(await clusterActions(new FakeTransport({ send })).deletePod(pod, signal)).toBe('deleted');
   });
 
-  test('sends both preconditions and no grace, and leaves propagation to the server', async () => {
+  test('sends both preconditions and grace period 0, without a propagation policy', async () => {
     const transport = new FakeTransport({});
     expect(await clusterActions(transport).deletePod(pod, signal)).toBe('deleted');
     expect(transport.requests).toEqual([
@@ -38,7 +38,7 @@ describe('deletePod', () => {
   test.each([
     { status: 404, outcome: 'gone' },
     { status: 409, outcome: 'changed' },
-  ])('takes a $status as $outcome', async ({ status, outcome }) => {
+  ])('returns $outcome for a $status', async ({ status, outcome }) => {
     const actions = clusterActions(new FakeTransport({ send: refuse(status) }));
     expect(await actions.deletePod(pod, signal)).toBe(outcome);
     expect(await actions.markPodFailed(pod, undefined, signal)).toBe(outcome);
@@ -56,13 +56,13 @@ describe('markPodFailed', () => {
 
   test.each([
     {
-      name: 'phase and generation alone',
+      name: 'only phase and generation',
       generation: 2,
       condition: undefined,
       status: { phase: 'Failed', observedGeneration: 2 },
     },
     {
-      name: 'the phase alone where the API server counts no generation',
+      name: 'only the phase of a pod without a generation',
       generation: 0,
       condition: undefined,
       status: { phase: 'Failed' },
@@ -86,7 +86,7 @@ describe('markPodFailed', () => {
         ],
       },
     },
-  ])('patches $name, for this very pod', async ({ generation, condition, status }) => {
+  ])('patches $name, for exactly this pod', async ({ generation, condition, status }) => {
     const transport = new FakeTransport({ send: () => ({ metadata: { resourceVersion: '8' } }) });
     const outcome = await clusterActions(transport).markPodFailed({ ...pod, generation }, condition, signal);
     expect(outcome).toEqual({ resourceVersion: '8' });
@@ -101,32 +101,29 @@ describe('markPodFailed', () => {
     ]);
   });
 
-  test('throws when the patch itself is invalid', async () => {
+  test('throws if the patch is invalid', async () => {
     const actions = clusterActions(new FakeTransport({ send: refuse(422) }));
     await expect(actions.markPodFailed(pod, undefined, signal)).rejects.toMatchObject({ status: 422 });
   });
 });
 
 describe('getNode', () => {
-  test("a proxy's 404 is no word of the API server", async () => {
+  test("throws a proxy's 404", async () => {
     const send = (): never => {
       throw new ApiError('404 page not found', { status: 404 });
     };
     await expect(clusterActions(new FakeTransport({ send })).getNode('n', signal)).rejects.toThrow('404');
   });
 
-  const node = { metadata: { name: 'n', uid: 'u', resourceVersion: '1' } };
-
-  test.each([
-    { name: 'Ready is True', conditions: [{ type: 'Ready', status: 'True' }], ready: true },
-    { name: 'Ready is Unknown', conditions: [{ type: 'Ready', status: 'Unknown' }], ready: false },
-    { name: 'there are no conditions', conditions: undefined, ready: false },
-  ])('ready: $ready when $name', async ({ conditions, ready }) => {
-    const actions = clusterActions(new FakeTransport({ send: () => ({ ...node, status: { conditions } }) }));
-    expect(await actions.getNode('n', signal)).toMatchObject({ name: 'n', ready, taintKeys: [], labels: {} });
+  test('reads the node without retries', async () => {
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const transport = new FakeTransport({ send: () => ({ metadata: { name: 'n', uid: 'u' }, status }) });
+    const node = await clusterActions(transport).getNode('n', signal);
+    expect(node).toMatchObject({ name: 'n', ready: true, taintKeys: [], labels: {} });
+    expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/nodes/n', retries: 0 }]);
   });
 
-  test('is undefined only when the server says NotFound', async () => {
+  test('is undefined only if the API server reports NotFound', async () => {
     expect(
       await clusterActions(new FakeTransport({ send: refuse(404) })).getNode('n', signal),
     ).toBeUndefined();
@@ -136,7 +133,7 @@ describe('getNode', () => {
     }
   });
 
-  test('an answer that is no node is no node', async () => {
+  test('throws if the response is not a node', async () => {
     const actions = clusterActions(new FakeTransport({ send: () => ({ kind: 'Status' }) }));
     await expect(actions.getNode('n', signal)).rejects.toThrow('metadata.uid');
   });
@@ -156,7 +153,7 @@ describe('patchStatus', () => {
     ]);
   });
 
-  test('of an object that is gone is no error', async () => {
+  test('ignores a deleted object', async () => {
     const { patchStatus } = statusPatcher(new FakeTransport({ send: refuse(404) }));
     expect(await patchStatus('/apis/g/v1/x/y', {}, signal)).toBe('gone');
   });

@@ -16,7 +16,7 @@ const refusing = (facts: ConstructorParameters<typeof ApiError>[1], message = 'n
   }).evictions;
 
 describe('the request', () => {
-  test('of an eviction has the UID, and only what is set of the grace', async () => {
+  test('of an eviction has the UID, and the grace period if set', async () => {
     const { transport, evictions } = over(() => ({}));
     expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
     await evictions.evictPod(pod, 0, signal);
@@ -31,7 +31,7 @@ describe('the request', () => {
     ]);
   });
 
-  test('of a delete has UID and resourceVersion, and only what is set of the grace', async () => {
+  test('of a deletion has UID and resourceVersion, and the grace period if set', async () => {
     const { transport, evictions } = over(() => ({}));
     expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
     await evictions.deletePod(pod, 5, signal);
@@ -48,7 +48,7 @@ describe('the request', () => {
 });
 
 describe('the right to evict', () => {
-  const answering = (status: unknown) => over(() => ({ status })).evictions;
+  const responding = (status: unknown) => over(() => ({ status })).evictions;
 
   test('is checked in the namespace of the pod', async () => {
     const { transport, evictions } = over(() => ({ status: { allowed: true } }));
@@ -65,11 +65,11 @@ describe('the right to evict', () => {
   test.each([{ allowed: false }, {}, { allowed: 'true' }, undefined])(
     'is missing with the status %o',
     async (status) => {
-      expect(await answering(status).mayEvict('a', signal)).toBe(false);
+      expect(await responding(status).mayEvict('a', signal)).toBe(false);
     },
   );
 
-  test('is unknown when the API server refuses to say', async () => {
+  test('is unknown if the API server rejects the review', async () => {
     await expect(refusing({ status: 403 }).mayEvict('a', signal)).rejects.toMatchObject({
       message: 'checking the right to evict',
       cause: { message: 'no' },
@@ -92,7 +92,7 @@ test.each<{
     expected: { kind: 'blocked', message: 'Cannot evict. The budget web needs 2.', retryAfterMs: undefined },
   },
   {
-    name: 'a budget that is being worked out',
+    name: 'a budget that is being calculated',
     facts: { status: 429, causes: ['DisruptionBudget'], retryAfterMs: 10_000 },
     expected: { kind: 'blocked', message: 'no', retryAfterMs: 10_000 },
   },
@@ -126,13 +126,13 @@ test.each<{
 });
 
 test.each([{ status: 500 }, { status: 401 }, { status: 422 }, { status: 503 }])(
-  'whatever else the server says is an error: $status',
+  'any other status is an error: $status',
   async (facts) => {
     await expect(refusing(facts).evictPod(pod, undefined, signal)).rejects.toMatchObject(facts);
   },
 );
 
-describe('a delete that the transport sent again and that finds the pod changed', () => {
+describe('a conflict of a deletion that the transport has repeated', () => {
   const conflict = Object.assign(new ApiError('no', { status: 409, reason: 'Conflict' }), { resent: true });
   const finding = (metadata: object) =>
     over(({ method }) => {
@@ -142,18 +142,18 @@ describe('a delete that the transport sent again and that finds the pod changed'
 
   test.each([
     {
-      name: 'is ours when the pod is going',
+      name: 'means evicted if the pod is terminating',
       metadata: { uid: 'u', deletionTimestamp: 'x' },
       kind: 'evicted',
     },
-    { name: 'is ours when there is a namesake', metadata: { uid: 'v' }, kind: 'evicted' },
-    { name: 'did nothing when the pod stays', metadata: { uid: 'u' }, kind: 'changed' },
+    { name: 'means evicted if there is a namesake', metadata: { uid: 'v' }, kind: 'evicted' },
+    { name: 'means changed if the pod still runs', metadata: { uid: 'u' }, kind: 'changed' },
   ])('$name', async ({ metadata, kind }) => {
     expect(await finding(metadata).deletePod(pod, undefined, signal)).toEqual({ kind });
   });
 });
 
-describe('an eviction whose answer was lost', () => {
+describe('an eviction whose response was lost', () => {
   const lost = new ConnectionError('closed', { code: 'ECONNRESET' });
   const lostThen = (second: () => unknown) => {
     let first = true;
@@ -170,7 +170,7 @@ describe('an eviction whose answer was lost', () => {
     expect(transport.requests).toHaveLength(2);
   });
 
-  test('was made when the pod is not there any more', async () => {
+  test('has succeeded if the pod no longer exists', async () => {
     const { evictions } = lostThen(() => {
       throw new ApiError('no', { status: 404, reason: 'NotFound' });
     });
@@ -185,7 +185,7 @@ describe('an eviction whose answer was lost', () => {
     expect(transport.requests).toHaveLength(2);
   });
 
-  test('is not sent again to a server that is not trusted', async () => {
+  test('is not repeated to an untrusted server', async () => {
     const { transport, evictions } = over(() => {
       throw new ConnectionError('expired', { code: 'CERT_HAS_EXPIRED' });
     });
@@ -195,7 +195,7 @@ describe('an eviction whose answer was lost', () => {
 });
 
 describe('the live pod', () => {
-  test('has what speaks against an eviction', async () => {
+  test('has the facts to verify before an eviction', async () => {
     const metadata = {
       ...{ ...pod, labels: { app: 'x' }, deletionTimestamp: '2026-01-01T00:00:00Z' },
       annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
@@ -214,7 +214,7 @@ describe('the live pod', () => {
     expect(transport.requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/a/pods/b' }]);
   });
 
-  test('mirrors a static pod where its Node owns it', async () => {
+  test('mirrors a static pod if its Node owns it', async () => {
     const metadata = {
       ...{ ...pod, annotations: { 'kubernetes.io/config.mirror': 'abc' } },
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: '2', controller: true }],
@@ -223,7 +223,7 @@ describe('the live pod', () => {
     expect(await evictions.readPodLive(pod, signal)).toMatchObject({ configHash: 'abc' });
   });
 
-  test('of which only the least is said', async () => {
+  test('may have only its UID', async () => {
     const { evictions } = over(() => ({ metadata: { uid: 'u' } }));
     expect(await evictions.readPodLive(pod, signal)).toEqual({
       ...{ uid: 'u', namespace: '', name: '', resourceVersion: '', labels: {}, phase: '' },
@@ -232,7 +232,7 @@ describe('the live pod', () => {
     });
   });
 
-  test("is not there by the API server's own word alone", async () => {
+  test('is missing only if the API server reports NotFound', async () => {
     const missing = refusing({ status: 404, reason: 'NotFound' });
     expect(await missing.readPodLive(pod, signal)).toBeUndefined();
     await expect(refusing({ status: 404 }).readPodLive(pod, signal)).rejects.toThrow('reading pod');

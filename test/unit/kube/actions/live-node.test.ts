@@ -15,20 +15,20 @@ const node = {
   metadata: { name: 'node-1', uid: 'n1', resourceVersion: '3', labels: { 'gc.dustpan.dev/keep': 'true' } },
 };
 
-type Answers = Readonly<Record<string, () => unknown>>;
+type Responses = Readonly<Record<string, () => unknown>>;
 const policies = { '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': () => ({ items: [{ metadata: {} }] }) };
-const all: Answers = {
+const all: Responses = {
   ...policies,
   '/api/v1/nodes': () => ({ kind: 'NodeList', metadata: meta, items: [node] }),
   '/api/v1/pods': () => ({ kind: 'PodList', metadata: meta, items: [pod('x'), pod('y')] }),
 };
 
-function server(answers: Answers): FakeTransport {
-  const answer = ({ path }: KubeRequest): unknown => answers[path]?.();
+function server(responses: Responses): FakeTransport {
+  const respond = ({ path }: KubeRequest): unknown => responses[path]?.();
   return new FakeTransport({
-    send: answer,
+    send: respond,
     async *stream(request) {
-      yield JSON.stringify(await answer(request));
+      yield JSON.stringify(await respond(request));
     },
   });
 }
@@ -52,7 +52,7 @@ test('reads policies, the node with its labels and the pods bound to it, each in
   ]);
 });
 
-test('a node that is not there is none', async () => {
+test('returns undefined for a missing node', async () => {
   const none = () => ({ kind: 'NodeList', metadata: meta, items: [] });
   expect((await read(server({ ...all, '/api/v1/nodes': none }))).node).toBeUndefined();
 });
@@ -62,11 +62,11 @@ const refused = (): never => {
 };
 
 describe('rejects', () => {
-  test.each(Object.keys(all))('when %s cannot be read', async (path) => {
+  test.each(Object.keys(all))('if %s cannot be read', async (path) => {
     await expect(read(server({ ...all, [path]: refused }))).rejects.toThrow();
   });
 
-  test('when the kind of the policies is not installed', async () => {
+  test('if the kind of the policies is not installed', async () => {
     const missing = (): never => {
       throw new ApiError('the server could not find the requested resource', { status: 404 });
     };
@@ -76,16 +76,19 @@ describe('rejects', () => {
   });
 
   test.each<[string, object]>([
-    ['half a list of pods', { kind: 'PodList', metadata: { ...meta, continue: 'more' }, items: [pod('x')] }],
-    ['something else than a list', { kind: 'Status', metadata: {} }],
-  ])('%s', async (_name, answer) => {
-    await expect(read(server({ ...all, '/api/v1/pods': () => answer }))).rejects.toThrow('reading pods');
+    [
+      'a part of a list of pods',
+      { kind: 'PodList', metadata: { ...meta, continue: 'more' }, items: [pod('x')] },
+    ],
+    ['another kind', { kind: 'Status', metadata: {} }],
+  ])('%s', async (_name, response) => {
+    await expect(read(server({ ...all, '/api/v1/pods': () => response }))).rejects.toThrow('reading pods');
   });
 
-  test('half a list of policies', async () => {
+  test('a part of a list of policies', async () => {
     const half = () => ({ metadata: { continue: 'more' }, items: [{ metadata: {} }] });
-    const answers = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': half };
-    await expect(read(server(answers))).rejects.toThrow('not the whole list');
+    const responses = { ...all, '/apis/gc.dustpan.dev/v1alpha1/gcpolicies': half };
+    await expect(read(server(responses))).rejects.toThrow('not the whole list');
   });
 
   test('an API server that hangs, after 10 s', async () => {

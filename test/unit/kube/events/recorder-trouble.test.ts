@@ -14,7 +14,7 @@ const untilAborted = (_: unknown, signal: AbortSignal): Promise<void> =>
     });
   });
 
-test('a broken connection is tried again later and holds up nobody else', async () => {
+test('an Event is retried after a broken connection and does not delay others', async () => {
   const { recorder, server, clock, dropped } = recording();
   server.before = (request) => (request.path.includes('/shop/') ? broken() : undefined);
   for (let i = 0; i < 20; i += 1) recorder.record(webEvent({ name: `web-${i}` }));
@@ -29,7 +29,7 @@ test('a broken connection is tried again later and holds up nobody else', async 
   expect(dropped).toEqual([]);
 });
 
-test('what happens between two tries is counted, not tried by itself', async () => {
+test('occurrences between two attempts are counted, not sent', async () => {
   const { recorder, server, clock } = recording();
   server.before = broken;
   recorder.record(webEvent());
@@ -42,7 +42,7 @@ test('what happens between two tries is counted, not tried by itself', async () 
   expect(server.events).toMatchObject([{ series: { count: 2 } }]);
 });
 
-test('after twelve more tries an Event is given up', async () => {
+test('an Event is dropped after twelve retries', async () => {
   const { recorder, server, clock, dropped, log } = recording();
   server.before = broken;
   recorder.record(webEvent());
@@ -52,7 +52,7 @@ test('after twelve more tries an Event is given up', async () => {
   expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(1);
 });
 
-test('an overloaded server is given the time it asks for', async () => {
+test('an Event is retried after Retry-After of a busy server', async () => {
   const { recorder, server, clock } = recording();
   server.before = () => {
     throw new ApiError('slow down', { status: 429, retryAfterMs: 30_000 });
@@ -67,9 +67,9 @@ test('an overloaded server is given the time it asks for', async () => {
 });
 
 test.each([
-  { name: 'a refusal is final and warned about', causes: [], warnings: 1 },
+  { name: 'a rejection is final, with a warning', causes: [], warnings: 1 },
   {
-    name: 'a namespace on its way out is nothing to talk about',
+    name: 'a rejection in a terminating namespace is final, without a warning',
     causes: ['NamespaceTerminating'],
     warnings: 0,
   },
@@ -86,7 +86,7 @@ test.each([
   expect(log.lines.filter((line) => line.level === 'warn')).toHaveLength(warnings);
 });
 
-test('an Event whose creation got through unanswered is not made twice', async () => {
+test('an Event whose creation lost its response is not created twice', async () => {
   const { recorder, server, clock, dropped } = recording();
   server.after = broken;
   recorder.record(webEvent());
@@ -99,7 +99,7 @@ test('an Event whose creation got through unanswered is not made twice', async (
   expect(dropped).toEqual([]);
 });
 
-test('of one object 25 Events are created, then one every five minutes', async () => {
+test('an object gets 25 Events, then one every five minutes', async () => {
   const { recorder, server, clock, dropped } = recording();
   for (let i = 0; i < 40; i += 1) recorder.record(webEvent({ reason: `Reason${i}` }));
   await settled();
@@ -113,7 +113,7 @@ test('of one object 25 Events are created, then one every five minutes', async (
   expect(server.events).toHaveLength(27);
 });
 
-test('a storm over many objects is cut to 200 and ten a second', async () => {
+test('many objects get 200 Events in total, then ten a second', async () => {
   const { recorder, server, clock } = recording();
   for (let i = 0; i < 10_000; i += 1) recorder.record(webEvent({ name: `web-${i}` }));
   await settled();
@@ -124,7 +124,7 @@ test('a storm over many objects is cut to 200 and ten a second', async () => {
   expect(server.events).toHaveLength(210);
 });
 
-test('recurrences are counted even when nothing new may be created', async () => {
+test('recurrences are counted even while no Event may be created', async () => {
   const { recorder, server, dropped } = recording();
   recorder.record(webEvent());
   for (let i = 0; i < 40; i += 1) recorder.record(webEvent({ reason: `Reason${i}` }));
@@ -136,7 +136,7 @@ test('recurrences are counted even when nothing new may be created', async () =>
   expect(server.events).toMatchObject([{ series: { count: 2 } }, ...Array<object>(24).fill({})]);
 });
 
-test('at most a thousand wait', async () => {
+test('at most a thousand Events wait', async () => {
   const { recorder, server, clock, dropped } = recording();
   server.before = broken;
   for (let batch = 0; batch < 120; batch += 1) {
@@ -147,7 +147,7 @@ test('at most a thousand wait', async () => {
   expect(dropped).not.toContain('spam');
 });
 
-test('before it runs, and after it ended, recording neither throws nor waits', async () => {
+test('recording neither throws nor waits before the start and after the end', async () => {
   const idle = recording({ started: false });
   idle.recorder.record(webEvent());
   expect(idle.server.requests).toEqual([]);
@@ -157,7 +157,7 @@ test('before it runs, and after it ended, recording neither throws nor waits', a
   expect(ended.dropped).toEqual(['shutdown']);
 });
 
-test('a shutdown writes what is queued, what waits for its next try, and the last counts', async () => {
+test('a shutdown writes queued and delayed Events and the last counts', async () => {
   const { recorder, server, stop } = recording();
   for (let i = 0; i < 2; i += 1) {
     recorder.record(webEvent());
@@ -177,7 +177,7 @@ test('a shutdown writes what is queued, what waits for its next try, and the las
   ]);
 });
 
-test('a shutdown waits three seconds for a server that does not answer', async () => {
+test('a shutdown waits three seconds for a server that does not respond', async () => {
   const { recorder, server, clock, stop, dropped } = recording();
   server.before = untilAborted;
   recorder.record(webEvent());
@@ -191,7 +191,7 @@ test('a shutdown waits three seconds for a server that does not answer', async (
   expect(dropped).toEqual(['shutdown']);
 });
 
-test('four slow answers do not stop the recorder from accepting', async () => {
+test('the recorder accepts Events during four slow responses', async () => {
   const { recorder, server } = recording();
   server.before = hang;
   for (let i = 0; i < 8; i += 1) recorder.record(webEvent({ name: `web-${i}` }));

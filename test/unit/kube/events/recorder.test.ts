@@ -3,7 +3,7 @@ import { minutes, recording, webEvent } from '../../../fakes/event-recording.ts'
 import { settled } from '../../../fakes/settling-clock.ts';
 import { hostile, raw } from '../../../hostile.ts';
 
-test('the first occurrence is a whole Event without a series', async () => {
+test('the first occurrence is an Event without a series', async () => {
   const { recorder, server, sent } = recording();
   recorder.record(webEvent());
   await settled();
@@ -34,7 +34,7 @@ test('the first occurrence is a whole Event without a series', async () => {
   expect(sent).toEqual(['create']);
 });
 
-test('another occasion is an Event of its own, and is not written', async () => {
+test('each occasion has its own Event, and is not written', async () => {
   const { recorder, server, sent } = recording();
   for (const occasion of ['80', '95', '95']) recorder.record({ ...webEvent(), occasion });
   await settled();
@@ -43,7 +43,7 @@ test('another occasion is an Event of its own, and is not written', async () => 
   expect(JSON.stringify(server.events)).not.toContain('occasion');
 });
 
-test('the second occurrence patches the series and nothing else, later ones cost no request', async () => {
+test('the second occurrence patches only the series, later ones make no request', async () => {
   const { recorder, server, clock } = recording();
   recorder.record(webEvent());
   await clock.advance(1_000);
@@ -58,13 +58,13 @@ test('the second occurrence patches the series and nothing else, later ones cost
   });
 });
 
-test('what happens while the first is under way is one patch after it', async () => {
+test('occurrences during the first request are one patch after it', async () => {
   const { recorder, server } = recording();
-  let answer = (): void => undefined;
+  let respond = (): void => undefined;
   server.before = (request) =>
     request.method === 'POST'
       ? new Promise((resolve) => {
-          answer = resolve;
+          respond = resolve;
         })
       : undefined;
   recorder.record(webEvent());
@@ -72,13 +72,13 @@ test('what happens while the first is under way is one patch after it', async ()
   for (let i = 0; i < 4; i += 1) recorder.record(webEvent());
   await settled();
   expect(server.verbs).toEqual(['POST']);
-  answer();
+  respond();
   await settled();
   expect(server.verbs).toEqual(['POST', 'PATCH']);
   expect(server.events).toMatchObject([{ series: { count: 5 } }]);
 });
 
-test('what happens before the first is sent is in its series from the start', async () => {
+test('occurrences before the first request are in its series', async () => {
   const { recorder, server } = recording();
   for (let i = 0; i < 3; i += 1) recorder.record(webEvent());
   await settled();
@@ -87,12 +87,12 @@ test('what happens before the first is sent is in its series from the start', as
 });
 
 test.each([
-  { name: 'another note is the same series', change: { note: 'collected two pods' }, events: 1 },
-  { name: 'another reason is its own', change: { reason: 'Tripped' }, events: 2 },
-  { name: 'another action is its own', change: { action: 'Warn' }, events: 2 },
-  { name: 'another type is its own', change: { type: 'Warning' as const }, events: 2 },
-  { name: 'another object is its own', change: { name: 'api' }, events: 2 },
-])('series: $name', async ({ change, events }) => {
+  { name: 'another note continues it', change: { note: 'collected two pods' }, events: 1 },
+  { name: 'another reason begins one', change: { reason: 'Tripped' }, events: 2 },
+  { name: 'another action begins one', change: { action: 'Warn' }, events: 2 },
+  { name: 'another type begins one', change: { type: 'Warning' as const }, events: 2 },
+  { name: 'another object begins one', change: { name: 'api' }, events: 2 },
+])('a series: $name', async ({ change, events }) => {
   const { recorder, server } = recording();
   recorder.record(webEvent());
   await settled();
@@ -101,7 +101,7 @@ test.each([
   expect(server.events).toHaveLength(events);
 });
 
-test('a series that goes on is refreshed every 30 minutes', async () => {
+test('an active series is refreshed every 30 minutes', async () => {
   const { recorder, server, clock } = recording();
   for (let i = 0; i < 63; i += 1) {
     recorder.record(webEvent());
@@ -111,7 +111,7 @@ test('a series that goes on is refreshed every 30 minutes', async () => {
   expect(server.events).toMatchObject([{ series: { count: 61 } }]);
 });
 
-test('a series that ended is written one last time; what comes later is a new Event', async () => {
+test('an ended series is written once more; a later occurrence is a new Event', async () => {
   const { recorder, server, clock } = recording();
   for (let i = 0; i < 5; i += 1) {
     recorder.record(webEvent());
@@ -134,7 +134,7 @@ test('a single event is not written again', async () => {
   expect(server.verbs).toEqual(['POST']);
 });
 
-test('an Event that expired on the server is created again with its count', async () => {
+test('an expired Event is created again with its count', async () => {
   const { recorder, server } = recording();
   recorder.record(webEvent());
   await settled();
@@ -146,13 +146,13 @@ test('an Event that expired on the server is created again with its count', asyn
 });
 
 test.each([
-  { name: 'a cluster-scoped object: default', regarding: { kind: 'Node', name: 'n1' }, path: 'default' },
+  { name: 'default for a cluster-scoped object', regarding: { kind: 'Node', name: 'n1' }, path: 'default' },
   {
-    name: 'its own otherwise',
+    name: 'that of the object otherwise',
     regarding: { kind: 'Pod', name: 'p', namespace: 'kube-system' },
     path: 'kube-system',
   },
-])('namespace of $name', async ({ regarding, path }) => {
+])('the namespace is $name', async ({ regarding, path }) => {
   const { recorder, server } = recording();
   recorder.record({ ...webEvent(), regarding: { apiVersion: 'v1', uid: 'u', ...regarding } });
   await settled();
@@ -163,7 +163,7 @@ test.each([
   { name: 'with a colon', object: 'system:node' },
   { name: 'in capitals', object: 'NODE' },
   { name: 'too long with a suffix', object: 'a'.repeat(250) },
-])('an object name $name gives the Event a UUID for a name', async ({ object }) => {
+])('an Event of an object with a name $name has a UUID as its name', async ({ object }) => {
   const { recorder, server } = recording();
   recorder.record(webEvent({ name: object }));
   await settled();
@@ -179,7 +179,7 @@ test('a note is cut to 1024 bytes, between characters', async () => {
   expect(Buffer.byteLength(note)).toBe(1024);
 });
 
-test('a note shows what would clear a screen as text, and is cut after that', async () => {
+test('a note has control characters as text, and is cut after that', async () => {
   const { recorder, server } = recording();
   recorder.record(webEvent({ note: `${hostile}${'\u202e'.repeat(400)}` }));
   await settled();
@@ -189,7 +189,7 @@ test('a note shows what would clear a screen as text, and is cut after that', as
   expect(Buffer.byteLength(note)).toBe(1024);
 });
 
-test('a reporting instance is cut to 128 bytes: node names may be longer', async () => {
+test('a reporting instance is cut to 128 bytes, as node names may be longer', async () => {
   const { recorder, server } = recording({ instance: 'n'.repeat(253) });
   recorder.record(webEvent());
   await settled();

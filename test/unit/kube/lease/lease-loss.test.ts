@@ -5,9 +5,9 @@ import { SettlingClock, settled } from '../../../fakes/settling-clock.ts';
 
 test.each([
   { name: 'refused connections', fault: 'down' },
-  { name: 'requests that never come back', fault: 'hang' },
+  { name: 'requests without a response', fault: 'hang' },
   { name: 'server errors', fault: refusal(500, 'InternalError') },
-] as const)('$name for the renew deadline lose the lease, which is not released', async ({ fault }) => {
+] as const)('$name until the renew deadline lose the lease, which is not released', async ({ fault }) => {
   const { server, clock, leader } = await led();
   leader.connection.fault = fault;
   await pass(clock, 9_500);
@@ -21,7 +21,7 @@ test.each([
   expect(server.holder).toBe('a');
 });
 
-test('a short outage costs nothing', async () => {
+test('a short outage does not end the leadership', async () => {
   const { clock, leader } = await led();
   leader.connection.fault = 'down';
   await pass(clock, 7_000);
@@ -31,7 +31,7 @@ test('a short outage costs nothing', async () => {
   expect(leader.work()?.aborted).toBe(false);
 });
 
-test('a renewal whose answer was lost is found again by the slow path', async () => {
+test('a renewal whose response was lost is detected by the slow path', async () => {
   const { server, clock, leader } = await led();
   leader.connection.fault = 'mute';
   leader.connection.hits = (request) => request.method === 'PUT';
@@ -52,7 +52,7 @@ test('a stolen lease is lost at the next renewal', async () => {
   expect(server.holder).toBe('thief');
 });
 
-test('a lease that someone had in between is lost too', async () => {
+test('a lease that another process held and released is lost too', async () => {
   const { server, clock, leader } = await led();
   server.overwrite({ ...server.spec, holderIdentity: '' });
   await pass(clock, 2_000);
@@ -67,7 +67,7 @@ test('a deleted lease is created again by its leader', async () => {
   expect(leader.elector.holdsLease()).toBe(true);
 });
 
-test('after a pause longer than the deadline the first look says no, before any timer ran', async () => {
+test('after a pause longer than the deadline the first check fails, before any timer runs', async () => {
   const { clock, leader } = await led();
   const paused = clock.advance(10_000);
   expect(leader.elector.isLeader).toBe(true);
@@ -76,14 +76,14 @@ test('after a pause longer than the deadline the first look says no, before any 
   expect(await leader.outcome).toBe('lost');
 });
 
-test('the fence runs from when the renewal was sent, not from its answer', async () => {
+test('the deadline begins when the renewal is sent, not with its response', async () => {
   const { clock, leader } = await led();
-  let answer = (): void => undefined;
+  let respond = (): void => undefined;
   leader.connection.answersAfter = new Promise((resolve) => {
-    answer = resolve;
+    respond = resolve;
   });
   await pass(clock, 5_000);
-  answer();
+  respond();
   leader.connection.answersAfter = undefined;
   leader.connection.fault = 'down';
   await pass(clock, 6_500);
@@ -92,7 +92,7 @@ test('the fence runs from when the renewal was sent, not from its answer', async
   expect(leader.elector.holdsLease()).toBe(false);
 });
 
-test('a leader that does not stop after its loss is unhealthy, so that the kubelet ends it', async () => {
+test('a leader that does not stop after its loss is unhealthy, so that the kubelet restarts it', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   const leader = candidate('a', server, { clock, obedient: false });

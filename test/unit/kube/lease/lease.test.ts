@@ -38,7 +38,7 @@ test('a leader renews every retry period with one PUT and keeps acquireTime and 
   });
 });
 
-test('a second candidate waits as long as the first renews', async () => {
+test('a second candidate waits while the first renews', async () => {
   const { server, clock, leader } = await led();
   const second = candidate('b', server, { clock });
   await pass(clock, 60_000);
@@ -46,9 +46,9 @@ test('a second candidate waits as long as the first renews', async () => {
   expect(leader.elector.isLeader).toBe(true);
 });
 
-test('a crashed leader is replaced one term after its record was last seen to change, by the local clock alone', async () => {
+test('a crashed leader is replaced one term after the last observed change of the lease, by the local clock alone', async () => {
   const { server, clock } = await led();
-  // A renewTime of next year must not matter: clocks of two nodes differ.
+  // A renewTime of next year must not matter: the clocks of two nodes may differ.
   server.overwrite({
     holderIdentity: 'dead',
     leaseDurationSeconds: 15,
@@ -63,7 +63,7 @@ test('a crashed leader is replaced one term after its record was last seen to ch
   expect(server.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 5 });
 });
 
-test('any change of the record starts the term anew', async () => {
+test('any change of the lease restarts the term', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 15 });
@@ -74,7 +74,7 @@ test('any change of the record starts the term anew', async () => {
   expect(second.elector.isLeader).toBe(false);
 });
 
-test('the duration in the record counts, not the own one', async () => {
+test('the duration in the lease counts, not our own', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   server.overwrite({ holderIdentity: 'x', leaseDurationSeconds: 60 });
@@ -85,7 +85,7 @@ test('the duration in the record counts, not the own one', async () => {
   expect(second.elector.isLeader).toBe(true);
 });
 
-test('on stop the work ends first, renewed meanwhile, then the lease is free at once', async () => {
+test('a stopped leader renews until its work has ended, then releases the lease at once', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   const leader = candidate('a', server, { clock, obedient: false });
@@ -106,7 +106,7 @@ test('on stop the work ends first, renewed meanwhile, then the lease is free at 
   expect(server.spec.leaseTransitions).toBe(1);
 });
 
-test('a candidate that is stopped before it leads leaves without touching the lease', async () => {
+test('a candidate that is stopped before it leads does not change the lease', async () => {
   const { server, clock } = await led();
   const second = candidate('b', server, { clock });
   await settled();
@@ -116,21 +116,21 @@ test('a candidate that is stopped before it leads leaves without touching the le
   expect(second.work()).toBeUndefined();
 });
 
-test('work that ends by itself gives the lease back', async () => {
+test('a leader whose work ends releases the lease', async () => {
   const { server, leader } = await led();
   leader.finish();
   expect(await leader.outcome).toBe('released');
   expect(server.holder).toBe('');
 });
 
-test('work that fails gives the lease back and the failure to the caller', async () => {
+test('a leader whose work fails releases the lease and throws the failure', async () => {
   const { server, leader } = await led();
   leader.finish(new Error('boom'));
   await expect(leader.outcome).rejects.toThrow('boom');
   expect(server.holder).toBe('');
 });
 
-test('of two that create at once one gets a conflict and waits', async () => {
+test('one of two candidates that create the lease at once gets a conflict and waits', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   const both = [candidate('a', server, { clock }), candidate('b', server, { clock })];
@@ -139,7 +139,7 @@ test('of two that create at once one gets a conflict and waits', async () => {
   expect(both.flatMap((c) => c.log.lines.filter((l) => l.level === 'warn'))).toEqual([]);
 });
 
-test('a lasting refusal is one warning, and the candidate leads when it is over', async () => {
+test('a repeated rejection is one warning, and the candidate leads after it', async () => {
   const server = new LeaseServer();
   const clock = new SettlingClock();
   const only = candidate('a', server, { clock });
@@ -151,7 +151,7 @@ test('a lasting refusal is one warning, and the candidate leads when it is over'
   expect(only.elector.isLeader).toBe(true);
 });
 
-test('release gives up after the renew deadline', async () => {
+test('the release stops after the renew deadline', async () => {
   const { clock, leader } = await led();
   leader.connection.fault = 'hang';
   leader.stop();
@@ -159,19 +159,17 @@ test('release gives up after the renew deadline', async () => {
   expect(await leader.outcome).toBe('released');
 });
 
-test.each([401, 403])('release gives up at once when it is denied with %i', async (status) => {
+test.each([401, 403])('the release stops at once after a %i', async (status) => {
   const { server, clock, leader } = await led();
   leader.connection.fault = refusal(status, 'leases is denied');
   leader.stop();
   await settled();
-  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'still trying')])).toBe(
-    'released',
-  );
+  expect(await Promise.race([leader.outcome, clock.advance(500).then(() => 'in progress')])).toBe('released');
   expect(server.holder).toBe('a');
   expect(leader.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 });
 
-test('a conflicting release is tried again', async () => {
+test('a conflicting release is repeated', async () => {
   const { server, clock, leader } = await led();
   let conflicts = 1;
   leader.connection.fault = refusal(409, 'Conflict');
@@ -183,20 +181,20 @@ test('a conflicting release is tried again', async () => {
 });
 
 test.each([
-  { name: 'the defaults are fine', change: {}, expected: [] },
+  { name: 'the defaults have no problem', change: {}, expected: [] },
   {
     name: 'the deadline must be below the duration',
     change: { renewDeadlineMs: 15_000 },
     expected: [/lease duration/],
   },
   {
-    name: 'the deadline must leave room for retries',
+    name: 'the deadline must allow retries',
     change: { retryPeriodMs: 9_000 },
     expected: [/1.2 times/],
   },
-  { name: 'nothing may be zero', change: { retryPeriodMs: 0 }, expected: [/above 0/] },
+  { name: 'the retry period must be above zero', change: { retryPeriodMs: 0 }, expected: [/above 0/] },
   {
-    name: 'the record counts in seconds',
+    name: 'the lease duration is in seconds',
     change: { leaseDurationMs: 900, renewDeadlineMs: 800, retryPeriodMs: 100 },
     expected: [/at least 1 s/],
   },
