@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
 import { nodeReports } from '../../../../src/kube/actions/node-report.ts';
-import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
 import { mergePatchOf } from '../../../../src/kube/actions/merge-patch.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
@@ -15,9 +14,9 @@ interface Stored {
   status?: object;
 }
 
-/** One report on an API server; what it is asked is told by verb. */
+/** An API server with one report. Records the verbs of its requests. */
 function server(stored?: Stored) {
-  const world = { stored, hasKind: true, mayChangeOwner: true, isBusy: false };
+  const state = { stored, hasKind: true, mayChangeOwner: true, isBusy: false };
   const verbs: string[] = [];
   const patches: unknown[] = [];
   const missing = new ApiError('not found', { status: 404, reason: 'NotFound' });
@@ -25,30 +24,30 @@ function server(stored?: Stored) {
     patches.push(body);
     const { metadata } = body as Partial<Stored>;
     if (path.endsWith('/status')) return;
-    if (!world.mayChangeOwner) throw new ApiError('no', { status: 403, reason: 'Forbidden' });
+    if (!state.mayChangeOwner) throw new ApiError('no', { status: 403, reason: 'Forbidden' });
     if (metadata !== undefined) report.metadata = metadata;
   };
   const transport = new FakeTransport({
     send: (request) => {
       verbs.push(request.path.endsWith('/status') ? `${request.method} status` : request.method);
-      if (!world.hasKind) throw missing;
-      if (world.isBusy && request.method === 'PATCH') throw new ApiError('busy', { status: 429 });
-      if (request.method === 'POST') world.stored = request.body as Stored;
-      else if (world.stored === undefined) throw missing;
-      else if (request.method === 'PATCH') patch(request, world.stored);
-      return world.stored;
+      if (!state.hasKind) throw missing;
+      if (state.isBusy && request.method === 'PATCH') throw new ApiError('busy', { status: 429 });
+      if (request.method === 'POST') state.stored = request.body as Stored;
+      else if (state.stored === undefined) throw missing;
+      else if (request.method === 'PATCH') patch(request, state.stored);
+      return state.stored;
     },
   });
-  return { world, verbs, patches, reports: nodeReports(transport) };
+  return { state, verbs, patches, reports: nodeReports(transport) };
 }
 
 const owners = [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'n1' }];
 const ours = (over: object = {}): Stored => ({ metadata: { ownerReferences: owners }, ...over });
 
-test('is made where it is missing, for its Node', async () => {
-  const { world, verbs, reports } = server();
+test('creates a missing report, owned by its Node', async () => {
+  const { state, verbs, reports } = server();
   expect(await reports.write(node, status, never)).toBe('written');
-  expect(world.stored).toEqual({
+  expect(state.stored).toEqual({
     apiVersion: 'gc.dustpan.dev/v1alpha1',
     kind: 'NodeGCReport',
     metadata: { name: 'node-1', ownerReferences: owners },
@@ -56,14 +55,14 @@ test('is made where it is missing, for its Node', async () => {
   expect(verbs).toEqual(['GET', 'POST', 'PATCH status']);
 });
 
-test('then costs one request a write', async () => {
+test('needs one request for each further write', async () => {
   const { verbs, reports } = server(ours());
   await reports.write(node, status, never);
   await reports.write(node, status, never);
   expect(verbs).toEqual(['GET', 'PATCH status', 'PATCH status']);
 });
 
-test('is looked at once before the first write, whether it was there or not', async () => {
+test('reads the report once before the first write, whether it exists or not', async () => {
   const [missing, there] = [server(), server(ours({ status }))];
   for (const { reports } of [missing, there]) {
     await reports.read(node, never);
@@ -74,25 +73,25 @@ test('is looked at once before the first write, whether it was there or not', as
   expect(there.patches).toEqual([{ status: { ...status, agentVersion: '2' } }]);
 });
 
-test('one that was read and belongs to a Node of old is looked at again and taken over', async () => {
-  const { world, verbs, reports } = server(ours({ status }));
+test('reads the report of an earlier Node again and takes it over', async () => {
+  const { state, verbs, reports } = server(ours({ status }));
   const again = { ...node, uid: 'n2' };
   expect(await reports.read(again, never)).toEqual(status);
   await reports.write(again, status, never);
   expect(verbs).toEqual(['GET', 'GET', 'PATCH', 'PATCH status']);
-  expect(world.stored?.metadata.ownerReferences).toMatchObject([{ uid: 'n2' }]);
+  expect(state.stored?.metadata.ownerReferences).toMatchObject([{ uid: 'n2' }]);
 });
 
-test('what was missing once is looked at again before it is made a second time', async () => {
-  const { world, verbs, reports } = server();
+test('reads a report again before it creates it a second time', async () => {
+  const { state, verbs, reports } = server();
   await reports.read(node, never);
   await reports.write(node, status, never);
-  world.stored = undefined;
+  state.stored = undefined;
   await reports.write(node, status, never);
   expect(verbs.slice(3)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
 });
 
-test('takes away what is stored and not said any more, also after a restart', async () => {
+test('removes stored fields that the new status lacks, also after a restart', async () => {
   const { patches, reports } = server(ours({ status: { ...status, policy: { name: 'old' } } }));
   await reports.write(node, { ...status, images: { total: { count: 1 } } }, never);
   await reports.write(node, status, never);
@@ -102,35 +101,35 @@ test('takes away what is stored and not said any more, also after a restart', as
   ]);
 });
 
-test('is made again when it was deleted', async () => {
-  const { world, verbs, reports } = server(ours());
+test('creates a deleted report again', async () => {
+  const { state, verbs, reports } = server(ours());
   await reports.write(node, status, never);
-  world.stored = undefined;
+  state.stored = undefined;
   expect(await reports.write(node, status, never)).toBe('written');
   expect(verbs.slice(2)).toEqual(['PATCH status', 'GET', 'POST', 'PATCH status']);
 });
 
-test('is taken over when the Node was made again', async () => {
-  const { world, reports } = server(ours());
+test('takes the report over if the Node was created again', async () => {
+  const { state, reports } = server(ours());
   await reports.write({ ...node, uid: 'n2' }, status, never);
-  expect(world.stored?.metadata.ownerReferences).toMatchObject([{ name: 'node-1', uid: 'n2' }]);
+  expect(state.stored?.metadata.ownerReferences).toMatchObject([{ name: 'node-1', uid: 'n2' }]);
 });
 
-test('is left to Kubernetes when it may not be taken over', async () => {
-  const { world, reports } = server(ours());
-  world.mayChangeOwner = false;
+test('leaves the report to Kubernetes without the right to take it over', async () => {
+  const { state, reports } = server(ours());
+  state.mayChangeOwner = false;
   expect(await reports.write({ ...node, uid: 'n2' }, status, never)).toBe('written');
-  expect(world.stored?.metadata.ownerReferences).toEqual(owners);
+  expect(state.stored?.metadata.ownerReferences).toEqual(owners);
 });
 
-test('a kind that is not installed is told, not thrown', async () => {
-  const { world, reports } = server();
-  world.hasKind = false;
+test('returns no-kind if the kind is not installed', async () => {
+  const { state, reports } = server();
+  state.hasKind = false;
   expect(await reports.read(node, never)).toBeUndefined();
   expect(await reports.write(node, status, never)).toBe('no-kind');
 });
 
-test('after a write that failed what is stored is read again', async () => {
+test('reads the stored status again after a failed write', async () => {
   const { verbs, reports } = server(ours());
   const failing = nodeReports(
     new FakeTransport({
@@ -148,12 +147,12 @@ test('after a write that failed what is stored is read again', async () => {
   expect(verbs).toEqual(['GET', 'PATCH status', 'GET', 'PATCH status']);
 });
 
-test('after a write that was turned away with 429 what is stored is still known', async () => {
-  const { verbs, patches, reports, world } = server(ours({ status: { agentVersion: '0' } }));
-  world.isBusy = true;
+test('does not read the stored status again after a 429', async () => {
+  const { verbs, patches, reports, state } = server(ours({ status: { agentVersion: '0' } }));
+  state.isBusy = true;
   await expect(reports.write(node, status, never)).rejects.toThrow('busy');
   await expect(reports.write(node, status, never)).rejects.toThrow('busy');
-  world.isBusy = false;
+  state.isBusy = false;
   await reports.write(node, status, never);
   expect(verbs).toEqual(['GET', 'PATCH status', 'PATCH status', 'PATCH status']);
   expect(patches).toEqual([{ status }]);
@@ -168,58 +167,4 @@ test.each([
   { stored: { a: 1 }, next: { a: undefined }, patch: { a: null } },
 ])('the patch from $stored to $next', ({ stored, next, patch }) => {
   expect(mergePatchOf(stored, next)).toEqual(patch);
-});
-
-const reported = {
-  metadata: { name: 'node-1', uid: 'r1', resourceVersion: '5' },
-  status: {
-    reportTime: '2026-01-01T00:00:00Z',
-    policy: { name: 'p', uid: 'p1', observedGeneration: 3 },
-    conditions: [
-      { type: 'Degraded', status: 'True' },
-      { type: 'KeepListAtRisk', status: 'False' },
-    ],
-    images: { removable: { count: 2, bytes: 200 } },
-    containers: { removable: 4 },
-    units: [
-      { name: 'containergc', freedBytesTotal: 1 },
-      { name: 'imagegc', freedBytesTotal: 50 },
-    ],
-    storageWarningCount: 6,
-    evictionRequestCount: 7,
-  },
-};
-const silent = {
-  ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
-  ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
-  ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
-};
-
-test.each([
-  {
-    name: 'a whole one',
-    report: reported,
-    expected: {
-      ...{ reportedAtMs: Date.parse('2026-01-01T00:00:00Z'), policyUid: 'p1', policyGeneration: 3 },
-      ...{ degraded: true, keepListAtRisk: false, imagesRemovable: 2, imageBytesRemovable: 200 },
-      ...{
-        imageBytesFreed: 50,
-        containersRemovable: 4,
-        storageWarnings: 6,
-        evictionRequests: 7,
-        requests: [],
-      },
-    },
-  },
-  { name: 'one without a status', report: { metadata: reported.metadata }, expected: silent },
-  {
-    name: 'one that holds nonsense',
-    report: { ...reported, status: { reportTime: 7, conditions: 'x', units: [3], images: null } },
-    expected: silent,
-  },
-])('what the controller keeps of a report: $name', ({ report, expected }) => {
-  const { codec } = nodeReportsResource();
-  const facts = codec.fromJson(report);
-  expect(facts).toEqual({ uid: 'r1', name: 'node-1', resourceVersion: '5', ...expected });
-  expect(codec.fromJson(report, new Map([['r1', facts]]))).toBe(facts);
 });

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { nodeReportsResource } from '../../../../src/kube/cache/node-report-facts.ts';
+
+const request = {
+  pod: { namespace: 'shop', name: 'cart-0', uid: 'u1' },
+  ...{ signal: 'emptydirfs.limit', subject: 'cache', observedBytes: 130, limitBytes: 100 },
+  ...{ observedTime: '2026-01-01T00:00:00Z', gracePeriodSeconds: 5 },
+};
+const facts = {
+  ...{ pod: request.pod, signal: 'emptydirfs.limit', subject: 'cache', observedBytes: 130, limitBytes: 100 },
+  ...{ observedAtMs: Date.parse('2026-01-01T00:00:00Z'), gracePeriodSeconds: 5 },
+};
+const { codec } = nodeReportsResource();
+const report = (evictionRequests: unknown, resourceVersion = '1') => ({
+  metadata: { name: 'node-1', uid: 'r1', resourceVersion },
+  status: { evictionRequests },
+});
+
+test('reads a complete request', () => {
+  expect(codec.fromJson(report([request])).requests).toEqual([facts]);
+});
+
+test('reads a request without subject and grace period', () => {
+  const bare = { ...request, subject: undefined, gracePeriodSeconds: undefined };
+  expect(codec.fromJson(report([bare])).requests).toEqual([
+    { ...facts, subject: undefined, gracePeriodSeconds: undefined },
+  ]);
+});
+
+test.each([
+  { name: 'no fields', over: 'nonsense' },
+  { name: 'no pod', over: { pod: undefined } },
+  { name: 'no namespace', over: { pod: { ...request.pod, namespace: '' } } },
+  { name: 'no name', over: { pod: { ...request.pod, name: 7 } } },
+  { name: 'no UID', over: { pod: { ...request.pod, uid: undefined } } },
+  { name: 'an endless name', over: { pod: { ...request.pod, name: 'x'.repeat(254) } } },
+  { name: 'an endless UID', over: { pod: { ...request.pod, uid: 'x'.repeat(129) } } },
+  { name: 'an unknown signal', over: { signal: 'memory.available' } },
+  { name: 'no time', over: { observedTime: undefined } },
+  { name: 'an invalid time', over: { observedTime: '2026-02-30T00:00:00Z' } },
+  { name: 'no bytes', over: { observedBytes: '130' } },
+  { name: 'negative bytes', over: { observedBytes: -1 } },
+  { name: 'a fraction of a byte', over: { limitBytes: 0.5 } },
+  { name: 'an inexact limit', over: { limitBytes: 2 ** 60 } },
+])('ignores a request with $name, and reads the others', ({ over }) => {
+  const bad = typeof over === 'string' ? over : { ...request, ...over };
+  expect(codec.fromJson(report([bad, request])).requests).toEqual([facts]);
+});
+
+test('reads at most as many requests as an agent lists', () => {
+  expect(codec.fromJson(report(Array.from({ length: 40 }, () => request))).requests).toHaveLength(32);
+});
+
+test('reuses the list of requests while its content is the same', () => {
+  const before = codec.fromJson(report([request], '1'));
+  const known = new Map([['r1', before]]);
+  const after = codec.fromJson(report([request], '2'), known);
+  expect(after).not.toBe(before);
+  expect(after.requests).toBe(before.requests);
+  const changed = codec.fromJson(report([{ ...request, observedBytes: 131 }], '3'), known);
+  expect(changed.requests).toEqual([{ ...facts, observedBytes: 131 }]);
+  expect(codec.fromJson(report([], '4'), known).requests).toEqual([]);
+});
+
+const stored = {
+  metadata: { name: 'node-1', uid: 'r1', resourceVersion: '5' },
+  status: {
+    reportTime: '2026-01-01T00:00:00Z',
+    policy: { name: 'p', uid: 'p1', observedGeneration: 3 },
+    conditions: [
+      { type: 'Degraded', status: 'True' },
+      { type: 'KeepListAtRisk', status: 'False' },
+    ],
+    images: { removable: { count: 2, bytes: 200 } },
+    containers: { removable: 4 },
+    units: [
+      { name: 'containergc', freedBytesTotal: 1 },
+      { name: 'imagegc', freedBytesTotal: 50 },
+    ],
+    storageWarningCount: 6,
+    evictionRequestCount: 7,
+  },
+};
+const empty = {
+  ...{ reportedAtMs: undefined, policyUid: '', policyGeneration: 0, degraded: false, keepListAtRisk: false },
+  ...{ imagesRemovable: 0, imageBytesRemovable: 0, imageBytesFreed: 0, containersRemovable: 0 },
+  ...{ storageWarnings: 0, evictionRequests: 0, requests: [] },
+};
+
+test.each([
+  {
+    name: 'a complete report',
+    report: stored,
+    expected: {
+      ...{ reportedAtMs: Date.parse('2026-01-01T00:00:00Z'), policyUid: 'p1', policyGeneration: 3 },
+      ...{ degraded: true, keepListAtRisk: false, imagesRemovable: 2, imageBytesRemovable: 200 },
+      ...{ imageBytesFreed: 50, containersRemovable: 4, storageWarnings: 6, evictionRequests: 7 },
+      requests: [],
+    },
+  },
+  { name: 'a report without a status', report: { metadata: stored.metadata }, expected: empty },
+  {
+    name: 'a report with invalid values',
+    report: { ...stored, status: { reportTime: 7, conditions: 'x', units: [3], images: null } },
+    expected: empty,
+  },
+])('reads $name', ({ report, expected }) => {
+  const facts = codec.fromJson(report);
+  expect(facts).toEqual({ uid: 'r1', name: 'node-1', resourceVersion: '5', ...expected });
+  expect(codec.fromJson(report, new Map([['r1', facts]]))).toBe(facts);
+});
