@@ -1,7 +1,7 @@
 import type { V1OwnerReference } from '@kubernetes/client-node';
 import type { NodeGCReport, NodeGCReportStatus } from '../../api/gen/nodegcreport.gen.ts';
+import { isObject } from '../../api/json.ts';
 import { parseJson } from '../codec/json.ts';
-import { mergePatchOf } from './merge-patch.ts';
 import type { NodeFacts } from '../cache/objects.ts';
 import { statusPatcher } from './status-patch.ts';
 import { ApiError, isConflict, isNotFound, type KubeTransport } from '../http/transport.ts';
@@ -157,3 +157,19 @@ const isOf = (node: ReportingNode, { metadata }: NodeGCReport): boolean =>
 const owners = ({ name, uid }: ReportingNode): V1OwnerReference[] => [
   { apiVersion: 'v1', kind: 'Node', name, uid },
 ];
+
+/** The JSON merge patch (RFC 7386) from `stored` to `next`: all of `next`, and null for fields that it lacks. */
+export function mergePatchOf(stored: object, next: object): object {
+  const [before, after] = [entriesOf(stored), entriesOf(next)];
+  const gone = Object.keys(before).filter((key) => after[key] === undefined);
+  const kept = Object.entries(after).map(([key, value]) => [key, patchOf(before[key], value)] as const);
+  return Object.fromEntries([...kept, ...gone.map((key) => [key, null] as const)]);
+}
+
+/** Lists are replaced whole. */
+function patchOf(stored: unknown, next: unknown): unknown {
+  return isObject(stored) && isObject(next) ? mergePatchOf(stored, next) : next;
+}
+
+const entriesOf = (object: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(object));

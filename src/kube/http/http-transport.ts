@@ -6,7 +6,7 @@ import type { Credentials, Endpoint } from '../auth/credentials.ts';
 import { openExchange, type Attempt, type Exchange } from './exchange.ts';
 import { ConnectionPool } from './pool.ts';
 import { retrying } from './retry.ts';
-import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { RateLimit } from './rate-limit.ts';
 import { refusal } from './response-error.ts';
 import { ApiError, type KubeRequest, type KubeResponse, type KubeTransport } from './transport.ts';
 
@@ -66,7 +66,7 @@ class KeepAliveTransport implements HttpTransport {
     this.#options = options;
     this.#host = new URL(endpoint.server).host;
     this.#pool = new ConnectionPool(endpoint);
-    this.#rateLimit = createRateLimit({ qps, burst, clock });
+    this.#rateLimit = new RateLimit({ qps, burst, clock });
   }
 
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {

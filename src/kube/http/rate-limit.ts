@@ -1,12 +1,6 @@
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { untilAborted } from './abort.ts';
 
-/** Limits the rate of requests, first come, first served. */
-export interface RateLimit {
-  /** Resolves when the caller may send; rejects with the signal's reason, without using up a token, when aborted. */
-  acquire(signal: AbortSignal): Promise<void>;
-}
-
 interface RateLimitOptions {
   /** Requests per second in the long run; 0 or less = no limit. */
   readonly qps: number;
@@ -15,20 +9,8 @@ interface RateLimitOptions {
   readonly clock: Pick<Clock, 'monotonicMs' | 'sleep'>;
 }
 
-/** A token bucket as `--kube-api-qps` and `--kube-api-burst` describe it. */
-export function createRateLimit(options: RateLimitOptions): RateLimit {
-  return options.qps > 0 ? new TokenBucket(options) : unlimited;
-}
-
-const unlimited: RateLimit = {
-  acquire: (signal) =>
-    new Promise((resolve, reject) => {
-      if (signal.aborted) reject(signal.reason as Error);
-      else resolve();
-    }),
-};
-
-class TokenBucket implements RateLimit {
+/** A token bucket as `--kube-api-qps` and `--kube-api-burst` describe it. First come, first served. */
+export class RateLimit {
   readonly #ratePerMs: number;
   readonly #burst: number;
   readonly #clock: RateLimitOptions['clock'];
@@ -44,10 +26,13 @@ class TokenBucket implements RateLimit {
     this.#filledAtMs = clock.monotonicMs();
   }
 
-  acquire(signal: AbortSignal): Promise<void> {
+  /** Resolves when the caller may send; rejects with the signal's reason, without using up a token, when aborted. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#ratePerMs <= 0) return;
     const acquired = this.#queue.then(() => this.#acquireNext(signal));
     this.#queue = acquired.catch(() => undefined);
-    return untilAborted(acquired, signal);
+    await untilAborted(acquired, signal);
   }
 
   async #acquireNext(signal: AbortSignal): Promise<void> {

@@ -183,8 +183,7 @@ export class LeaseElector {
     const { clock, identity, leaseDurationMs } = this.#deps;
     const sentAtMs = clock.monotonicMs();
     const claim = claimed(lease, { identity, leaseDurationMs, now: clock.now() });
-    const isNew = lease.metadata.resourceVersion === undefined;
-    const stored = await (isNew ? this.#leases.create(claim, signal) : this.#leases.update(claim, signal));
+    const stored = await this.#leases.write(claim, signal);
     this.#renewedAtMs = sentAtMs;
     this.#observed = { lease: stored, changedAtMs: clock.monotonicMs() };
   }
@@ -208,7 +207,7 @@ export class LeaseElector {
     try {
       const lease = await this.#leases.get(signal);
       if (lease !== undefined && holderOf(lease) === this.#deps.identity)
-        await this.#leases.update(released(lease, this.#deps.clock.now()), signal);
+        await this.#leases.write(released(lease, this.#deps.clock.now()), signal);
       return true;
     } catch (err) {
       if (!signal.aborted && !isConflict(err)) this.#logFailure(err);

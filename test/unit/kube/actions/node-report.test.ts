@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeGCReportStatus } from '../../../../src/api/gen/nodegcreport.gen.ts';
-import { nodeReports } from '../../../../src/kube/actions/node-report.ts';
-import { mergePatchOf } from '../../../../src/kube/actions/merge-patch.ts';
+import { mergePatchOf, nodeReports } from '../../../../src/kube/actions/node-report.ts';
 import { ApiError, type KubeRequest } from '../../../../src/kube/http/transport.ts';
 import { FakeTransport } from '../../../fakes/transport.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRateLimit, type RateLimit } from '../../../../src/kube/http/rate-limit.ts';
+import { RateLimit } from '../../../../src/kube/http/rate-limit.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 
 const never = new AbortController().signal;
@@ -28,13 +28,13 @@ test.each([
   { name: 'a negative rate is no limit', qps: -1, burst: 1, count: 100, ms: 0 },
 ])('$name', async ({ qps, burst, count, ms }) => {
   const clock = new FakeClock();
-  await acquireMany(createRateLimit({ qps, burst, clock }), count);
+  await acquireMany(new RateLimit({ qps, burst, clock }), count);
   expect(clock.monotonicMs()).toBe(ms);
 });
 
 test('a pause refills the bucket up to the burst', async () => {
   const clock = new FakeClock();
-  const limit = createRateLimit({ qps: 10, burst: 4, clock });
+  const limit = new RateLimit({ qps: 10, burst: 4, clock });
   await acquireMany(limit, 4);
   clock.advance(60_000);
   await acquireMany(limit, 4);
@@ -44,7 +44,7 @@ test('a pause refills the bucket up to the burst', async () => {
 });
 
 test('requests are served in their order', async () => {
-  const limit = createRateLimit({ qps: 10, burst: 2, clock: new FakeClock() });
+  const limit = new RateLimit({ qps: 10, burst: 2, clock: new FakeClock() });
   const order: number[] = [];
   await Promise.all([0, 1, 2, 3, 4].map((i) => limit.acquire(never).then(() => order.push(i))));
   expect(order).toEqual([0, 1, 2, 3, 4]);
@@ -52,7 +52,7 @@ test('requests are served in their order', async () => {
 
 test('an aborted request stops waiting and uses no token', async () => {
   const clock = new FrozenClock();
-  const limit = createRateLimit({ qps: 1, burst: 1, clock });
+  const limit = new RateLimit({ qps: 1, burst: 1, clock });
   await limit.acquire(never);
   const first = new AbortController();
   const second = new AbortController();
@@ -68,6 +68,6 @@ test('an aborted request stops waiting and uses no token', async () => {
 });
 
 test.each([{ qps: 0 }, { qps: 1 }])('an aborted signal is rejected at $qps a second', async ({ qps }) => {
-  const limit = createRateLimit({ qps, burst: 1, clock: new FakeClock() });
+  const limit = new RateLimit({ qps, burst: 1, clock: new FakeClock() });
   await expect(limit.acquire(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
 });
