@@ -6,10 +6,10 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
  * Trimmed from k8s.io/apimachinery v0.36: pkg/runtime and pkg/apis/meta/v1 generated.proto (Apache-2.0).
- * Field numbers are the originals; what dustpan does not read is left out, so a decoder skips it.
+ * Original field numbers. Fields that dustpan does not read are omitted, so a decoder skips them.
  */
 
-/** The envelope of every protobuf answer, after the four magic bytes "k8s\0". */
+/** The envelope of every protobuf response, after the four magic bytes "k8s\0". */
 export interface Unknown {
   typeMeta: TypeMeta | undefined;
   raw: Uint8Array;
@@ -85,7 +85,7 @@ export interface WatchEvent {
   object: RawExtension | undefined;
 }
 
-/** Any object of which only the metadata matters: it is field 1 of every kind. */
+/** An object of any kind, for its metadata: field 1 of every kind. */
 export interface Bookmark {
   metadata: BookmarkMeta | undefined;
 }

@@ -7,7 +7,7 @@ import { OwnerReference, Time } from "./meta.ts";
 
 /**
  * Trimmed from k8s.io/api v0.36: core/v1 generated.proto (Apache-2.0); original field numbers.
- * A pod as the agent on its node needs it: what it refers to, and how to tell it from another.
+ * The fields of a pod that the agent on its node needs: its identity, and the images and storage that it refers to.
  */
 
 export interface NodePod {

@@ -165,24 +165,24 @@ describe('a rejection', () => {
   });
 
   test.each([
-    { name: 'no body', answer: refuse(503), message: 'GET /api/v1/pods: 503 Service Unavailable' },
+    { name: 'no body', response: refuse(503), message: 'GET /api/v1/pods: 503 Service Unavailable' },
     {
       name: 'a plain sentence',
-      answer: refuse(429, 'Too many requests, please try again later.\n'),
+      response: refuse(429, 'Too many requests, please try again later.\n'),
       message: 'GET /api/v1/pods: 429 Too many requests, please try again later.',
     },
     {
       name: 'a page of a proxy',
-      answer: refuse(502, '<html>\n<h1>no'),
+      response: refuse(502, '<html>\n<h1>no'),
       message: 'GET /api/v1/pods: 502 Bad Gateway',
     },
     {
       name: 'only its reason as message',
-      answer: refuse(401, statusJson('Unauthorized', 'Unauthorized')),
+      response: refuse(401, statusJson('Unauthorized', 'Unauthorized')),
       message: 'GET /api/v1/pods: 401 Unauthorized',
     },
-  ])('with $name names the request', async ({ answer, message }) => {
-    const { transport } = await startTransport([answer]);
+  ])('with $name names the request', async ({ response, message }) => {
+    const { transport } = await startTransport([response]);
     await expect(transport.send({ ...get, retries: 0 }, never)).rejects.toThrow(message);
   });
 
