@@ -2,7 +2,13 @@ import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type {
   NodeGCReport,
   NodeGCReportStatus,
+  NodeGCReportStatusCondition,
+  NodeGCReportStatusContainers,
   NodeGCReportStatusEvictionRequest,
+  NodeGCReportStatusImages,
+  NodeGCReportStatusImagesRemovable,
+  NodeGCReportStatusPolicy,
+  NodeGCReportStatusUnit,
 } from '../../api/gen/nodegcreport.gen.ts';
 import { evictionSignals, type EvictionRequest, type EvictionSignal } from '../../api/local-storage.ts';
 import { bounded, bounds } from '../../runtime/bounds.ts';
@@ -69,26 +75,30 @@ function countsOf(
   status: Unchecked<NodeGCReportStatus>,
 ): Omit<NodeReportFacts, keyof Identified | 'requests'> {
   const reportedAtMs = Date.parse(asText(status.reportTime));
-  const policy = asObject(status.policy);
-  const removable = asObject(asObject(status.images)['removable']);
-  const imagegc = asObjects(status.units).find((unit) => unit['name'] === 'imagegc');
+  const policy: Unchecked<NodeGCReportStatusPolicy> = asObject(status.policy);
+  const images: Unchecked<NodeGCReportStatusImages> = asObject(status.images);
+  const removable: Unchecked<NodeGCReportStatusImagesRemovable> = asObject(images.removable);
+  const containers: Unchecked<NodeGCReportStatusContainers> = asObject(status.containers);
+  const units: readonly Unchecked<NodeGCReportStatusUnit>[] = asObjects(status.units);
   return {
     reportedAtMs: Number.isNaN(reportedAtMs) ? undefined : reportedAtMs,
-    policyUid: bounded(asText(policy['uid']), bounds.uid),
-    policyGeneration: numberOrZero(policy['observedGeneration']),
+    policyUid: bounded(asText(policy.uid), bounds.uid),
+    policyGeneration: numberOrZero(policy.observedGeneration),
     degraded: isTrue(status, 'Degraded'),
     keepListAtRisk: isTrue(status, 'KeepListAtRisk'),
-    imagesRemovable: numberOrZero(removable['count']),
-    imageBytesRemovable: numberOrZero(removable['bytes']),
-    imageBytesFreed: numberOrZero(imagegc?.['freedBytesTotal']),
-    containersRemovable: numberOrZero(asObject(status.containers)['removable']),
+    imagesRemovable: numberOrZero(removable.count),
+    imageBytesRemovable: numberOrZero(removable.bytes),
+    imageBytesFreed: numberOrZero(units.find(({ name }) => name === 'imagegc')?.freedBytesTotal),
+    containersRemovable: numberOrZero(containers.removable),
     storageWarnings: numberOrZero(status.storageWarningCount),
     evictionRequests: numberOrZero(status.evictionRequestCount),
   };
 }
 
-const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, type: string): boolean =>
-  asObjects(conditions).some((one) => one['type'] === type && one['status'] === 'True');
+const isTrue = ({ conditions }: Unchecked<NodeGCReportStatus>, condition: string): boolean =>
+  asObjects(conditions).some(
+    ({ type, status }: Unchecked<NodeGCReportStatusCondition>) => type === condition && status === 'True',
+  );
 
 const numberOrZero = (value: unknown): number => numberFromJson(value) ?? 0;
 
