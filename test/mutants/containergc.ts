@@ -17,7 +17,7 @@ const sandboxes = 'src/agent/containergc/sandboxes.ts';
 export const containerGcMutants: MutantGroup = {
   unit: 'containergc',
   reasons: [...containerRemoveReasons, ...containerKeepReasons, 'KeepMarked', 'RuleOff'],
-  tests: ['test/unit/agent/containergc.'],
+  tests: ['test/unit/agent/containergc/'],
   mutants: [
     ['PodGone: two passes', pods, 'const twoPasses = 2;', 'const twoPasses = 1;'],
     ['PodGone: not in the API', pods, '!this.#uids.has(uid) || ', 'true || '],

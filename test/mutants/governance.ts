@@ -11,8 +11,8 @@ export const governanceMutants: MutantGroup = {
   reasons: nodeKeepReasons,
   tests: [
     'test/unit/api/',
-    'test/unit/agent/imagegc.plan',
-    'test/unit/agent/imagegc.manager.test.ts',
+    'test/unit/agent/imagegc/plan',
+    'test/unit/agent/imagegc/manager.test.ts',
     'test/unit/controllers/eviction.plan',
   ],
   mutants: [

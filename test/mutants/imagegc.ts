@@ -11,7 +11,7 @@ const index = 'src/api/image-index.ts';
 export const imageGcMutants: MutantGroup = {
   unit: 'imagegc',
   reasons: [...imageRemoveReasons, ...imageKeepReasons],
-  tests: ['test/unit/agent/imagegc.'],
+  tests: ['test/unit/agent/imagegc/'],
   mutants: [
     [
       'Age: longer than the maximum',

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { container, sandbox } from '../../fakes/runtime.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   agoNs,
   apiPod,
@@ -14,7 +14,7 @@ import {
   logsRule,
   staticSource,
   type Row,
-} from './containergc.world.ts';
+} from './builders.ts';
 
 const pods = [apiPod('pod')];
 const goneLogs = { logs: [log('default_gone_uid-gone/main/0.log')] };

@@ -1,21 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ContainerDecision, ContainerGcPlan } from '../../../src/agent/containergc/decisions.ts';
-import type { ContainerGcFacts } from '../../../src/agent/containergc/facts.ts';
-import { overLimits } from '../../../src/agent/containergc/limits.ts';
-import { podCountedGone } from '../../../src/agent/containergc/recheck.ts';
-import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import {
-  facts,
-  isGone,
-  isNeeded,
-  planned,
-  policies,
-  removedContainers,
-  uidOf,
-} from './containergc.random.ts';
-import { goes, nameOf } from './containergc.world.ts';
-import { property, worlds } from '../../property.ts';
+import type { ContainerDecision, ContainerGcPlan } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
+import { overLimits } from '../../../../src/agent/containergc/limits.ts';
+import { podCountedGone } from '../../../../src/agent/containergc/recheck.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
+import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './random.ts';
+import { goes, nameOf } from './builders.ts';
+import { property, worlds } from '../../../property.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
   removals.flatMap(({ target }) => (target.kind === 'Sandbox' ? [target.sandbox] : []));

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { container, sandbox } from '../../fakes/runtime.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   agoNs,
   apiPod,
@@ -10,7 +10,7 @@ import {
   finishedPod,
   staticSource,
   type Row,
-} from './containergc.world.ts';
+} from './builders.ts';
 
 const pods = [apiPod('pod')];
 const ready = [sandbox('pod')];

@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import type { ContainerGcPlan, ContainerGcTarget } from '../../../src/agent/containergc/decisions.ts';
-import type { ContainerGcFacts, Given, KnownPod } from '../../../src/agent/containergc/facts.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
-import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
-import { minutesAgo, nodesRules, now, policy } from '../../builders.ts';
-import { container, sandbox } from '../../fakes/runtime.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts, Given, KnownPod } from '../../../../src/agent/containergc/facts.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
+import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
+import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
 
 export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
   orphanedDirectories: true,

@@ -4,14 +4,14 @@ import {
   decide,
   sandboxTarget,
   type ContainerRemoval,
-} from '../../../src/agent/containergc/decisions.ts';
-import { rotatedAt } from '../../../src/agent/containergc/log-names.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
-import { PodStates, podsNow } from '../../../src/agent/containergc/pods.ts';
-import { podCountedGone, recheck, type LiveView } from '../../../src/agent/containergc/recheck.ts';
-import { inventoryOf } from '../../../src/agent/containergc/report.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import { container, sandbox } from '../../fakes/runtime.ts';
+} from '../../../../src/agent/containergc/decisions.ts';
+import { rotatedAt } from '../../../../src/agent/containergc/log-names.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
+import { podCountedGone, recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
+import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
 import {
   apiPod,
   dead,
@@ -23,7 +23,7 @@ import {
   log,
   nameOf,
   staticSource,
-} from './containergc.world.ts';
+} from './builders.ts';
 
 const marked = { uid: 'uid-pod', configHash: undefined, keepMarked: true };
 const old = dead('old', 60, { attempt: 0 });

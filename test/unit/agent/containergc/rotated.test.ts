@@ -1,7 +1,7 @@
 import { test } from 'vitest';
-import { sandbox } from '../../fakes/runtime.ts';
-import { minutesAgo } from '../../builders.ts';
-import { apiPod, checkRow, dead, log, logsRule, staticSource, type Row } from './containergc.world.ts';
+import { sandbox } from '../../../fakes/runtime.ts';
+import { minutesAgo } from '../../../builders.ts';
+import { apiPod, checkRow, dead, log, logsRule, staticSource, type Row } from './builders.ts';
 
 const dir = 'default_pod_uid-pod/main';
 const rotated = (name: string, age: number, bytes = 100) =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
-import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
-import type { RuntimeImage } from '../../../src/cri/runtime.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import { container, image } from '../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, nodePod, told, usedMinutesAgo } from './imagegc.bed.ts';
+import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { container, image } from '../../../fakes/runtime.ts';
+import { facts, governedBy, imageRule, nodePod, told, usedMinutesAgo } from './builders.ts';
 
 const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
   planImageGc(given, { governance: governedBy(imageRule(policy)), now });

@@ -1,10 +1,10 @@
-import type { NodePod } from '../../../src/api/report/node-pass.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { ImageGcPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
-import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
-import type { RuntimeImage } from '../../../src/cri/runtime.ts';
-import { everything, minutesAgo, policy } from '../../builders.ts';
+import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
+import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import { everything, minutesAgo, policy } from '../../../builders.ts';
 
 /** The defaults of the CRD. */
 export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({

@@ -5,10 +5,15 @@ import {
   repulls,
   withoutImage,
   type Observation,
-} from '../../../src/agent/imagegc/records.ts';
-import { emptyState, formatState, parseState, type AgentState } from '../../../src/node/disk/state-format.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import { container, image } from '../../fakes/runtime.ts';
+} from '../../../../src/agent/imagegc/records.ts';
+import {
+  emptyState,
+  formatState,
+  parseState,
+  type AgentState,
+} from '../../../../src/node/disk/state-format.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { container, image } from '../../../fakes/runtime.ts';
 
 const nowMs = now.getTime();
 const hour = 3_600_000;

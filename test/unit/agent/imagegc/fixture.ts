@@ -1,22 +1,22 @@
 import { Registry } from 'prom-client';
-import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
+import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type {
   ImageDisk,
   ImageInventory,
   NodePassReport,
   NodePod,
-} from '../../../src/api/report/node-pass.ts';
-import type { ImageGcPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import { ImageGcManager, type ImageGcDeps } from '../../../src/agent/imagegc/manager.ts';
-import { imageGcMetrics } from '../../../src/agent/imagegc/metrics.ts';
-import type { StateReading } from '../../../src/node/disk/state-file.ts';
-import type { AgentState } from '../../../src/node/disk/state-format.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { FakeRecorder } from '../../fakes/cluster.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { FakeRuntime, image } from '../../fakes/runtime.ts';
-import { governedBy, imageRule, nameOf } from './imagegc.bed.ts';
+} from '../../../../src/api/report/node-pass.ts';
+import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { ImageGcManager, type ImageGcDeps } from '../../../../src/agent/imagegc/manager.ts';
+import { imageGcMetrics } from '../../../../src/agent/imagegc/metrics.ts';
+import type { StateReading } from '../../../../src/node/disk/state-file.ts';
+import type { AgentState } from '../../../../src/node/disk/state-format.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { FakeRecorder } from '../../../fakes/cluster.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { FakeRuntime, image } from '../../../fakes/runtime.ts';
+import { governedBy, imageRule, nameOf } from './builders.ts';
 
 const never = new AbortController().signal;
 

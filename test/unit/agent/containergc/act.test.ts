@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { legacyLinkOf, stopSeconds } from '../../../src/agent/containergc/kubelet-labels.ts';
-import { container, sandbox } from '../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './containergc.bed.ts';
-import { apiPod, attempts, dead, down } from './containergc.world.ts';
+import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/kubelet-labels.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
+import { bed, governed, nodePolicy, type Bed } from './fixture.ts';
+import { apiPod, attempts, dead, down } from './builders.ts';
 
 test('one in unknown state of a gone pod is stopped first', async () => {
   const made = bed();

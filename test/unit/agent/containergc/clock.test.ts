@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { now } from '../../builders.ts';
-import { sandbox } from '../../fakes/runtime.ts';
-import { bed, nodePolicy, type Bed } from './containergc.bed.ts';
-import { apiPod, attempts, checkRow, dead, link, logsRule, type Row } from './containergc.world.ts';
+import { now } from '../../../builders.ts';
+import { sandbox } from '../../../fakes/runtime.ts';
+import { bed, nodePolicy, type Bed } from './fixture.ts';
+import { apiPod, attempts, checkRow, dead, link, logsRule, type Row } from './builders.ts';
 
 const hourMs = 3_600_000;
 const jump = { untilMs: now.getTime() - hourMs - 10 * 60_000, ms: hourMs };

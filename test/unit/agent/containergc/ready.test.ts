@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { sandbox } from '../../fakes/runtime.ts';
-import { bed } from './containergc.bed.ts';
-import { apiPod, attempts, dead, down } from './containergc.world.ts';
+import { sandbox } from '../../../fakes/runtime.ts';
+import { bed } from './fixture.ts';
+import { apiPod, attempts, dead, down } from './builders.ts';
 
 test('while the runtime is not ready its lists are not read, nothing goes, and the pass says why', async () => {
   const made = bed();

@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  apiPod,
-  dead,
-  down,
-  factsOf,
-  goes,
-  governedBy,
-  link,
-  log,
-  rule,
-  stays,
-} from './containergc.world.ts';
-import { observeGone } from '../../../src/agent/containergc/pods.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
-import { container, sandbox } from '../../fakes/runtime.ts';
-import { now } from '../../builders.ts';
+import { apiPod, dead, down, factsOf, goes, governedBy, link, log, rule, stays } from './builders.ts';
+import { observeGone } from '../../../../src/agent/containergc/pods.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
+import { now } from '../../../builders.ts';
 
 /** A crash-looping pod, a pod that is gone, a container that is not the kubelet's, a link to nothing. */
 const facts = factsOf({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { container, sandbox } from '../../fakes/runtime.ts';
-import { now } from '../../builders.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
+import { now } from '../../../builders.ts';
 import {
   apiPod,
   checkRow,
@@ -16,8 +16,8 @@ import {
   rule,
   staticSource,
   type Row,
-} from './containergc.world.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
+} from './builders.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 
 const uuid = '433160a7-7ac4-5869-936e-3ef9d53f3eaa';
 const hash = '0123456789abcdef0123456789abcdef';

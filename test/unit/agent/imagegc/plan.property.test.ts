@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
-import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../src/api/policy/policy.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import { container, image } from '../../fakes/runtime.ts';
-import { property, worlds } from '../../property.ts';
-import { facts, governedBy, imageRule, nameOf, nodePod, told } from './imagegc.bed.ts';
+import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { container, image } from '../../../fakes/runtime.ts';
+import { property, worlds } from '../../../property.ts';
+import { facts, governedBy, imageRule, nameOf, nodePod, told } from './builders.ts';
 
 const minute = 60_000;
 const capacityBytes = 10_000;

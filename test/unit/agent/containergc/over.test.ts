@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodePod } from '../../../src/api/report/node-pass.ts';
-import { minutesAgo } from '../../builders.ts';
-import { bed, type Bed } from './containergc.bed.ts';
-import { dead, down, log } from './containergc.world.ts';
-import { nodePod } from './imagegc.bed.ts';
+import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
+import type { NodePod } from '../../../../src/api/report/node-pass.ts';
+import { minutesAgo } from '../../../builders.ts';
+import { bed, type Bed } from './fixture.ts';
+import { dead, down, log } from './builders.ts';
+import { nodePod } from '../imagegc/builders.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
 

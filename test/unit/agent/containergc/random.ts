@@ -1,22 +1,12 @@
 import fc from 'fast-check';
-import type { ContainerGcPolicy } from '../../../src/api/policy/policy.ts';
-import type { ContainerGcPlan } from '../../../src/agent/containergc/decisions.ts';
-import type { ContainerGcFacts, KnownPod } from '../../../src/agent/containergc/facts.ts';
-import { byNewest } from '../../../src/agent/containergc/order.ts';
-import { planContainerGc } from '../../../src/agent/containergc/plan.ts';
-import type { RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import { minutesAgo, now } from '../../builders.ts';
-import {
-  apiPod,
-  dead,
-  down,
-  factsOf,
-  governedBy,
-  log,
-  logsRule,
-  rule,
-  staticSource,
-} from './containergc.world.ts';
+import type { ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
+import type { ContainerGcPlan } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcFacts, KnownPod } from '../../../../src/agent/containergc/facts.ts';
+import { byNewest } from '../../../../src/agent/containergc/order.ts';
+import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
+import { minutesAgo, now } from '../../../builders.ts';
+import { apiPod, dead, down, factsOf, governedBy, log, logsRule, rule, staticSource } from './builders.ts';
 
 const podNames = ['a', 'b', 'c', 'gone', 'static'];
 const podName = fc.constantFrom(...podNames);

@@ -1,19 +1,19 @@
 import { Registry } from 'prom-client';
-import type { NodeConfirmation } from '../../../src/api/node-confirmation.ts';
-import type { NodeGovernance } from '../../../src/api/policy/node-governance.ts';
-import type { ContainerInventory, NodePassReport } from '../../../src/api/report/node-pass.ts';
-import type { ContainerGcPolicy, Policy } from '../../../src/api/policy/policy.ts';
-import type { PodAnswer } from '../../../src/agent/containergc/checks.ts';
-import { ContainerGcManager, type ContainerGcDeps } from '../../../src/agent/containergc/manager.ts';
-import { containerGcMetrics } from '../../../src/agent/containergc/metrics.ts';
-import type { NodeLogs } from '../../../src/node/logs/logs.ts';
-import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
-import { nodesRules, policy } from '../../builders.ts';
-import { FakeClock } from '../../fakes/clock.ts';
-import { FakeRecorder } from '../../fakes/cluster.ts';
-import { RecordingLogger } from '../../fakes/recording-logger.ts';
-import { FakeRuntime } from '../../fakes/runtime.ts';
-import { rule } from './containergc.world.ts';
+import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
+import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
+import type { ContainerInventory, NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { PodAnswer } from '../../../../src/agent/containergc/checks.ts';
+import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
+import { containerGcMetrics } from '../../../../src/agent/containergc/metrics.ts';
+import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
+import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
+import { nodesRules, policy } from '../../../builders.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { FakeRecorder } from '../../../fakes/cluster.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { FakeRuntime } from '../../../fakes/runtime.ts';
+import { rule } from './builders.ts';
 
 /** Logs in memory: files and links by path. */
 class FakeLogs implements NodeLogs {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { planImageGc } from '../../../src/agent/imagegc/plan.ts';
-import type { RuntimeImage } from '../../../src/cri/runtime.ts';
-import { now } from '../../builders.ts';
-import { image } from '../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, told } from './imagegc.bed.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
+import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import { now } from '../../../builders.ts';
+import { image } from '../../../fakes/runtime.ts';
+import { facts, governedBy, imageRule, told } from './builders.ts';
 
 const named = (id: string, tag: string, over: Partial<RuntimeImage> = {}): RuntimeImage =>
   image(id, { tags: [tag], ...over });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { container, sandbox } from '../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './containergc.bed.ts';
-import { apiPod, attempts, dead, down, link, log, logsRule } from './containergc.world.ts';
+import { container, sandbox } from '../../../fakes/runtime.ts';
+import { bed, governed, nodePolicy, type Bed } from './fixture.ts';
+import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
 const goneLink = 'gone_default_main-gone-0.log';

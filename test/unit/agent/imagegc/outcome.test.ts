@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { attributeDisk } from '../../../src/agent/imagegc/attribution.ts';
-import { freeDiskSpaceFailed } from '../../../src/agent/imagegc/events.ts';
-import type { ImageGcFacts, ImageGcPlan } from '../../../src/agent/imagegc/facts.ts';
-import { strayContainers } from '../../../src/agent/imagegc/holds.ts';
-import { outcomeOf, type Acts, type DiskTrouble } from '../../../src/agent/imagegc/outcome.ts';
-import { planImageGc, recheckImage } from '../../../src/agent/imagegc/plan.ts';
-import { now } from '../../builders.ts';
-import { container, image } from '../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, nodePod } from './imagegc.bed.ts';
+import { attributeDisk } from '../../../../src/agent/imagegc/attribution.ts';
+import { freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
+import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
+import { outcomeOf, type Acts, type DiskTrouble } from '../../../../src/agent/imagegc/outcome.ts';
+import { planImageGc, recheckImage } from '../../../../src/agent/imagegc/plan.ts';
+import { now } from '../../../builders.ts';
+import { container, image } from '../../../fakes/runtime.ts';
+import { facts, governedBy, imageRule, nodePod } from './builders.ts';
 
 const given = { governance: governedBy(imageRule()), now };
 const ruled = { rule: imageRule(), now };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { RuntimeError } from '../../../src/cri/runtime.ts';
-import { container, image } from '../../fakes/runtime.ts';
-import { nodePod } from './imagegc.bed.ts';
-import { Bed, governed } from './imagegc.manager.bed.ts';
+import { RuntimeError } from '../../../../src/cri/runtime.ts';
+import { container, image } from '../../../fakes/runtime.ts';
+import { nodePod } from './builders.ts';
+import { Bed, governed } from './fixture.ts';
 
 let bed: Bed;
 beforeEach(() => {
