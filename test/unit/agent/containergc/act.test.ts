@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/kubelet-labels.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './fixture.ts';
+import { bed, governed, nodePolicy, type Bed } from './environment.ts';
 import { apiPod, attempts, dead, down } from './builders.ts';
 
 test('one in unknown state of a gone pod is stopped first', async () => {

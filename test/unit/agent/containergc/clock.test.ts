@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { now } from '../../../builders.ts';
 import { sandbox } from '../../../fakes/runtime.ts';
-import { bed, nodePolicy, type Bed } from './fixture.ts';
+import { bed, nodePolicy, type Bed } from './environment.ts';
 import { apiPod, attempts, checkRow, dead, link, logsRule, type Row } from './builders.ts';
 
 const hourMs = 3_600_000;

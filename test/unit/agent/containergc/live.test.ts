@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { nodePod } from '../imagegc/builders.ts';
-import { bed, governed, nodePolicy, type Bed } from './fixture.ts';
+import { bed, governed, nodePolicy, type Bed } from './environment.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 
 /** Something of every kind that is due: dead attempts, a gone pod with container, sandbox and logs, a broken link, a rotated log. */

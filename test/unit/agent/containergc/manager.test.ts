@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { container, sandbox } from '../../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './fixture.ts';
+import { bed, governed, nodePolicy, type Bed } from './environment.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodePod } from '../../../../src/api/report/node-pass.ts';
 import { minutesAgo } from '../../../builders.ts';
-import { bed, type Bed } from './fixture.ts';
+import { bed, type Bed } from './environment.ts';
 import { dead, down, log } from './builders.ts';
 import { nodePod } from '../imagegc/builders.ts';
 

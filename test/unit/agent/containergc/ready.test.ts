@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sandbox } from '../../../fakes/runtime.ts';
-import { bed } from './fixture.ts';
+import { bed } from './environment.ts';
 import { apiPod, attempts, dead, down } from './builders.ts';
 
 test('while the runtime is not ready its lists are not read, nothing goes, and the pass says why', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import { nodePod } from './builders.ts';
-import { Bed, governed } from './fixture.ts';
+import { Bed, governed } from './environment.ts';
 
 let bed: Bed;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { nodePod } from './builders.ts';
-import { Bed, governed } from './fixture.ts';
+import { Bed, governed } from './environment.ts';
 
 let bed: Bed;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { image } from '../../../fakes/runtime.ts';
-import { Bed } from './fixture.ts';
+import { Bed } from './environment.ts';
 
 let bed: Bed;
 beforeEach(() => {
