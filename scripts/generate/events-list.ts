@@ -23,7 +23,6 @@ import {
   evictionOverdue,
   evictionPod,
   lease,
-  node,
   nodeObject,
   podHeld,
   storageWarning,
@@ -140,7 +139,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...imagegc,
     factory: 'imageGcFailed',
-    samples: [imageGcFailed(node, 'listing images: the runtime does not respond')],
+    samples: [imageGcFailed(nodeObject, 'listing images: the runtime does not respond')],
     when: 'At the second failed pass over the images in a row and at each later one. A disk that remains too full is a failure too.',
     upstream: "the kubelet's, with the same reason, as often",
   },
@@ -149,7 +148,7 @@ export const eventKinds: readonly EventKind[] = [
     factory: 'freeDiskSpaceFailed',
     samples: [
       freeDiskSpaceFailed(
-        node,
+        nodeObject,
         shortMessage(
           { capacityBytes: 100 * gibibyte, availableBytes: 0 },
           { wantedBytes: 20 * gibibyte, freedBytes: 5 * gibibyte },
@@ -171,7 +170,7 @@ export const eventKinds: readonly EventKind[] = [
   {
     ...imagegc,
     factory: 'invalidDiskCapacity',
-    samples: [invalidDiskCapacity(node)],
+    samples: [invalidDiskCapacity(nodeObject)],
     when: 'At each pass over the images if the file system of the images reports no capacity.',
     upstream: "the kubelet's, with the same reason and note",
   },

@@ -8,7 +8,7 @@ import { limitOfBytes } from '../../src/gc/reasons/storage-words.ts';
 import type { OwnerRef, PodFacts } from '../../src/kube/cache/objects.ts';
 
 /** Sample arguments of the functions that create Events. */
-export const node = { name: 'node-1', uid: 'd0f3' } as const;
+const node = { name: 'node-1', uid: 'd0f3' } as const;
 export const nodeObject = { apiVersion: 'v1', kind: 'Node', ...node } as const;
 export const lease = {
   ...{ namespace: 'dustpan-system', name: 'dustpan-controller', uid: '5a1c' },

@@ -1,8 +1,9 @@
 import type { ConfirmNode, NodeConfirmation } from '../api/node-confirmation.ts';
-import { isSamePolicy } from '../api/policy/node-governance.ts';
+import { isSamePolicy, type NodeGovernance } from '../api/policy/node-governance.ts';
 import type { Policy } from '../api/policy/policy.ts';
 import type { Clock } from '../runtime/scheduling/clock.ts';
 import { errorLine } from '../runtime/errors.ts';
+import { jumpMs, momentOf, type Moment } from '../runtime/scheduling/jump.ts';
 import type { Check, Stop } from './execute.ts';
 import { Live } from './live.ts';
 
@@ -113,4 +114,21 @@ export const confirmedNode = <D>({ clock, confirm, policy }: NodeCheckDeps): Con
       ...{ kind: 'stop', unknown: true },
       why: `policies, node and pods cannot be confirmed live: ${errorLine(err)}`,
     }),
+  });
+
+interface PassStart {
+  readonly governance: () => NodeGovernance;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  /** The policy of the plan. */
+  readonly policy: Policy;
+  /** When the pass began, by both clocks. */
+  readonly began: Moment;
+}
+
+/** Stops the pass when the cached policies have changed since the plan, or the clock has jumped since the pass began. */
+export const nodeUnchanged = <D>({ governance, clock, policy, began }: PassStart): Check<D> =>
+  goOn('nodeUnchanged', () => {
+    const now = governance();
+    if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
+    return jumpMs(began, momentOf(clock)) === 0 ? undefined : 'the clock has jumped';
   });

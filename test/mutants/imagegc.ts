@@ -105,8 +105,8 @@ export const imageGcMutants: MutantGroup = {
       'wanted.slice(0, maxImages - agedNow.length)',
       'wanted.slice(0, maxImages)',
     ],
-    ['ClockUnsure', plan, "clockUnsure === true ? plainly('ClockUnsure') : undefined", 'undefined'],
-    ['PodsUnknown', plan, "if (pods === undefined) return plainly('PodsUnknown');", ''],
+    ['ClockUnsure', plan, "clockUnsure === true ? bare('ClockUnsure') : undefined", 'undefined'],
+    ['PodsUnknown', plan, "if (pods === undefined) return bare('PodsUnknown');", ''],
     ['ContainersUnknown: no list', plan, 'containers === undefined || ', ''],
     [
       'ContainersUnknown: one whose image nobody tells',

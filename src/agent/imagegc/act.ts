@@ -1,5 +1,4 @@
 import type { ImageDisk } from '../../api/report/node-pass.ts';
-import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime } from '../../cri/runtime.ts';
 import { skewText } from '../../gc/checks.ts';
 import type { Outcome } from '../../gc/decision.ts';
@@ -7,11 +6,11 @@ import { execute, logStop, type StepResult } from '../../gc/execute.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { imageChecks, type ImageCheckDeps } from './checks.ts';
+import { imageChecks, type ImageCheckDeps, type PlanBasis } from './checks.ts';
 import { bytesOverLow, hasCapacity } from './disk.ts';
 import type { ImageGcPlan, ImageRemoval } from './facts.ts';
 import { upstreamReason, type ImageGcMetrics } from './metrics.ts';
-import { actsOf, type Acts } from './outcome.ts';
+import { actsOf, type Acts } from './report.ts';
 
 interface ActDeps extends ImageCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'removeImage'>;
@@ -22,16 +21,13 @@ interface ActDeps extends ImageCheckDeps {
   readonly onRemoved: (removal: ImageRemoval) => void;
 }
 
-interface Planned {
+interface Planned extends PlanBasis {
   readonly plan: ImageGcPlan;
-  readonly policy: Policy;
-  readonly rule: ImageGcPolicy;
-  /** As measured before the pass. */
+  /** Measured before the pass. */
   readonly disk: ImageDisk | undefined;
-  readonly now: Date;
 }
 
-/** So many failures in a row are no accident of single images: the rest would only fail as well. */
+/** After so many failures in a row the rest would fail as well. */
 const giveUpAfter = 8;
 
 /** Removes the images of a plan, in order, until enough is free. */
@@ -81,7 +77,7 @@ function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: Act
       log.debug({ ...fields, kept: outcome.reason }, 'keeping image after live check');
       return;
     case 'gone':
-      log.debug(fields, 'image was gone meanwhile');
+      log.debug(fields, 'image is already gone');
       return;
     case 'failed':
       metrics.errors.inc({ stage: 'remove' });
@@ -89,18 +85,18 @@ function record(outcome: Outcome<ImageRemoval>, { metrics, log, onRemoved }: Act
   }
 }
 
-/** Removes the images of one pass and measures after each how much is still missing. */
+/** Removes the images of one pass and measures the disk after each. */
 class ImageRemover {
   readonly #deps: ActDeps;
   readonly #planned: Planned;
   readonly #wantedBytes: number;
   #removed = 0;
   #nominalBytes = 0;
-  #lastCameFree = 0;
+  #lastFreedBytes = 0;
   disk: ImageDisk | undefined;
-  /** To the low threshold; 0 or less = it is met. */
+  /** Bytes to free until usage is at the low threshold; 0 or less = it is. */
   missingBytes: number;
-  /** Why the space step ended before its target was met. */
+  /** Why the space step ended above the low threshold. */
   endedBecause: string | undefined;
 
   constructor(deps: ActDeps, planned: Planned) {
@@ -116,17 +112,17 @@ class ImageRemover {
     return this.#removed >= this.#planned.plan.maxImages || (reason === 'Space' && this.#hasSpace());
   }
 
-  /** The kubelet compares after a removal: once the space step runs, one image is removed even if rounding says that nothing is missing. */
+  /** The kubelet compares after a removal: the space step removes at least one image, even if rounding makes `missingBytes` 0. */
   #hasSpace(): boolean {
     if (this.#removed === 0) return false;
     if (this.missingBytes <= 0) return true;
-    // The runtime frees later, or elsewhere: the next pass will know. Going on could remove every image for nothing.
-    if (this.#nominalBytes < this.#wantedBytes || this.#lastCameFree > 0) return false;
-    this.endedBecause = 'removed what was wanted, but the file system does not show it';
+    // The runtime frees the space later, or on another file system: removing more could remove every image for nothing.
+    if (this.#nominalBytes < this.#wantedBytes || this.#lastFreedBytes > 0) return false;
+    this.endedBecause = 'removed images of the wanted size, but the file system does not show it';
     return true;
   }
 
-  /** Removes the image; `freedBytes` as the file system shows it, or as the runtime counts where that cannot be measured. */
+  /** Removes the image. `freedBytes` is measured on the file system, or the image size if that fails. */
   async remove({ target: { image } }: ImageRemoval): Promise<StepResult> {
     await this.#deps.runtime.removeImage(image.id, new AbortController().signal);
     const before = this.disk;
@@ -139,7 +135,7 @@ class ImageRemover {
     const freedBytes = isMeasured
       ? Math.max(0, after.availableBytes - before.availableBytes)
       : image.sizeBytes;
-    this.#lastCameFree = freedBytes;
+    this.#lastFreedBytes = freedBytes;
     return { kind: 'done', freedBytes };
   }
 
@@ -159,13 +155,13 @@ class ImageRemover {
   }
 }
 
-/** Whether no other removal could succeed either: the runtime is not available, does not respond, or denies access. */
+/** Whether every other removal would fail too: the runtime is unavailable, does not respond, or denies access. */
 const isHopeless = (err: unknown): boolean =>
   err instanceof Error &&
   'failure' in err &&
   (err.failure === 'unavailable' || err.failure === 'deadline' || err.failure === 'denied');
 
-/** The fields of a log line about an image: enough to know it by when it is removed. */
+/** Log fields that identify an image even after its removal. */
 export const fieldsOf = ({ target: { image }, reason }: ImageRemoval): object => ({
   image: image.id,
   names: [...image.tags, ...image.digests].slice(0, 4),

@@ -1,35 +1,45 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageGcPolicy, Policy } from '../../api/policy/policy.ts';
-import { clocksAgree, confirmedNode, goOn, orError, stopFor, type ConfirmedNode } from '../../gc/checks.ts';
+import {
+  clocksAgree,
+  confirmedNode,
+  nodeUnchanged,
+  orError,
+  stopFor,
+  type ConfirmedNode,
+} from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
 import type { ImageGcFacts, ImageRemoval } from './facts.ts';
 import { recheckImage } from './plan.ts';
 
 export interface ImageCheckDeps {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
+  readonly governance: () => NodeGovernance;
   readonly confirm: ConfirmNode;
-  /** Lists images and containers anew and reads the pods as the cache has them then. */
+  /** Lists images and containers, then reads the pods from the cache. */
   readonly observe: (signal: AbortSignal) => Promise<Omit<ImageGcFacts, 'disk'>>;
-  /** Why the pass must end by what this process knows: other policies, a clock that jumped. */
-  readonly halted: () => string | undefined;
 }
 
-/** What the plan was made from. */
-interface Planned {
+/** The basis of a plan. */
+export interface PlanBasis {
   readonly policy: Policy;
   readonly rule: ImageGcPolicy;
   readonly now: Date;
+  readonly began: Moment;
 }
 
-/** What must be true right before an image is removed. */
+/** Conditions that must hold right before an image is removed. */
 export function imageChecks(
-  { clock, confirm, observe, halted }: ImageCheckDeps,
-  { policy, rule, now }: Planned,
+  { clock, governance, confirm, observe }: ImageCheckDeps,
+  { policy, rule, now, began }: PlanBasis,
 ): { readonly checks: readonly Check<ImageRemoval>[]; readonly node: ConfirmedNode<ImageRemoval> } {
+  const unchanged = nodeUnchanged<ImageRemoval>({ governance, clock, policy, began });
   const node = confirmedNode<ImageRemoval>({ confirm, policy, clock });
-  // Listed anew for each image: a container may have been created since the last one.
+  // Listed again for each image: a container may have been created since the last listing.
   const listing = new Live<ImageRemoval, Omit<ImageGcFacts, 'disk'> | Error>({
     ...{ clock, maxDecisions: 1 },
     ask: orError((_, signal) => observe(signal)),
@@ -47,7 +57,7 @@ export function imageChecks(
     },
   };
   const clocks = clocksAgree(node, ({ reason }) => reason === 'Age');
-  return { checks: [goOn('goOn', halted), node.check, clocks, stillUnused], node };
+  return { checks: [unchanged, node.check, clocks, stillUnused], node };
 }
 
 const unlisted = new Error('the images are not listed');

@@ -5,7 +5,7 @@ export type DiskSpace = Pick<ImageDisk, 'capacityBytes' | 'availableBytes'>;
 
 type Thresholds = Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>;
 
-/** A file system without capacity cannot be judged; upstream has an Event for it. */
+/** Whether the file system reports a plausible capacity; the kubelet has an Event for one that does not. */
 export const hasCapacity = (disk: DiskSpace | undefined): disk is DiskSpace =>
   disk !== undefined &&
   Number.isFinite(disk.capacityBytes) &&
@@ -13,14 +13,14 @@ export const hasCapacity = (disk: DiskSpace | undefined): disk is DiskSpace =>
   disk.capacityBytes >= 1 &&
   disk.availableBytes >= 0;
 
-/** The kubelet's integer arithmetic (pkg/kubelet/images/image_gc_manager.go, GarbageCollect); undefined while it cannot be told. */
+/** The kubelet's integer arithmetic (pkg/kubelet/images/image_gc_manager.go, GarbageCollect); undefined = unknown. */
 export function usedPercentOf(disk: DiskSpace | undefined): number | undefined {
   if (!hasCapacity(disk)) return undefined;
   const { capacity, available } = whole(disk);
   return 100 - Number((available * 100n) / capacity);
 }
 
-/** How many bytes are missing to the low threshold; 0 or less = it is met. */
+/** Bytes to free until usage is at the low threshold; 0 or less = it is. */
 export function bytesOverLow(
   disk: DiskSpace,
   { lowThresholdPercent }: Pick<Thresholds, 'lowThresholdPercent'>,
@@ -29,7 +29,7 @@ export function bytesOverLow(
   return Number((capacity * BigInt(100 - lowThresholdPercent)) / 100n - available);
 }
 
-/** A hundred times a large disk is more than a number holds exactly; a file system that claims more free than it has counts as empty. */
+/** As bigint, because 100 times a large capacity is not a safe integer. More available bytes than the capacity count as an empty disk. */
 function whole({ capacityBytes, availableBytes }: DiskSpace): { capacity: bigint; available: bigint } {
   const capacity = BigInt(Math.trunc(capacityBytes));
   const available = BigInt(Math.trunc(availableBytes));
@@ -44,7 +44,7 @@ export type SpaceStep =
       readonly reason: 'BelowThreshold' | 'TargetMet' | 'DiskUnknown';
     };
 
-/** Whether the space step runs, and for how much once these bytes have gone by age. */
+/** Decides whether the space step runs after the removals by age have freed `freedByAge`, and how many bytes it has to free. */
 export function spaceStep(
   disk: DiskSpace | undefined,
   thresholds: Thresholds,
@@ -58,6 +58,6 @@ export function spaceStep(
   if (usedPercent < high) return { kind: 'not needed', state: 'Idle', reason: 'BelowThreshold' };
   const wantedBytes = bytesOverLow(disk, thresholds) - freedByAge;
   if (wantedBytes <= 0 && freedByAge > 0) return { kind: 'not needed', state: 'Free', reason: 'TargetMet' };
-  // Rounding can make it 0; upstream's step removes one image even then.
+  // Rounding can make it 0; the kubelet removes one image even then.
   return { kind: 'needed', wantedBytes: Math.max(0, wantedBytes) };
 }

@@ -1,58 +1,45 @@
+import type { RuntimeContainerStats } from '../../cri/runtime.ts';
+import type { ImageReason } from '../../gc/reasons/images.ts';
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 import { kubeletSizeText, sizeText } from '../../runtime/text/size-text.ts';
-import type { DiskAttribution } from './attribution.ts';
-import { usedPercentOf, type DiskSpace } from './disk.ts';
+import { hasCapacity, usedPercentOf, type DiskSpace } from './disk.ts';
+import { bytesOf, type ImageDecision } from './facts.ts';
 
-/** The node the agent runs on. */
-export interface NodeIdentity {
-  readonly name: string;
-  readonly uid: string;
-}
-
-const nodeRef = ({ name, uid }: NodeIdentity): ObjectRef => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  namespace: undefined,
-  name,
-  uid,
+const warning = (node: ObjectRef, reason: string, note: string): EventSpec => ({
+  ...{ regarding: node, type: 'Warning', reason, action: 'CollectImages', note },
 });
 
-const warning = (node: NodeIdentity, reason: string, note: string): EventSpec => ({
-  regarding: nodeRef(node),
-  type: 'Warning',
-  reason,
-  action: 'CollectImages',
-  note,
-});
-
-/** The image file system claims to have no capacity (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
-export const invalidDiskCapacity = (node: NodeIdentity): EventSpec =>
+/** The image file system reports a capacity of 0 (pkg/kubelet/images/image_gc_manager.go, GarbageCollect). */
+export const invalidDiskCapacity = (node: ObjectRef): EventSpec =>
   warning(node, 'InvalidDiskCapacity', invalidCapacityMessage);
 
 export const invalidCapacityMessage = 'invalid capacity 0 on image filesystem';
 
 /** From the second failure in a row on (pkg/kubelet/kubelet.go, StartGarbageCollection). */
-export const imageGcFailed = (node: NodeIdentity, message: string): EventSpec =>
+export const imageGcFailed = (node: ObjectRef, message: string): EventSpec =>
   warning(node, 'ImageGCFailed', message);
 
-/** All that may go is gone and the target is still not met: upstream's words, then what the disk is full of. */
+/** Every removable image was removed and usage is still above the low threshold: the kubelet's words, then the disk usage. */
 export function freeDiskSpaceFailed(
-  node: NodeIdentity,
+  node: ObjectRef,
   message: string,
-  attribution: DiskAttribution | undefined,
+  usage: DiskUsage | undefined,
 ): EventSpec {
-  const cause = attribution === undefined ? '' : ` ${attributionText(attribution)}`;
-  return warning(node, 'FreeDiskSpaceFailed', `${message}${cause}`);
+  return warning(
+    node,
+    'FreeDiskSpaceFailed',
+    usage === undefined ? message : `${message} ${usageText(usage)}`,
+  );
 }
 
-/** In the words of Kubernetes 1.36, then the target; `disk` is as it was before the pass. */
+/** The words of Kubernetes 1.36, then the target; `disk` was measured before the pass. */
 export const shortMessage = (
   disk: DiskSpace | undefined,
   { wantedBytes, freedBytes }: { readonly wantedBytes: number; readonly freedBytes: number },
 ): string =>
   `${insufficient(disk)} Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes). Wanted ${wantedBytes} bytes.`;
 
-/** The same of a pass that removes nothing. */
+/** The same for a dry run. */
 export const dryShortMessage = (
   disk: DiskSpace | undefined,
   { wantedBytes, plannedBytes }: { readonly wantedBytes: number; readonly plannedBytes: number },
@@ -68,14 +55,58 @@ function insufficient(disk: DiskSpace | undefined): string {
   return `Insufficient free disk space on the node's image filesystem${used}.`;
 }
 
-function attributionText({ images, ...disk }: DiskAttribution): string {
+/** Usage of the image file system in bytes; image sizes are those that the runtime reports. */
+export interface DiskUsage {
+  readonly usedBytes: number;
+  readonly capacityBytes: number;
+  /** Kept images by reason, largest first. */
+  readonly images: readonly {
+    readonly reason: ImageReason;
+    readonly count: number;
+    readonly bytes: number;
+  }[];
+  /** undefined = unknown. */
+  readonly writableLayerBytes: number | undefined;
+  readonly logBytes: number | undefined;
+  /** Used by anything else. */
+  readonly restBytes: number;
+}
+
+interface Measured {
+  readonly kept: readonly ImageDecision[];
+  readonly disk: DiskSpace | undefined;
+  readonly stats: readonly RuntimeContainerStats[] | undefined;
+  readonly logBytes: number | undefined;
+}
+
+/** Sums up the usage of the image file system; undefined = the disk is unknown. */
+export function diskUsage({ kept, disk, stats, logBytes }: Measured): DiskUsage | undefined {
+  if (!hasCapacity(disk)) return undefined;
+  const { capacityBytes, availableBytes } = disk;
+  const usedBytes = Math.max(0, capacityBytes - availableBytes);
+  const writableLayerBytes = stats?.reduce((sum, layer) => sum + (layer.writableLayerBytes ?? 0), 0);
+  const explained = bytesOf(kept) + (writableLayerBytes ?? 0) + (logBytes ?? 0);
+  return {
+    ...{ usedBytes, capacityBytes, images: byReason(kept), writableLayerBytes, logBytes },
+    restBytes: Math.max(0, usedBytes - explained),
+  };
+}
+
+function byReason(kept: readonly ImageDecision[]): DiskUsage['images'] {
+  return [...Map.groupBy(kept, ({ reason }) => reason)]
+    .map(([reason, images]) => ({ reason, count: images.length, bytes: bytesOf(images) }))
+    .toSorted((a, b) => b.bytes - a.bytes);
+}
+
+function usageText({ images, ...disk }: DiskUsage): string {
   const parts = [
     ...images.map(({ reason, count, bytes }) => `images ${reason} ${sizeText(bytes)} (${count})`),
-    `writable layers ${known(disk.writableLayerBytes)}`,
-    `logs ${known(disk.logBytes)}`,
+    `writable layers ${sizeOrUnknown(disk.writableLayerBytes)}`,
+    `logs ${sizeOrUnknown(disk.logBytes)}`,
     `rest ${sizeText(disk.restBytes)}`,
   ];
   return `Used: ${sizeText(disk.usedBytes)} of ${sizeText(disk.capacityBytes)}: ${parts.join(', ')}.`;
 }
 
-const known = (bytes: number | undefined): string => (bytes === undefined ? 'unknown' : sizeText(bytes));
+const sizeOrUnknown = (bytes: number | undefined): string =>
+  bytes === undefined ? 'unknown' : sizeText(bytes);

@@ -1,73 +1,73 @@
-import type { ImageDisk, NodePod } from '../../api/report/node-pass.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { ImageRemoveReason } from '../../api/reasons.ts';
+import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { Decision, ImageTarget } from '../../gc/decision.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import type { AgentState, ImageRecord } from '../../node/disk/state-format.ts';
+import type { DiskSpace } from './disk.ts';
 
-/** What a plan is made from. undefined = not known: then nothing is decided from it, and everything stays that could depend on it. */
+/** Input of a plan. undefined = unknown: an image that could depend on it is kept. */
 export interface ImageGcFacts extends AgentState {
-  /** As listed, from `observeImages` or older. */
   readonly listed: readonly RuntimeImage[];
   readonly containers: readonly RuntimeContainer[] | undefined;
   /** The pods bound to the node. */
   readonly pods: readonly NodePod[] | undefined;
-  readonly disk: Pick<ImageDisk, 'capacityBytes' | 'availableBytes'> | undefined;
-  /** Ids or references that containers have mounted, besides the images they were made from. */
+  readonly disk: DiskSpace | undefined;
+  /** Ids or references of the images that containers have mounted, besides the images they were created from. */
   readonly mounted?: readonly string[];
-  /** The reference of the image that the runtime makes sandboxes from; undefined = not known. */
+  /** Reference of the image that the runtime creates sandboxes from; undefined = unknown. */
   readonly sandboxImage?: string | undefined;
-  /** The wall clock jumped since the last pass: ages cannot be told. */
+  /** The wall clock jumped since the last pass: ages are unknown. */
   readonly clockUnsure?: boolean;
 }
 
 export interface Given {
-  /** What governs the node. */
   readonly governance: NodeGovernance;
   readonly now: Date;
 }
 
-/** All that keeps an image whatever the disk says; undefined and false = does not. An image may be held by several. */
+/** What keeps an image at any disk usage; undefined and false = does not. */
 export interface ImageHolds {
-  /** The id of a container made from it, or what else mounts it. */
+  /** Id of a container created from it, or `a mount`. */
   readonly usedBy: string | undefined;
-  /** `namespace/name` of a pod bound to the node whose spec names it, and the name it has there; undefined = the pod has more images than are read. */
+  /** `namespace/name` of a pod bound to the node, and the image reference in its spec; undefined = the pod has more images than dustpan reads. */
   readonly boundPod: { readonly pod: string; readonly image: string | undefined } | undefined;
   readonly pinned: boolean;
-  /** The pattern of the policy's keep list that names it. */
+  /** Pattern of the policy's keep list that matches it. */
   readonly keepPattern: string | undefined;
 }
 
-/** An image with all that its verdict rests on. */
+/** An image with the facts that decide about it. */
 export interface JudgedImage extends ImageTarget {
-  /** Entries with the same id are one. */
+  /** Listed entries with the same id are merged. */
   readonly image: RuntimeImage;
   readonly record: ImageRecord;
   readonly holds: ImageHolds;
-  /** The policy's, doubled when the image came back within 24 h of its removal. */
+  /** The policy's; doubled if the image was pulled again within 24 h of its removal. */
   readonly minimumAgeMs: number;
 }
 
 export type ImageDecision<R extends ImageReason = ImageReason> = Decision<JudgedImage, R, ImageEvidence[R]>;
 export type ImageRemoval = ImageDecision<ImageRemoveReason>;
 
-/** The space step: Idle = not needed or off, Free = what goes is enough, Short = it is not, Unknown = cannot be decided. */
-type ImageGcState = 'Idle' | 'Free' | 'Short' | 'Unknown';
+export const bytesOf = (decisions: readonly ImageDecision[]): number =>
+  decisions.reduce((sum, { bytes = 0 }) => sum + bytes, 0);
 
 export interface ImageGcPlan {
-  readonly state: ImageGcState;
-  /** undefined while the disk is unknown or claims to have no capacity. */
+  /** The space step: Idle = not needed or off, Free = the removals free enough, Short = they do not, Unknown = cannot be decided. */
+  readonly state: 'Idle' | 'Free' | 'Short' | 'Unknown';
+  /** undefined = the disk is unknown or reports no capacity. */
   readonly usedPercent: number | undefined;
-  /** For the space step, after what goes by age. */
+  /** Bytes that the space step has to free, after the removals by age. */
   readonly wantedBytes: number;
-  /** Of the space step alone, as the runtime counts them. */
+  /** Bytes that the space step frees by the sizes that the runtime reports. */
   readonly plannedBytes: number;
-  /** How many images the pass may remove. */
+  /** Most images that the pass may remove. */
   readonly maxImages: number;
-  /** Every image that may go, in the order of execution: by age, then for space. */
+  /** Every removable image in the order of execution: by age, then for space. */
   readonly candidates: readonly ImageRemoval[];
-  /** What goes when no removal fails: these of the candidates, in the same order. */
+  /** The candidates that the pass removes if no removal fails, in the same order. */
   readonly removals: readonly ImageRemoval[];
   /** Every image that is not among the removals. */
   readonly kept: readonly ImageDecision[];

@@ -5,7 +5,7 @@ import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { ImageGcFacts, ImageHolds } from './facts.ts';
 
-/** One image for each id, in the order of the list: the names of all its entries; a pin on one of them protects. */
+/** Merges the entries with one id, in the order of the list: the names of all of them; a pin on one entry protects the image. */
 export function distinctImages(listed: readonly RuntimeImage[]): readonly RuntimeImage[] {
   const byId = new Map<string, RuntimeImage>();
   for (const image of listed) {
@@ -25,7 +25,7 @@ const merged = (a: RuntimeImage, b: RuntimeImage): RuntimeImage => ({
 
 type Holding = Pick<ImageGcFacts, 'containers' | 'pods' | 'mounted' | 'sandboxImage'>;
 
-/** Tells of each image what holds it. */
+/** Returns a function that finds what keeps an image at any disk usage. */
 export function holdsOf(
   images: readonly RuntimeImage[],
   { containers = [], pods = [], mounted = [], sandboxImage = '' }: Holding,
@@ -36,7 +36,7 @@ export function holdsOf(
   const boundPods = boundImages(index, pods);
   const patternOf = keepList(keep);
   const ofSandboxes = new Set(index.idsOf(sandboxImage));
-  // In doubt by its usual name: without it no pod could start on a node without a registry.
+  // Without this image no pod can start if the registry is unreachable. If the runtime does not report it, its usual name decides.
   const isOfSandboxes = (image: RuntimeImage): boolean =>
     ofSandboxes.size > 0 ? ofSandboxes.has(image.id) : isCalledPause(image);
   return (image) => ({
@@ -47,7 +47,7 @@ export function holdsOf(
   });
 }
 
-/** By image id, a container that was made from it or mounts it. */
+/** The users of images by image id: a container that was created from it, or a mount. */
 export function usedImages(
   index: ImageIndex,
   containers: readonly RuntimeContainer[],
@@ -62,13 +62,13 @@ export function usedImages(
   return used;
 }
 
-/** What a container was made from; '' = the runtime does not say. */
+/** Reference of the image that a container was created from; '' = the runtime does not report it. */
 export const imageOf = ({ imageId, imageRef }: RuntimeContainer): string =>
   imageId === '' ? imageRef : imageId;
 
 type BoundPod = NonNullable<ImageHolds['boundPod']>;
 
-/** By image id, an unfinished pod whose spec names it, or may do so. */
+/** Unfinished pods by the id of an image that their spec refers to, or may refer to. */
 export function boundImages(index: ImageIndex, pods: readonly NodePod[]): ReadonlyMap<string, BoundPod> {
   const bound = new Map<string, BoundPod>();
   const bind = ({ namespace, name }: NodePod, image: string | undefined): void => {
@@ -82,15 +82,15 @@ export function boundImages(index: ImageIndex, pods: readonly NodePod[]): Readon
   return bound;
 }
 
-/** Of a finished pod only the containers that are left still hold something. */
+/** A finished pod holds no image; its remaining containers do. */
 const isUnfinished = (pod: NodePod): boolean => !isFinished(pod);
 
-/** Containers of which only the runtime can tell what image volumes they hold: their pod is not known, or has finished, so its spec does not count. */
+/** Containers whose image volumes only the runtime knows: their pod is unknown, or has finished and its spec no longer counts. */
 export function strayContainers(
   containers: readonly RuntimeContainer[],
   pods: readonly NodePod[],
 ): readonly RuntimeContainer[] {
-  // A mirror can be forged: it says nothing about the UID of another pod of the API.
+  // Anyone can forge a mirror pod, so its annotation must not cover the UID of another pod in the API.
   const uids = new Set(pods.map(({ uid }) => uid));
   const known = new Set(
     pods
@@ -102,6 +102,6 @@ export function strayContainers(
   );
 }
 
-/** No container is made from the image of the sandboxes, and a runtime need neither pin it nor report its name. */
+/** The usual name of the sandbox image: no container uses that image, and a runtime may neither pin it nor report its name. */
 const isCalledPause = ({ tags, digests }: RuntimeImage): boolean =>
   [...tags, ...digests].some((name) => /(^|[/-])pause([:@]|$)/.test(name));

@@ -1,14 +1,9 @@
 import type { ConfirmNode } from '../../api/node-confirmation.ts';
-import {
-  isSamePolicy,
-  nodeRule,
-  type NodeGovernance,
-  type NodeRule,
-} from '../../api/policy/node-governance.ts';
+import { nodeRule, type NodeGovernance, type NodeRule } from '../../api/policy/node-governance.ts';
 import type { ImageDisk, ImageInventory, NodePassReport, NodePod } from '../../api/report/node-pass.ts';
 import type { ImageGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer } from '../../cri/runtime.ts';
-import type { EventSpec, Recorder } from '../../kube/events/recorder.ts';
+import type { EventSpec, ObjectRef, Recorder } from '../../kube/events/recorder.ts';
 import type { StateFile } from '../../node/disk/state-file.ts';
 import type { AgentState } from '../../node/disk/state-format.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
@@ -16,16 +11,22 @@ import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, type Moment } from '../../runtime/scheduling/jump.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { fieldsOf, removeImages } from './act.ts';
-import { attributeDisk, type DiskAttribution } from './attribution.ts';
 import { hasCapacity } from './disk.ts';
-import { freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity, type NodeIdentity } from './events.ts';
+import { diskUsage, freeDiskSpaceFailed, imageGcFailed, invalidDiskCapacity } from './events.ts';
 import type { ImageGcFacts, ImageGcPlan, ImageRemoval } from './facts.ts';
 import { strayContainers } from './holds.ts';
-import { inventoryOf } from './inventory.ts';
 import { showPlan, type ImageGcMetrics, type Stage } from './metrics.ts';
-import { outcomeOf, removedBy, reportOf, type Acts, type DiskTrouble, type Outcome } from './outcome.ts';
 import { planImageGc } from './plan.ts';
 import { observeImages, resumeState, withoutImage } from './records.ts';
+import {
+  inventoryOf,
+  outcomeOf,
+  passReport,
+  removedBy,
+  type Acts,
+  type DiskTrouble,
+  type Outcome,
+} from './report.ts';
 
 export interface ImageGcDeps {
   readonly runtime: Pick<
@@ -40,16 +41,16 @@ export interface ImageGcDeps {
   >;
   /** The file system that holds the images. */
   readonly disk: (signal: AbortSignal) => Promise<ImageDisk>;
-  /** The pods bound to the node; undefined while they are not known for sure. */
+  /** The pods bound to the node; undefined = unknown. */
   readonly pods: () => readonly NodePod[] | undefined;
   readonly governance: () => NodeGovernance;
-  /** Asked only before something is removed. */
+  /** Called only before a removal. */
   readonly confirm: ConfirmNode;
-  /** undefined while it is not known: no Events then. */
-  readonly node: () => NodeIdentity | undefined;
+  /** This node, for its Events; undefined = unknown: no Events. */
+  readonly node: () => ObjectRef | undefined;
   readonly state: Pick<StateFile, 'read' | 'write'>;
-  /** Bytes of all logs of containers; asked only when removing images does not help. */
-  readonly logBytes?: (signal: AbortSignal) => Promise<number>;
+  /** Bytes of all container logs; called only when removing images does not free enough. */
+  readonly logBytes: (signal: AbortSignal) => Promise<number>;
   readonly recorder: Recorder;
   readonly clock: Clock;
   readonly metrics: ImageGcMetrics;
@@ -58,71 +59,72 @@ export interface ImageGcDeps {
   readonly onPass: (report: NodePassReport, inventory: ImageInventory | undefined) => void;
 }
 
-/** Keeps the image file system below its threshold by removing images that nothing uses, and remembers when each was used last. */
+/** Removes unused images when the image file system is too full or they are too old, and records when each image was last used. */
 export class ImageGcManager {
   readonly #deps: ImageGcDeps;
   #state: AgentState | undefined;
-  /** Both clocks at the start of the last pass. */
-  #looked: Moment | undefined;
+  /** Start of the last pass. */
+  #began: Moment | undefined;
   #failedInARow = 0;
 
   constructor(deps: ImageGcDeps) {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Throws, after its report, when it failed. */
+  /** One pass: observe, plan, act. Rejects, after its report, when it failed. */
   async collect(signal: AbortSignal): Promise<void> {
-    const { governance, clock, metrics, log, onPass } = this.#deps;
-    const given = governance();
-    const rule = nodeRule(given, 'imageGC');
-    const seen = await this.#see(rule, signal);
-    const plan = planImageGc(seen.facts, { governance: given, now: seen.now });
+    const { clock, metrics, log, onPass } = this.#deps;
+    const governance = this.#deps.governance();
+    const rule = nodeRule(governance, 'imageGC');
+    const observed = await this.#observePass(rule, signal);
+    const plan = planImageGc(observed.facts, { governance, now: observed.now });
     showPlan(metrics, plan, rule.kind === 'governed' ? rule.policy.mode : undefined);
     log.debug(
       { state: plan.state, usedPercent: plan.usedPercent, due: plan.removals.length },
       'planned pass',
     );
-    const acts = rule.kind === 'governed' ? await this.#act(rule, { plan, seen }, signal) : undefined;
-    const stateTrouble = await this.#remember();
+    const acts = rule.kind === 'governed' ? await this.#act(rule, { plan, observed }, signal) : undefined;
+    const stateTrouble = await this.#writeState();
     const outcome = outcomeOf({
-      ...{ plan, acts, disk: seen.disk },
-      ...(rule.kind === 'governed'
-        ? { diskTrouble: seen.trouble, maximumAgeMs: rule.rule.maximumAgeMs }
-        : { diskTrouble: undefined, maximumAgeMs: undefined }),
+      ...{ plan, acts, disk: observed.disk, diskTrouble: observed.trouble },
+      maximumAgeMs: rule.kind === 'governed' ? rule.rule.maximumAgeMs : undefined,
     });
-    if (rule.kind === 'governed') await this.#reportOutcome({ plan, seen, acts }, outcome, signal);
+    if (rule.kind === 'governed') await this.#recordEvents({ plan, observed, acts }, outcome, signal);
     onPass(
-      reportOf(acts, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
-      inventoryOf(plan, removedBy(acts), acts?.disk ?? seen.disk),
+      passReport(acts, { result: outcome.result, message: outcome.message ?? stateTrouble }, clock.now()),
+      inventoryOf(plan, removedBy(acts), acts?.disk ?? observed.disk),
     );
     if (outcome.result === 'Failed') throw new Error(outcome.message ?? 'collecting images');
   }
 
-  /** All that the plan needs. A listing that fails ends the pass, told and counted. */
-  async #see(rule: Rule, signal: AbortSignal): Promise<Seen> {
-    const moment = momentOf(this.#deps.clock);
-    const jumpedMs = jumpMs(this.#looked, moment);
-    this.#looked = moment;
+  /** Observes the node. When a listing fails, reports and ends the pass. */
+  async #observePass(rule: Rule, signal: AbortSignal): Promise<ObservedPass> {
+    const { clock, onPass } = this.#deps;
+    const began = momentOf(clock);
+    const jumpedMs = jumpMs(this.#began, began);
+    this.#began = began;
     try {
       const facts = await this.#observe(signal, jumpedMs);
       const { disk, trouble } = await this.#measure(rule, signal);
-      const now = this.#deps.clock.now();
-      return { facts: { ...facts, disk, clockUnsure: jumpedMs !== 0 }, disk, trouble, now };
+      return {
+        facts: { ...facts, disk, clockUnsure: jumpedMs !== 0 },
+        disk,
+        trouble,
+        now: clock.now(),
+        began,
+      };
     } catch (err) {
       if (signal.aborted) throw err;
       this.#count('observe');
-      if (rule.kind === 'governed') this.#fail(errorLine(err));
       const message = errorLine(err);
-      this.#deps.onPass(
-        reportOf(undefined, { result: 'Failed', message }, this.#deps.clock.now()),
-        undefined,
-      );
+      if (rule.kind === 'governed') this.#fail(message);
+      onPass(passReport(undefined, { result: 'Failed', message }, clock.now()), undefined);
       throw err;
     }
   }
 
-  /** Lists images, then containers, then reads the pods: what is newest protects. Folds what it saw into the memory. */
-  async #observe(signal: AbortSignal, jumpedMs: number): Promise<Observed> {
+  /** Lists images, then containers, then reads the pods, so that newer pods and containers protect images. Updates the image records. */
+  async #observe(signal: AbortSignal, jumpedMs: number): Promise<Omit<ImageGcFacts, 'disk'>> {
     const { runtime, pods: readPods, clock, metrics } = this.#deps;
     const before = (this.#state ??= await this.#load(signal));
     await runtime.checkReady(signal);
@@ -149,13 +151,13 @@ export class ImageGcManager {
     return { images: new Map(), removed: [] };
   }
 
-  /** Image volumes stand in the specs of the pods; of a container whose pod is not known, or has finished, only the runtime can tell. */
+  /** Image volumes are listed in the specs of pods; for a container whose pod is unknown, or has finished, only the runtime knows them. */
   async #mountedImages(
     containers: readonly RuntimeContainer[],
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const pods = this.#deps.pods();
-    // Nothing goes then anyway, and every container would seem astray.
+    // Without the pods nothing is removed, and every container would be a stray.
     if (pods === undefined) return [];
     const mounted: string[] = [];
     for (const { id } of strayContainers(containers, pods)) {
@@ -165,7 +167,7 @@ export class ImageGcManager {
     return mounted;
   }
 
-  /** The age step does without the disk: what is wrong with it is reported at the end. */
+  /** Measures the disk. The age step runs without it, so a failure is reported at the end. */
   async #measure(
     rule: Rule,
     signal: AbortSignal,
@@ -183,10 +185,10 @@ export class ImageGcManager {
 
   /** Removes nothing in mode DryRun. */
   async #act(
-    { policy, rule }: Governed,
-    { plan, seen: { disk, now } }: Planned,
+    { policy, rule }: Extract<Rule, { kind: 'governed' }>,
+    { plan, observed: { disk, now, began } }: PlannedPass,
     signal: AbortSignal,
-  ): Promise<Done['acts']> {
+  ): Promise<ExecutedPass['acts']> {
     const { clock, log } = this.#deps;
     if (policy.mode === 'DryRun') {
       for (const removal of plan.removals) log.debug(fieldsOf(removal), 'would remove image');
@@ -195,22 +197,15 @@ export class ImageGcManager {
     const deps = {
       ...this.#deps,
       observe: (during: AbortSignal) => this.#observe(during, 0),
-      halted: () => this.#haltedBy(policy),
       onRemoved: ({ target }: ImageRemoval): void => {
         if (this.#state !== undefined) this.#state = withoutImage(this.#state, target.id, clock.now());
       },
     };
-    return await removeImages(deps, { plan, policy, rule, disk, now }, signal);
+    return await removeImages(deps, { plan, policy, rule, disk, now, began }, signal);
   }
 
-  #haltedBy(policy: Governed['policy']): string | undefined {
-    const now = nodeRule(this.#deps.governance(), 'imageGC');
-    if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
-    return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
-  }
-
-  /** Writes down what is known, at a shutdown too. A disk that does not take it must not stop the one who frees it. */
-  async #remember(): Promise<string | undefined> {
+  /** Writes the image records, during a shutdown too. A failure must not stop image GC, which may free the full disk. */
+  async #writeState(): Promise<string | undefined> {
     if (this.#state === undefined) return undefined;
     try {
       await this.#deps.state.write(this.#state, new AbortController().signal);
@@ -222,50 +217,52 @@ export class ImageGcManager {
     }
   }
 
-  /** The Events a pass owes; InvalidDiskCapacity and FreeDiskSpaceFailed each time, ImageGCFailed from the second failure in a row on. */
-  async #reportOutcome(
-    done: Done,
+  /** Records InvalidDiskCapacity and FreeDiskSpaceFailed each time, ImageGCFailed from the second failure in a row on. */
+  async #recordEvents(
+    pass: ExecutedPass,
     { result, message = '', isExhausted }: Outcome,
     signal: AbortSignal,
   ): Promise<void> {
-    if (done.seen.trouble?.kind === 'no capacity') this.#notify(invalidDiskCapacity);
+    if (pass.observed.trouble?.kind === 'no capacity') this.#record(invalidDiskCapacity);
     if (isExhausted) {
       this.#deps.log.warn({ reason: 'FreeDiskSpaceFailed', note: message }, 'freed too little');
-      const attribution = await this.#attribute(done, signal);
-      this.#notify((node) => freeDiskSpaceFailed(node, message, attribution));
+      const usage = await this.#diskUsage(pass, signal);
+      this.#record((node) => freeDiskSpaceFailed(node, message, usage));
     }
     if (result === 'Failed' || isExhausted) this.#fail(message);
     else if (result !== 'Unknown') this.#failedInARow = 0;
   }
 
-  /** What uses the disk after the pass. */
-  async #attribute({ plan, seen, acts }: Done, signal: AbortSignal): Promise<DiskAttribution | undefined> {
+  async #diskUsage(
+    { plan, observed, acts }: ExecutedPass,
+    signal: AbortSignal,
+  ): Promise<ReturnType<typeof diskUsage>> {
     const { runtime, logBytes } = this.#deps;
     const removed = removedBy(acts);
-    return attributeDisk({
+    return diskUsage({
       kept: plan.kept.filter(({ target }) => !removed.has(target.id)),
-      disk: acts?.disk ?? seen.disk,
-      stats: await this.#tryToKnow(runtime.containerStats(signal)),
-      logBytes: logBytes === undefined ? undefined : await this.#tryToKnow(logBytes(signal)),
+      disk: acts?.disk ?? observed.disk,
+      stats: await this.#orUnknown(runtime.containerStats(signal)),
+      logBytes: await this.#orUnknown(logBytes(signal)),
     });
   }
 
-  async #tryToKnow<T>(asked: Promise<T>): Promise<T | undefined> {
+  async #orUnknown<T>(reading: Promise<T>): Promise<T | undefined> {
     try {
-      return await asked;
+      return await reading;
     } catch (err) {
       this.#count('attribution');
-      this.#deps.log.debug({ err: errorLine(err) }, 'attributing disk use failed');
+      this.#deps.log.debug({ err: errorLine(err) }, 'measuring disk usage failed');
       return undefined;
     }
   }
 
   #fail(message: string): void {
     this.#failedInARow++;
-    if (this.#failedInARow > 1) this.#notify((node) => imageGcFailed(node, message));
+    if (this.#failedInARow > 1) this.#record((node) => imageGcFailed(node, message));
   }
 
-  #notify(event: (node: NodeIdentity) => EventSpec): void {
+  #record(event: (node: ObjectRef) => EventSpec): void {
     const node = this.#deps.node();
     if (node !== undefined) this.#deps.recorder.record(event(node));
   }
@@ -275,24 +272,23 @@ export class ImageGcManager {
   }
 }
 
-type Observed = Omit<ImageGcFacts, 'disk'>;
 type Rule = NodeRule<ImageGcPolicy>;
-type Governed = Extract<Rule, { kind: 'governed' }>;
 
-/** What one pass has seen of the node. */
-interface Seen {
+interface ObservedPass {
   readonly facts: ImageGcFacts;
+  /** Also in `facts`, there without the inodes. */
   readonly disk: ImageDisk | undefined;
   readonly trouble: DiskTrouble | undefined;
   readonly now: Date;
+  readonly began: Moment;
 }
 
-interface Planned {
+interface PlannedPass {
   readonly plan: ImageGcPlan;
-  readonly seen: Seen;
+  readonly observed: ObservedPass;
 }
 
-interface Done extends Planned {
-  /** undefined = nothing was to be touched. */
+interface ExecutedPass extends PlannedPass {
+  /** undefined = the pass was not to remove anything. */
   readonly acts: (Acts & { readonly disk: ImageDisk | undefined }) | undefined;
 }

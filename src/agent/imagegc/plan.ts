@@ -5,12 +5,20 @@ import type { ImageKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ImageEvidence, ImageReason } from '../../gc/reasons/images.ts';
 import { spaceStep, usedPercentOf, type SpaceStep } from './disk.ts';
-import type { Given, ImageDecision, ImageGcFacts, ImageGcPlan, ImageRemoval, JudgedImage } from './facts.ts';
+import {
+  bytesOf,
+  type Given,
+  type ImageDecision,
+  type ImageGcFacts,
+  type ImageGcPlan,
+  type ImageRemoval,
+  type JudgedImage,
+} from './facts.ts';
 import { distinctImages, holdsOf, imageOf } from './holds.ts';
 import { recordAt, repulls } from './records.ts';
 
 /**
- * Decides which images are removed, in which order, and why each of the others stays: the maximum age first, then the space step with the
+ * Decides which images to remove, in which order, and why to keep each of the others: first by the maximum age, then for space, with the
  * arithmetic and the order of the kubelet (pkg/kubelet/images/image_gc_manager.go).
  */
 export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): ImageGcPlan {
@@ -27,13 +35,12 @@ export function planImageGc(facts: ImageGcFacts, { governance, now }: Given): Im
   return withSteps({ facts, policy, rule, now }, eligible, kept);
 }
 
-/** What the verdict about one image rests on. */
 interface Ruled {
   readonly rule: ImageGcPolicy;
   readonly now: Date;
 }
 
-/** Judges one image of a plan by facts that were read after the plan: whatever has used it since keeps it. undefined = it may be removed. */
+/** Judges one image of a plan by newer facts: any use since the plan keeps it. undefined = it may be removed. */
 export function recheckImage(
   id: string,
   facts: ImageGcFacts,
@@ -46,7 +53,7 @@ export function recheckImage(
 interface Because<R extends ImageReason> {
   readonly reason: R;
   readonly evidence: ImageEvidence[R];
-  /** Unix milliseconds; set where the verdict waits for time. */
+  /** Unix milliseconds; set if the image only waits for time to pass. */
   readonly eligibleAtMs?: number | undefined;
 }
 
@@ -62,7 +69,7 @@ const decide = <R extends ImageReason>(
   bytes: target.image.sizeBytes,
 });
 
-/** Nothing may be touched on this node: every image stays, for one reason. */
+/** Keeps every image for one reason: no rule allows removals on this node. */
 function keepAll(
   facts: ImageGcFacts,
   { reason, policy }: Extract<NodeRule<ImageGcPolicy>, { kind: 'keep' }>,
@@ -77,7 +84,7 @@ function keepAll(
   };
 }
 
-/** Gathers what each verdict rests on; of one image alone where an id is given. */
+/** Collects the facts that decide about each image, or about the one with this id. */
 function judge(
   facts: ImageGcFacts,
   rule: ImageGcPolicy | undefined,
@@ -98,7 +105,7 @@ function judge(
   });
 }
 
-/** Why an image stays whatever the disk needs; undefined = it may be removed. */
+/** Why the image is kept at any disk usage; undefined = it may be removed. */
 function keptBecause(
   image: JudgedImage,
   facts: ImageGcFacts,
@@ -113,14 +120,13 @@ function keptBecause(
     const evidence = { firstDetectedMs, minimumAgeMs, policyMinimumAgeMs: rule.minimumAgeMs };
     return { reason: 'TooYoung', evidence, eligibleAtMs: oldEnoughAtMs };
   }
-  if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return plainly('UsedRecently');
+  if (lastUsedMs !== undefined && lastUsedMs >= now.getTime()) return bare('UsedRecently');
   return undefined;
 }
 
-type Plain = 'UsedRecently' | 'ContainersUnknown' | 'PodsUnknown' | 'ClockUnsure' | 'DiskUnknown';
-const plainly = (reason: Plain): Because<Plain> => ({ reason, evidence: undefined });
+type Bare = 'UsedRecently' | 'ContainersUnknown' | 'PodsUnknown' | 'ClockUnsure';
+const bare = (reason: Bare): Because<Bare> => ({ reason, evidence: undefined });
 
-/** The first of the reasons that keep an image whatever the disk says. */
 function heldBecause(
   { image, holds }: JudgedImage,
   { containers = [] }: ImageGcFacts,
@@ -140,23 +146,23 @@ function userOf(id: string, containers: readonly RuntimeContainer[]): ImageEvide
   return { container: { name: user.name === '' ? id : user.name, pod: podRefOf(user), state: user.state } };
 }
 
-/** Why no image at all can be decided about. */
-function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): Because<Plain> | undefined {
-  // A container whose image is not known may be using any of them.
+/** Why no image can be removed: facts are missing. */
+function unknownBecause({ containers, pods, clockUnsure }: ImageGcFacts): Because<Bare> | undefined {
+  // A container whose image is unknown may use any image.
   if (containers === undefined || containers.some((container) => imageOf(container) === ''))
-    return plainly('ContainersUnknown');
-  if (pods === undefined) return plainly('PodsUnknown');
-  return clockUnsure === true ? plainly('ClockUnsure') : undefined;
+    return bare('ContainersUnknown');
+  if (pods === undefined) return bare('PodsUnknown');
+  return clockUnsure === true ? bare('ClockUnsure') : undefined;
 }
 
-/** Since when nothing has used it, Unix milliseconds. */
+/** When it was last used or, if never, detected; Unix milliseconds. */
 const idleSinceMs = ({ record }: JudgedImage): number => record.lastUsedMs ?? record.firstDetectedMs;
 
 /** When it reaches the maximum age, Unix milliseconds; undefined = never. */
 const oldAtMs = (image: JudgedImage, { maximumAgeMs }: ImageGcPolicy): number | undefined =>
   maximumAgeMs === undefined ? undefined : idleSinceMs(image) + maximumAgeMs;
 
-/** The kubelet's order: never used first, then last used, then first detected; by id where that is equal, so that each plan has the same order. */
+/** The kubelet's order: never used, then by last use, then by first detection; then by id, so that every plan has the same order. */
 function byIdleSince(a: JudgedImage, b: JudgedImage): number {
   return (
     (a.record.lastUsedMs ?? -1) - (b.record.lastUsedMs ?? -1) ||
@@ -170,7 +176,7 @@ interface Steps extends Ruled {
   readonly policy: Policy;
 }
 
-/** Removes by age, then for space. */
+/** Decides about the images that nothing holds: removals by age, then for space. */
 function withSteps(
   { facts, policy, rule, now }: Steps,
   eligible: readonly JudgedImage[],
@@ -215,7 +221,7 @@ function withSteps(
   };
 }
 
-/** Why images stay that may be removed: the disk does not need it. */
+/** Why removable images are kept: the disk does not need the space. */
 function idleBecause(
   space: SpaceStep,
   evidence: ImageEvidence['TargetMet'],
@@ -241,12 +247,9 @@ function summary(
   };
 }
 
-/** As many from the front as needed, at least one: the kubelet compares the sum after a removal. */
+/** The first candidates that free enough, at least one: the kubelet compares the sum after a removal. */
 function untilEnough(candidates: readonly ImageRemoval[], wantedBytes: number): readonly ImageRemoval[] {
   let sum = 0;
   const last = candidates.findIndex(({ bytes = 0 }) => (sum += bytes) >= wantedBytes);
   return last < 0 ? candidates : candidates.slice(0, last + 1);
 }
-
-const bytesOf = (images: readonly ImageRemoval[]): number =>
-  images.reduce((sum, { bytes = 0 }) => sum + bytes, 0);

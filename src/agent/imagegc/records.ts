@@ -3,33 +3,34 @@ import type { RuntimeContainer, RuntimeImage } from '../../cri/runtime.ts';
 import type { AgentState, ImageRecord, RemovedImage } from '../../node/disk/state-format.ts';
 import { distinctImages, usedImages } from './holds.ts';
 
-/** An image that comes back within this time of its removal was wanted after all. */
+/** An image that is pulled again within this time was removed too early. */
 const regretMs = 24 * 60 * 60_000;
-/** More removals than this in a day no node makes; the oldest are forgotten. */
+/** More than any node removes in a day; the oldest are dropped. */
 const maxRemoved = 1000;
 
-/** So long nobody has looked when an agent was replaced, or its node drained and booted again. */
+/** A replaced agent, or a drained and rebooted node, is back within this time. */
 const unseenMs = 60 * 60_000;
 
 export interface Observation {
   readonly images: readonly RuntimeImage[];
   readonly containers: readonly RuntimeContainer[];
-  /** Ids or references that containers have mounted. */
+  /** Ids or references of mounted images. */
   readonly mounted?: readonly string[];
   readonly now: Date;
-  /** By how much more the wall clock moved on since the last observation than time did; 0 or less changes nothing. */
+  /** Jump of the wall clock since the last observation; 0 or less changes nothing. */
   readonly jumpedMs?: number;
 }
 
 interface Observed {
   readonly state: AgentState;
-  /** Images that are new in this observation, and that dustpan removed less than 24 h ago. */
+  /** Images that are new since the last observation and that dustpan removed less than 24 h ago. */
   readonly repulled: readonly RuntimeImage[];
 }
 
 /**
- * Folds a fresh listing into what is remembered (pkg/kubelet/images/image_gc_manager.go, detectImages): new images appear, vanished ones are forgotten, those in use were used
- * now. No record is ever older than it is known to be: what lies in the future becomes now, what a clock left behind moves on with it.
+ * Folds a fresh listing into the image records, as the kubelet does (pkg/kubelet/images/image_gc_manager.go, detectImages): adds new images,
+ * drops those that are gone, sets the last use of those in use to now. No image looks older than it is: a time in the future becomes now, and
+ * the times move with a jump of the clock.
  */
 export function observeImages(
   before: AgentState,
@@ -39,20 +40,20 @@ export function observeImages(
   const used = usedImages(imageIndex(distinct), containers, mounted);
   const nowMs = now.getTime();
   const records = distinct.map((image): [string, ImageRecord] => {
-    const remembered = before.images.get(image.id);
-    const known = recordAt(remembered && moved(remembered, jumpedMs), now);
+    const former = before.images.get(image.id);
+    const known = recordAt(former && moved(former, jumpedMs), now);
     return [image.id, used.has(image.id) ? { ...known, lastUsedMs: nowMs } : known];
   });
-  const state = { images: new Map(records), removed: remember(before.removed, distinct, nowMs) };
+  const state = { images: new Map(records), removed: remaining(before.removed, distinct, nowMs) };
   const isNew = ({ id }: RuntimeImage): boolean => !before.images.has(id);
-  const cameBack = repulls(state.removed);
+  const isRepulled = repulls(state.removed);
   const fresh = recordAt(undefined, now);
-  return { state, repulled: distinct.filter((image) => isNew(image) && cameBack(image, fresh)) };
+  return { state, repulled: distinct.filter((image) => isNew(image) && isRepulled(image, fresh)) };
 }
 
 /**
- * What was remembered, as of a start: who used an image while no agent ran is not known, so a long time without one (or with the state of
- * another node, as a disk image brings it) ages nothing.
+ * The state after a start of the agent. Uses of images are unknown for the time in which no agent ran, so no image ages in a longer one
+ * (or with the state of another node, copied in a disk image).
  */
 export function resumeState(state: AgentState, now: Date): AgentState {
   const times = [...state.images.values()].flatMap(({ firstDetectedMs, lastUsedMs = 0 }) => [
@@ -65,7 +66,7 @@ export function resumeState(state: AgentState, now: Date): AgentState {
   return { ...state, images: new Map(images) };
 }
 
-/** The record as of now: an image without one was first detected now, and times in the future are now. */
+/** The record at this time: an image without one was first detected now, and a time in the future becomes now. */
 export function recordAt(known: ImageRecord | undefined, now: Date): ImageRecord {
   const nowMs = now.getTime();
   return {
@@ -83,7 +84,7 @@ function moved(known: ImageRecord, jumpedMs: number): ImageRecord {
   };
 }
 
-/** Tells of an image whether it was pulled within 24 h of our removal of it. */
+/** Returns a function that checks whether an image was pulled again within 24 h of its removal by dustpan. */
 export function repulls(
   removed: readonly RemovedImage[],
 ): (image: RuntimeImage, record: ImageRecord) => boolean {
@@ -96,15 +97,15 @@ export function repulls(
     );
 }
 
-/** What a removal may be remembered by: the id, repository digests, and these without the repository. */
+/** The keys of a recorded removal: the id, the repository digests, and these without the repository. */
 const digestsOf = ({ id, digests }: RuntimeImage): readonly string[] => [
   id,
   ...digests,
   ...digests.map((name) => name.slice(name.indexOf('@') + 1)),
 ];
 
-/** Removals of the last 24 h, and older ones of images that came back and are still here: their minimum age stays doubled. */
-function remember(
+/** Removals of the last 24 h, and older ones of images that were pulled again and are listed: their minimum age stays doubled. */
+function remaining(
   removed: readonly RemovedImage[],
   images: readonly RuntimeImage[],
   nowMs: number,
@@ -116,7 +117,7 @@ function remember(
     .slice(-maxRemoved);
 }
 
-/** What is remembered after an image went: the removal, and no record; should it come back, it is new. */
+/** The state after the removal of an image: no record, so that the image is new if it is pulled again. */
 export function withoutImage(state: AgentState, id: string, now: Date): AgentState {
   const images = new Map(state.images);
   images.delete(id);

@@ -143,7 +143,7 @@ function imageGc(
     ...{ runtime, disk, recorder, clock, state, onPass },
     pods: caches.pods,
     governance: caches.governance,
-    node: caches.node,
+    node: () => nodeRef(caches),
     confirm: nodeConfirmation({ transport: cluster.transport, clock, nodeName: config.nodeName }),
     logBytes: async (signal) => {
       const { entries } = await logs.list(signal);

@@ -147,7 +147,7 @@ export class Bed {
       pods: () => this.pods,
       governance: () => this.governance,
       confirm: () => this.#confirm(),
-      node: () => ({ name: 'node-1', uid: 'uid-node-1' }),
+      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
       logBytes: () => Promise.resolve(70),
       metrics: imageGcMetrics(this.registry),
       onPass: (report, inventory) => {

@@ -249,7 +249,7 @@ describe('a full disk', () => {
     expect(await bed.pass()).toMatchObject({
       result: 'Short',
       removed: 2,
-      message: 'removed what was wanted, but the file system does not show it',
+      message: 'removed images of the wanted size, but the file system does not show it',
     });
   });
 

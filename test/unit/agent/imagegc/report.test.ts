@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { attributeDisk } from '../../../../src/agent/imagegc/attribution.ts';
-import { freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
+import { diskUsage, freeDiskSpaceFailed } from '../../../../src/agent/imagegc/events.ts';
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import { strayContainers } from '../../../../src/agent/imagegc/holds.ts';
-import { outcomeOf, type Acts, type DiskTrouble } from '../../../../src/agent/imagegc/outcome.ts';
+import { outcomeOf, type Acts, type DiskTrouble } from '../../../../src/agent/imagegc/report.ts';
 import { planImageGc, recheckImage } from '../../../../src/agent/imagegc/plan.ts';
 import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
@@ -144,7 +143,7 @@ describe('what the disk is full of', () => {
   const { kept } = planOf({ containers: [container('a', { imageId: 'sha256:a' })] });
 
   test('is not told of a disk that is not known', () => {
-    expect(attributeDisk({ kept, disk: undefined, stats: undefined, logBytes: undefined })).toBeUndefined();
+    expect(diskUsage({ kept, disk: undefined, stats: undefined, logBytes: undefined })).toBeUndefined();
   });
 
   test('what is not known explains nothing', () => {
@@ -155,7 +154,7 @@ describe('what the disk is full of', () => {
       writableLayerBytes,
     }));
     const attributed = (known: object) =>
-      attributeDisk({ kept, disk, stats: undefined, logBytes: undefined, ...known });
+      diskUsage({ kept, disk, stats: undefined, logBytes: undefined, ...known });
     expect(attributed({})).toMatchObject({
       writableLayerBytes: undefined,
       logBytes: undefined,
@@ -169,8 +168,8 @@ describe('what the disk is full of', () => {
   });
 
   test('an Event says as much as is known', () => {
-    const node = { name: 'n', uid: 'u' };
-    const attribution = attributeDisk({ kept, disk, stats: undefined, logBytes: 90 });
+    const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
+    const attribution = diskUsage({ kept, disk, stats: undefined, logBytes: 90 });
     expect(freeDiskSpaceFailed(node, 'Full.', undefined).note).toBe('Full.');
     expect(freeDiskSpaceFailed(node, 'Full.', attribution).note).toBe(
       'Full. Used: 8.79 KiB of 9.77 KiB: images InUse 1000 B (1), writable layers unknown, logs 90 B, rest 7.72 KiB.',
