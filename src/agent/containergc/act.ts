@@ -5,16 +5,10 @@ import { execute, logStop, type StepResult } from '../../gc/execute.ts';
 import type { NodeLogs } from '../../node/logs/logs.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type Rule } from './checks.ts';
-import type {
-  ContainerGcTarget,
-  ContainerRemoval,
-  JudgedContainer,
-  LogDirectoryTarget,
-} from './decisions.ts';
-import { legacyLinkOf, stopSeconds } from './kubelet-labels.ts';
+import { containerChecks, type ContainerCheckDeps, type ContainerChecks, type PlanBasis } from './checks.ts';
+import type { ContainerGcTarget, ContainerRemoval, JudgedContainer, LogDirectoryTarget } from './facts.ts';
 import type { ContainerGcMetrics } from './metrics.ts';
-import { podCountedGone } from './recheck.ts';
+import { podThatMustBeGone } from './recheck.ts';
 import { actsOf, type Acts } from './report.ts';
 
 export interface ActDeps extends ContainerCheckDeps {
@@ -32,19 +26,19 @@ export interface ActDeps extends ContainerCheckDeps {
   readonly clock: Clock;
   readonly metrics: ContainerGcMetrics;
   readonly log: Logger;
-  /** A pod that the cache misses, or holds for over, is there. */
+  /** Called for a pod that exists although it looked gone. */
   readonly onPodFound: (uid: string) => void;
-  /** Called as removals go on: a long pass is not a dead one. */
+  /** Called after each removal, so that a long pass does not look stuck. */
   readonly onProgress: () => void;
 }
 
 /** Carries out the removals of one pass, in order. */
 export async function removeAll(
   deps: ActDeps,
-  { removals, ...rule }: Rule & { readonly removals: readonly ContainerRemoval[] },
+  { removals, ...basis }: PlanBasis & { readonly removals: readonly ContainerRemoval[] },
   signal: AbortSignal,
 ): Promise<Acts> {
-  const checks = containerChecks(deps, rule);
+  const checks = containerChecks(deps, basis);
   const remover = new Remover(deps, checks, signal);
   const executed = await execute(
     removals,
@@ -52,10 +46,10 @@ export async function removeAll(
       checks: checks.checks,
       steps: [(removal) => remover.stop(removal), (removal) => remover.remove(removal)],
       ...{ clock: deps.clock, concurrency: 1 },
-      // One container that cannot be removed says nothing about the next: the kubelet steps over each as well.
+      // A failure proves nothing about the next removal: the kubelet continues as well.
       giveUpAfter: Infinity,
       onOutcome: (outcome) => {
-        // Broken off by the shutdown, it did not fail: the next pass removes the rest.
+        // The shutdown interrupted the removal; the next pass repeats it.
         if (outcome.kind === 'failed' && signal.aborted) return;
         record(outcome, deps, checks);
       },
@@ -75,7 +69,7 @@ function record(
   const { decision } = outcome;
   const { reason, target } = decision;
   const fields = fieldsOf(decision);
-  const pod = podCountedGone(decision);
+  const pod = podThatMustBeGone(decision);
   onProgress();
   switch (outcome.kind) {
     case 'done':
@@ -85,12 +79,12 @@ function record(
       return;
     case 'kept':
       metrics.skipped.inc({ reason: outcome.reason });
-      log.debug({ ...fields, kept: outcome.reason }, 'keeping after live check');
+      log.debug({ ...fields, kept: outcome.reason }, `keeping ${nouns[target.kind]} after live check`);
       if (pod !== undefined && outcome.reason === 'InUse' && pods.answer(decision) === 'exists')
         onPodFound(pod.uid);
       return;
     case 'gone':
-      log.debug(fields, `${nouns[target.kind]} was gone meanwhile`);
+      log.debug(fields, `${nouns[target.kind]} is already gone`);
       return;
     case 'failed':
       metrics.errors.inc({ reason });
@@ -105,14 +99,14 @@ const freed = async (bytes: Promise<number>): Promise<StepResult> => ({
   freedBytes: await bytes,
 });
 
-/** The requests that remove one object. */
+/** Sends the requests that remove one object. */
 class Remover {
   readonly #deps: ActDeps;
   readonly #checks: ContainerChecks;
-  /** Ends the removal of a log directory: the next pass removes the rest. */
+  /** Aborts the removal of a log directory; the next pass removes the rest. */
   readonly #signal: AbortSignal;
-  /** What the runtime was asked for is awaited, or a container would stay without its log. Each request has its own deadline. */
-  readonly #begun = new AbortController().signal;
+  /** Never aborts: an interrupted removal would leave a container without its log. Each request has its own deadline. */
+  readonly #unaborted = new AbortController().signal;
 
   constructor(deps: ActDeps, checks: ContainerChecks, signal: AbortSignal) {
     this.#deps = deps;
@@ -120,23 +114,23 @@ class Remover {
     this.#signal = signal;
   }
 
-  /** Stops what may still hold something: stopping takes long, so that the checks pass once more before the removal. */
+  /** Stops a sandbox, or a container in unknown state. Stopping takes long, so the checks run again before the removal. */
   async stop(removal: ContainerRemoval): Promise<StepResult> {
     const { runtime } = this.#deps;
     if (removal.reason === 'Sandbox') return await this.#stopSandbox(removal.target.id);
     if (removal.reason !== 'PodGone') return done;
     const container = this.#listed(removal);
     if (container?.state === 'Unknown')
-      await runtime.stopContainer(container.id, stopSeconds(container), this.#begun);
+      await runtime.stopContainer(container.id, stopSeconds(container), this.#unaborted);
     return done;
   }
 
   async #stopSandbox(id: string): Promise<StepResult> {
     const { runtime } = this.#deps;
-    const status = await runtime.sandboxStatus(id, this.#begun);
+    const status = await runtime.sandboxStatus(id, this.#unaborted);
     if (status === undefined) return gone;
     if (status.state === 'Ready') return { kind: 'keep', reason: 'Running' };
-    await runtime.stopSandbox(id, this.#begun);
+    await runtime.stopSandbox(id, this.#unaborted);
     return done;
   }
 
@@ -147,7 +141,7 @@ class Remover {
       case 'DeadContainer':
         return await this.#removeContainer(this.#listed(removal));
       case 'Sandbox':
-        await runtime.removeSandbox(removal.target.id, this.#begun);
+        await runtime.removeSandbox(removal.target.id, this.#unaborted);
         return done;
       case 'OrphanedLogs':
         return await this.#removeDirectory(removal.target);
@@ -160,24 +154,25 @@ class Remover {
     }
   }
 
-  /** The container as the runtime listed it last, not as the plan saw it. */
+  /** The container in the last listing, which is newer than the plan. */
   #listed(removal: ContainerRemoval & { readonly target: JudgedContainer }): RuntimeContainer | undefined {
     const listed = this.#checks.listing.answer(removal);
     if (listed === undefined || listed instanceof Error) return undefined;
     return listed.containers.find(({ id }) => id === removal.target.id);
   }
 
-  /** Removes logs, legacy link and container, and ends at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime). */
+  /** Removes logs, legacy link and container, and stops at the first error, as the kubelet does (`removeContainer`, pkg/kubelet/kuberuntime). */
   async #removeContainer(listed: RuntimeContainer | undefined): Promise<StepResult> {
     const { runtime, logs } = this.#deps;
-    const status = listed && (await runtime.containerStatus(listed.id, this.#begun));
+    const status = listed && (await runtime.containerStatus(listed.id, this.#unaborted));
     if (listed === undefined || status === undefined) return gone;
     if (status.state === 'Running') return { kind: 'keep', reason: 'Running' };
     if (status.state === 'Unknown') return { kind: 'keep', reason: 'UnknownState' };
-    const freedBytes = status.logPath === '' ? 0 : await logs.removeContainerLog(status.logPath, this.#begun);
+    const freedBytes =
+      status.logPath === '' ? 0 : await logs.removeContainerLog(status.logPath, this.#unaborted);
     const link = legacyLinkOf(listed);
-    if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#begun);
-    await runtime.removeContainer(listed.id, this.#begun);
+    if (link !== undefined) await logs.removeBrokenLink(`${logs.roots.containers}/${link}`, this.#unaborted);
+    await runtime.removeContainer(listed.id, this.#unaborted);
     return { kind: 'done', freedBytes };
   }
 
@@ -189,7 +184,6 @@ class Remover {
   }
 }
 
-/** What a log line calls each kind. */
 const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   Container: 'container',
   Sandbox: 'sandbox',
@@ -198,7 +192,7 @@ const nouns: Readonly<Record<ContainerGcTarget['kind'], string>> = {
   LogFile: 'rotated log',
 };
 
-/** The fields of a log line about a removal. */
+/** Log fields that identify a removal. */
 export function fieldsOf({ target, reason }: ContainerRemoval): object {
   switch (target.kind) {
     case 'Container':
@@ -210,4 +204,33 @@ export function fieldsOf({ target, reason }: ContainerRemoval): object {
     case 'LogFile':
       return { path: target.path, reason };
   }
+}
+
+/** The longest file name. */
+const nameLength = 255;
+const suffix = '.log';
+
+/** The name of the link in /var/log/containers to the log of a container, cut as the kubelet cuts it (`legacyLogSymlink`, pkg/kubelet/kuberuntime/legacy.go); undefined = none. */
+export function legacyLinkOf({ id, labels }: RuntimeContainer): string | undefined {
+  const pod = labels['io.kubernetes.pod.name'];
+  const namespace = labels['io.kubernetes.pod.namespace'];
+  const container = labels['io.kubernetes.container.name'];
+  const names = [pod, namespace, container];
+  if ([...names, id].some((name) => name === undefined || name === '' || name.includes('/')))
+    return undefined;
+  return `${names.join('_')}-${id}`.slice(0, nameLength - suffix.length) + suffix;
+}
+
+/** The kubelet's minimum; more than the maximum would delay the pass. */
+const stopBounds = { min: 2, max: 30 };
+
+/** The grace period of the pod, within bounds. */
+export function stopSeconds({ annotations }: RuntimeContainer): number {
+  const seconds = Number(
+    annotations['io.kubernetes.pod.deletionGracePeriod'] ??
+      annotations['io.kubernetes.pod.terminationGracePeriod'] ??
+      stopBounds.min,
+  );
+  if (!Number.isFinite(seconds)) return stopBounds.min;
+  return Math.min(Math.max(Math.trunc(seconds), stopBounds.min), stopBounds.max);
 }

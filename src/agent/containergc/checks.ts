@@ -1,76 +1,85 @@
 import { podsOfBoth, type ConfirmNode } from '../../api/node-confirmation.ts';
+import type { NodeGovernance } from '../../api/policy/node-governance.ts';
 import type { PodRef } from '../../api/pod-ref.ts';
 import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import { clocksAgree, confirmedNode, goOn, orError, stopFor, type ConfirmedNode } from '../../gc/checks.ts';
+import {
+  clocksAgree,
+  confirmedNode,
+  nodeUnchanged,
+  orError,
+  stopFor,
+  type ConfirmedNode,
+} from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
-import type { ContainerRemoval } from './decisions.ts';
-import type { ContainerGcFacts } from './facts.ts';
-import { podCountedGone, recheck } from './recheck.ts';
+import type { Moment } from '../../runtime/scheduling/jump.ts';
+import type { ContainerGcFacts, ContainerRemoval } from './facts.ts';
+import { podThatMustBeGone, recheck } from './recheck.ts';
 
-/** What the API server itself, not a cache, answers about a pod. */
+/** The API server's response about a pod, not a cache's. */
 export type PodAnswer = 'gone' | 'exists' | 'unknown';
 
 export interface ContainerCheckDeps {
   readonly runtime: Pick<ContainerRuntime, 'checkReady' | 'listContainers' | 'listSandboxes'>;
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
-  /** The pods of this node as the cache has them now; undefined = not known. */
+  /** The pods of this node in the cache; undefined = unknown. */
   readonly pods: () => ContainerGcFacts['pods'];
-  /** Asks the API server: by name where it is known, else among all pods of the node; a mirror pod counts by its annotation. */
+  /** Queries the API server: by name if it is known, else all pods of the node; a mirror pod counts by its annotation. */
   readonly podGone: (pod: PodRef, signal: AbortSignal) => Promise<PodAnswer>;
+  readonly governance: () => NodeGovernance;
   readonly confirm: ConfirmNode;
-  /** Why the pass must end by what this process knows: another policy, mode DryRun, a clock that jumped. */
-  readonly halted: () => string | undefined;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** What the plan was made from. */
-export interface Rule {
+/** The basis of a plan. */
+export interface PlanBasis {
   readonly policy: Policy;
   readonly rule: ContainerGcPolicy;
+  readonly began: Moment;
 }
 
-/** What the runtime lists. */
 interface Listed {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
 }
 
-/** Removals after which the runtime is listed anew, however fast they are. */
+/** Removals after which the runtime is listed again, however fast they are. */
 const removalsPerListing = 16;
 
 type Checked = Check<ContainerRemoval>;
 
 export interface ContainerChecks {
-  /** What must be true right before a container, a sandbox or a log is removed, in this order. */
+  /** Conditions that must hold right before a removal, in this order. */
   readonly checks: readonly Checked[];
   readonly node: ConfirmedNode<ContainerRemoval>;
   readonly pods: Live<ContainerRemoval, PodAnswer>;
   readonly listing: Live<ContainerRemoval, Listed | Error>;
 }
 
-/** Puts together the live questions and the checks that judge their answers. */
-export function containerChecks(deps: ContainerCheckDeps, { policy, rule }: Rule): ContainerChecks {
-  const { runtime, clock, confirm } = deps;
+export function containerChecks(
+  deps: ContainerCheckDeps,
+  { policy, rule, began }: PlanBasis,
+): ContainerChecks {
+  const { runtime, clock, governance, confirm } = deps;
   const node = confirmedNode<ContainerRemoval>({ confirm, policy, clock });
   const pods = new Live<ContainerRemoval, PodAnswer>({
-    ...{ clock, key: (removal) => podCountedGone(removal)?.uid },
+    ...{ clock, key: (removal) => podThatMustBeGone(removal)?.uid },
     ask: (removal, signal) => readPod(removal, deps, signal),
   });
   const listing = new Live<ContainerRemoval, Listed | Error>({
-    // Each kind has a listing of its own: sandboxes are judged by the containers that are left.
+    // Each kind has a listing of its own: sandboxes depend on the containers that are left.
     ...{ clock, key: ({ target }) => target.kind, maxDecisions: removalsPerListing },
     ask: orError((_, signal) => list(runtime, signal)),
   });
   const isAged = ({ target }: ContainerRemoval): boolean =>
     target.kind === 'Container' && rule.minimumAgeMs > 0;
   const live = { node, pods, listing };
-  const goesOn = goOn<ContainerRemoval>('goOn', deps.halted);
+  const unchanged = nodeUnchanged<ContainerRemoval>({ governance, clock, policy, began });
   return {
-    checks: [goesOn, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
+    checks: [unchanged, node.check, podIsGone(live), clocksAgree(node, isAged), stillUnused(live, deps)],
     ...live,
   };
 }
@@ -80,7 +89,7 @@ async function readPod(
   { podGone, log }: ContainerCheckDeps,
   signal: AbortSignal,
 ): Promise<PodAnswer> {
-  const pod = podCountedGone(removal);
+  const pod = podThatMustBeGone(removal);
   if (pod === undefined) return 'unknown';
   try {
     return await podGone(pod, signal);
@@ -101,7 +110,7 @@ async function list(runtime: ContainerCheckDeps['runtime'], signal: AbortSignal)
 
 type LiveAnswers = Omit<ContainerChecks, 'checks'>;
 
-/** A pod that exists may be over: then the list of pods that was just read decides, and a pod that it does not have is not over. */
+/** A pod that exists may be over: the pods that the API server just listed decide in `stillUnused`. A pod that is not among them is kept. */
 const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
   name: 'podIsGone',
   live: pods,
@@ -109,7 +118,7 @@ const podIsGone = ({ node, pods }: LiveAnswers): Checked => ({
     const answer = pods.answer(removal);
     if (answer === 'unknown') return { kind: 'keep', reason: 'PodsUnknown' };
     if (answer !== 'exists') return undefined;
-    const uid = podCountedGone(removal)?.uid;
+    const uid = podThatMustBeGone(removal)?.uid;
     const isListed = node.for(removal)?.pods.some((pod) => pod.uid === uid);
     return isListed === true ? undefined : { kind: 'keep', reason: 'InUse' };
   },

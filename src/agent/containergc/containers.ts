@@ -1,17 +1,18 @@
 import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
-import type { RuntimeContainer } from '../../cri/runtime.ts';
+import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
+import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import { ageErrorMs } from '../../runtime/scheduling/jump.ts';
 import {
   containerTarget,
   decide,
+  nextPass,
   type Because,
   type ContainerDecision,
+  type ContainerGcFacts,
   type JudgedContainer,
-} from './decisions.ts';
-import { nextPass, type ContainerGcFacts, type Ruled } from './facts.ts';
-import { overLimits, units } from './limits.ts';
-import { byNewest, createdMs, isCreatedAfter } from './order.ts';
+  type Ruled,
+} from './facts.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
 /**
@@ -31,14 +32,14 @@ export function planContainers(
   const gone: ContainerDecision<JudgedContainer>[] = [];
   const dead: RuntimeContainer[] = [];
   for (const container of containers) {
-    const because = keptOutright(container, { facts, pods }, ruled);
+    const because = keptOutright(container, facts, pods, ruled);
     const pod = podRefOf(container);
     if (because !== undefined) kept.push(about(container, because, ruled));
     else if (pods.standing(pod.uid) === 'Gone')
       gone.push(about(container, { reason: 'PodGone', evidence: pods.ended(pod) }, ruled));
     else dead.push(container);
   }
-  return [...gone, ...planDead(dead, { containers, pods }, ruled), ...kept];
+  return [...gone, ...planDead(dead, containers, pods, ruled), ...kept];
 }
 
 const about = (
@@ -47,68 +48,63 @@ const about = (
   { policy }: Ruled,
 ): ContainerDecision<JudgedContainer> => decide({ target: containerTarget(container), policy }, because);
 
-/** What keeps a container without any limit being applied. */
+/** Why the container is kept whatever the limits; undefined = the limits decide, or its pod is gone. */
 function keptOutright(
   container: RuntimeContainer,
-  { facts, pods }: { readonly facts: ContainerGcFacts; readonly pods: PodsNow },
+  facts: ContainerGcFacts,
+  pods: PodsNow,
   ruled: Ruled,
 ): Because<ContainerReason> | undefined {
   const pod = podRefOf(container);
   if (container.state === 'Running') return { reason: 'Running', evidence: { kind: 'Container' } };
   if (podUidOf(container) === undefined) return { reason: 'NotKubelets', evidence: undefined };
-  const stands = pods.standing(pod.uid);
-  const hold = holdOf(stands);
+  const standing = pods.standing(pod.uid);
+  const hold = holdOf(standing);
   if (hold !== undefined) return { reason: hold, evidence: { pod } };
-  if (container.state === 'Unknown' && stands !== 'Gone')
-    return stands === 'Quarantined'
+  if (container.state === 'Unknown' && standing !== 'Gone')
+    return standing === 'Quarantined'
       ? quarantined(pods.ended(pod), ruled)
       : { reason: 'UnknownState', evidence: { pod } };
-  return keptByAge(container, facts, {
-    ...ruled,
-    mayStart: container.state === 'Created' && stands !== 'Gone',
-  });
+  return keptByAge(container, facts, ruled, container.state === 'Created' && standing !== 'Gone');
 }
 
-/** Between creation and start a container looks dead; the kubelet gives the runtime two minutes for a call. */
+/** A container looks dead between its creation and its start; the kubelet gives the runtime two minutes for a call. */
 const startingMs = 120_000;
 
 function keptByAge(
   container: RuntimeContainer,
   { clockUnsure = false, jumps = [] }: ContainerGcFacts,
-  { mayStart, ...ruled }: Ruled & { readonly mayStart: boolean },
+  ruled: Ruled,
+  mayStart: boolean,
 ): Because<'ClockUnsure' | 'TooYoung'> | undefined {
   const { minimumAgeMs } = ruled.rule;
   const leastMs = mayStart ? Math.max(minimumAgeMs, startingMs) : minimumAgeMs;
   if (clockUnsure && leastMs > 0)
     return { reason: 'ClockUnsure', evidence: undefined, eligibleAt: nextPass(ruled) };
-  const created = createdMs(container);
-  const wantedMs = leastMs + ageErrorMs(created, jumps);
-  if (!isCreatedAfter(container, ruled.now.getTime() - wantedMs)) return undefined;
-  const eligibleAtMs = created + wantedMs;
-  const evidence = { createdMs: created, eligibleAtMs, minimumAgeMs, mayStart };
+  const createdMs = Number((container.createdAtNs + msInNs - 1n) / msInNs);
+  const wantedMs = leastMs + ageErrorMs(createdMs, jumps);
+  // Compared to the nanosecond, as the kubelet does (pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+  const latest = BigInt(Math.floor(ruled.now.getTime() - wantedMs)) * msInNs;
+  if (container.createdAtNs <= latest) return undefined;
+  const eligibleAtMs = createdMs + wantedMs;
+  const evidence = { createdMs, eligibleAtMs, minimumAgeMs, mayStart };
   return { reason: 'TooYoung', evidence, eligibleAt: new Date(eligibleAtMs) };
 }
 
-interface Place {
-  /** All of them. */
-  readonly containers: readonly RuntimeContainer[];
-  readonly pods: PodsNow;
-}
+const msInNs = 1_000_000n;
 
-/** Whether it is the newest attempt in a pod that has not finished: without any attempt the kubelet runs even a completed container again. */
-function neededIn({ containers, pods }: Place): (container: RuntimeContainer) => boolean {
-  const newest = new Set(units(containers).map(([first]) => first));
-  return (container) => newest.has(container) && pods.standing(podRefOf(container).uid) !== 'Finished';
-}
-
-/** The limits count every dead container, as the kubelet's do; they never remove one that is needed. Oldest first. */
+/** Decides about dead containers by the limits, oldest first. The limits count every one, as the kubelet's do, but never remove a needed one. */
 function planDead(
   dead: readonly RuntimeContainer[],
-  { containers, pods }: Place,
+  all: readonly RuntimeContainer[],
+  pods: PodsNow,
   ruled: Ruled,
 ): readonly ContainerDecision<JudgedContainer>[] {
   const over = overLimits(dead, ruled.rule);
-  const isNeeded = neededIn({ containers, pods });
+  const newest = new Set(units(all).map(([first]) => first));
+  // Without any attempt the kubelet runs even a completed container of an unfinished pod again.
+  const isNeeded = (container: RuntimeContainer): boolean =>
+    newest.has(container) && pods.standing(podRefOf(container).uid) !== 'Finished';
   const becauseOf = (
     container: RuntimeContainer,
     place: number,
@@ -124,4 +120,41 @@ function planDead(
   return units(dead)
     .flatMap((unit) => unit.map((one, i) => about(one, becauseOf(one, i + 1, unit.length), ruled)))
     .toSorted((a, b) => byNewest(b.target.container, a.target.container));
+}
+
+/** The attempts of one container of one pod, newest first. */
+type Unit = readonly RuntimeContainer[];
+
+const units = (containers: readonly RuntimeContainer[]): readonly Unit[] =>
+  [...Map.groupBy(containers, unitOf).values()].map((unit) => unit.toSorted(byNewest));
+
+/** Names cannot contain the separator. */
+export const unitOf = (container: RuntimeContainer): string => `${podRefOf(container).uid}/${container.name}`;
+
+/**
+ * The dead containers over the limits: first the oldest of each unit, then, if all together are too many, those over an equal share for each
+ * unit (even if fewer than the limit remain), and at last the oldest of all (`evictContainers`, pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+ */
+export function overLimits(
+  dead: readonly RuntimeContainer[],
+  { maxPerPodContainer, maxContainers }: Pick<ContainerGcPolicy, 'maxPerPodContainer' | 'maxContainers'>,
+): ReadonlySet<RuntimeContainer> {
+  const perUnit = units(dead).map((unit) => unit.slice(0, maxPerPodContainer));
+  const left = new Set(underTotal(perUnit, maxContainers));
+  return new Set(dead.filter((container) => !left.has(container)));
+}
+
+function underTotal(perUnit: readonly Unit[], limit = Infinity): readonly RuntimeContainer[] {
+  const all = perUnit.flat();
+  if (all.length <= limit) return all;
+  const share = Math.max(1, Math.floor(limit / perUnit.length));
+  const shared = perUnit.flatMap((unit) => unit.slice(0, share));
+  return shared.toSorted(byNewest).slice(0, limit);
+}
+
+/** Newest first; then the later attempt, then the greater id, so that the order of the list does not matter. */
+export function byNewest(a: RuntimeContainer | RuntimeSandbox, b: RuntimeContainer | RuntimeSandbox): number {
+  if (a.createdAtNs !== b.createdAtNs) return a.createdAtNs > b.createdAtNs ? -1 : 1;
+  if (a.attempt !== b.attempt) return b.attempt - a.attempt;
+  return a.id < b.id ? 1 : -1;
 }

@@ -1,6 +1,5 @@
 import type { EventSpec, ObjectRef } from '../../kube/events/recorder.ts';
 
-/** What a failed pass reports. */
 interface FailedPass {
   /** One line. */
   readonly message: string;
@@ -9,7 +8,7 @@ interface FailedPass {
   readonly failed: number;
 }
 
-/** An Event on the Node at each failed pass, as the kubelet records one (`StartGarbageCollection`, pkg/kubelet/kubelet.go): the error, and the counts of the pass. */
+/** An Event on the Node at each failed pass, as the kubelet records one (`StartGarbageCollection`, pkg/kubelet/kubelet.go): the error and the counts of the pass. */
 export const containerGcFailed = (
   node: ObjectRef,
   { message, planned, removed, failed }: FailedPass,

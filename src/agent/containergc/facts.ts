@@ -1,42 +1,48 @@
-import type { NodePod } from '../../api/report/node-pass.ts';
 import type { NodeGovernance } from '../../api/policy/node-governance.ts';
-import type { ContainerGcPolicy, Policy } from '../../api/policy/policy.ts';
+import type { ContainerGcPolicy, InvalidPolicy, Policy } from '../../api/policy/policy.ts';
+import { podRefOf } from '../../api/pod-ref.ts';
+import {
+  containerRemoveReasons,
+  type ContainerKeepReason,
+  type ContainerRemoveReason,
+} from '../../api/reasons.ts';
+import type { NodePod } from '../../api/report/node-pass.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
+import type { ContainerTarget, Decision, LogTarget, SandboxTarget } from '../../gc/decision.ts';
+import type { ContainerEvidence, ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
 import type { Jump } from '../../runtime/scheduling/jump.ts';
 
-/** Everything a plan is made from. What is undefined was not observed: nothing is decided from it. */
+/** Input of a plan. undefined = unknown: nothing is removed because of it. */
 export interface ContainerGcFacts {
   readonly containers: readonly RuntimeContainer[] | undefined;
   readonly sandboxes: readonly RuntimeSandbox[] | undefined;
-  /** The pods of this node; to be read after the runtime was listed, or a pod that is just being started would look gone. */
+  /** The pods of this node. Read them after the containers, or a pod that is just starting looks gone. */
   readonly pods: readonly KnownPod[] | undefined;
   readonly logs: LogListing | undefined;
-  /** This observation's included (`observeGone`). */
+  /** Includes this observation (`observeGone`). */
   readonly sightings: Sightings;
-  /** The wall clock jumped since the last pass: ages are not known. */
+  /** The wall clock jumped since the last pass: ages are unknown. */
   readonly clockUnsure?: boolean;
-  /** Jumps forward, oldest first: what is older than one looks older than it is. */
+  /** Jumps forward, oldest first: what was created before one looks older than it is. */
   readonly jumps?: readonly Jump[];
 }
 
 export type KnownPod = Pick<NodePod, 'uid' | 'configHash'> &
   Partial<Pick<NodePod, 'keepMarked' | 'phase' | 'evicted' | 'deletionAtMs'>>;
 
-/** How many passes in a row each pod UID looked gone. */
+/** For how many passes in a row each pod UID looked gone. */
 export type Sightings = ReadonlyMap<string, number>;
 
 export interface Given {
-  /** What governs the node. */
   readonly governance: NodeGovernance;
   readonly now: Date;
-  /** Counts a pod that looks gone as seen so for two passes. */
+  /** Counts a pod that looks gone as seen gone for two passes. */
   readonly assumeGone?: boolean;
-  /** Until the next pass; default one minute, as the kubelet's (`ContainerGCPeriod`, pkg/kubelet/kubelet.go). */
+  /** Time between two passes; default one minute, as the kubelet's (`ContainerGCPeriod`, pkg/kubelet/kubelet.go). */
   readonly periodMs?: number;
 }
 
-/** What the policy of the node adds to what is given. */
 export interface Ruled extends Omit<Given, 'governance'> {
   readonly policy: Policy;
   readonly rule: ContainerGcPolicy;
@@ -47,3 +53,96 @@ export const defaultPeriodMs = 60_000;
 /** When the next pass runs. */
 export const nextPass = ({ now, periodMs = defaultPeriodMs }: Pick<Given, 'now' | 'periodMs'>): Date =>
   new Date(now.getTime() + periodMs);
+
+export interface JudgedContainer extends ContainerTarget {
+  readonly container: RuntimeContainer;
+}
+
+export interface JudgedSandbox extends SandboxTarget {
+  readonly sandbox: RuntimeSandbox;
+}
+
+export interface LogDirectoryTarget extends LogTarget {
+  readonly kind: 'LogDirectory';
+  /** Paths of the links into it, which are removed with it. */
+  readonly links: readonly string[];
+}
+
+export interface LogLinkTarget extends LogTarget {
+  readonly kind: 'LogLink';
+}
+
+export interface LogFileTarget extends LogTarget {
+  readonly kind: 'LogFile';
+}
+
+export type ContainerGcTarget =
+  JudgedContainer | JudgedSandbox | LogDirectoryTarget | LogLinkTarget | LogFileTarget;
+
+export type ContainerDecision<
+  T extends ContainerGcTarget = ContainerGcTarget,
+  R extends ContainerReason = ContainerReason,
+> = Decision<T, R, ContainerEvidence[R]>;
+
+export type ContainerKept<T extends ContainerGcTarget = ContainerGcTarget> = ContainerDecision<
+  T,
+  ContainerKeepReason
+>;
+
+interface RemovedFor {
+  PodGone: JudgedContainer;
+  DeadContainer: JudgedContainer;
+  Sandbox: JudgedSandbox;
+  OrphanedLogs: LogDirectoryTarget;
+  BrokenLink: LogLinkTarget;
+  RotatedLog: LogFileTarget;
+}
+
+/** One member for each reason, which determines the kind of target and of evidence. */
+export type ContainerRemoval = {
+  [R in ContainerRemoveReason]: ContainerDecision<RemovedFor[R], R>;
+}[ContainerRemoveReason];
+
+/** Every object has one decision, except live logs, links into a removed directory, and rotated logs of a removed container. */
+export interface ContainerGcPlan {
+  /** In the order of execution. */
+  readonly removals: readonly ContainerRemoval[];
+  readonly kept: readonly ContainerKept[];
+}
+
+export interface Because<R extends ContainerReason> {
+  readonly reason: R;
+  readonly evidence: ContainerEvidence[R];
+  readonly eligibleAt?: Date | undefined;
+}
+
+interface Subject<T extends ContainerGcTarget> {
+  readonly target: T;
+  readonly policy: Policy | InvalidPolicy | undefined;
+  readonly bytes?: number | undefined;
+}
+
+export const decide = <T extends ContainerGcTarget, R extends ContainerReason>(
+  { target, policy, bytes }: Subject<T>,
+  { reason, evidence, eligibleAt }: Because<R>,
+): ContainerDecision<T, R> => ({
+  ...{ unit: 'containergc', verdict: isRemoveReason(reason) ? 'Remove' : 'Keep' },
+  ...{ target, reason, policy, eligibleAt, bytes, evidence },
+});
+
+const isRemoveReason = (reason: ContainerReason): boolean =>
+  containerRemoveReasons.some((one) => one === reason);
+
+export const isRemoval = (decision: ContainerDecision): decision is ContainerRemoval =>
+  decision.verdict === 'Remove';
+
+export const isKept = (decision: ContainerDecision): decision is ContainerKept => decision.verdict === 'Keep';
+
+export const containerTarget = (container: RuntimeContainer): JudgedContainer => ({
+  ...{ kind: 'Container', id: container.id, name: container.name },
+  ...{ pod: podRefOf(container), container },
+});
+
+export const sandboxTarget = (sandbox: RuntimeSandbox): JudgedSandbox => ({
+  ...{ kind: 'Sandbox', id: sandbox.id, pod: podRefOf(sandbox), sandbox },
+});

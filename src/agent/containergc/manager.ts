@@ -1,87 +1,85 @@
-import {
-  isNodeUnknown,
-  isSamePolicy,
-  nodeRule,
-  type NodeGovernance,
-} from '../../api/policy/node-governance.ts';
+import { isNodeUnknown, nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
+import type { ContainerGcPolicy } from '../../api/policy/policy.ts';
 import type { ContainerInventory, NodePassReport } from '../../api/report/node-pass.ts';
 import type { ObjectRef, Recorder } from '../../kube/events/recorder.ts';
+import type { LogListing } from '../../node/logs/list.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import { jumpMs, momentOf, withJump, type Jump, type Moment } from '../../runtime/scheduling/jump.ts';
 import { fieldsOf, removeAll, type ActDeps } from './act.ts';
-import type { Rule } from './checks.ts';
-import type { ContainerGcPlan } from './decisions.ts';
 import { containerGcFailed } from './events.ts';
-import { defaultPeriodMs, type ContainerGcFacts, type Sightings } from './facts.ts';
+import { defaultPeriodMs, type ContainerGcFacts, type ContainerGcPlan, type Sightings } from './facts.ts';
 import { clearPlan, showPlan } from './metrics.ts';
 import { planContainerGc } from './plan.ts';
 import { observeGone } from './pods.ts';
-import { inventoryOf, nothingDone, passReport, type Outcome } from './report.ts';
+import { inventoryOf, nothingDone, passReport, type Acts, type Outcome } from './report.ts';
 
-export interface ContainerGcDeps extends Omit<ActDeps, 'halted' | 'onPodFound'> {
-  readonly governance: () => NodeGovernance;
-  /** This node, for its Events; undefined = not known yet. */
+export interface ContainerGcDeps extends Omit<ActDeps, 'onPodFound'> {
+  /** This node, for its Events; undefined = unknown. */
   readonly node: () => ObjectRef | undefined;
   readonly recorder: Recorder;
-  /** Between two passes; default one minute. */
+  /** Time between two passes; default one minute. */
   readonly periodMs?: number;
-  /** At the end of each pass that was not cut off; undefined = nothing was seen. */
+  /** At the end of each pass that was not aborted; `inventory` is undefined when the node could not be observed. */
   readonly onPass: (report: NodePassReport, inventory: ContainerInventory | undefined) => void;
 }
 
-/** Removes the dead containers, sandboxes and logs that the policy of this node calls garbage, and reports each pass. */
+/** Removes the dead containers, sandboxes and logs that are due by the policy of this node, and reports each pass. */
 export class ContainerGcManager {
   readonly #deps: ContainerGcDeps;
   #sightings: Sightings = new Map();
-  /** Both clocks at the start of the last pass. */
-  #looked: Moment | undefined;
+  /** Start of the last pass. */
+  #began: Moment | undefined;
   #jumps: readonly Jump[] = [];
 
   constructor(deps: ContainerGcDeps) {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Rejects when something failed; all the rest was done. */
+  /** One pass: observe, plan, act. Rejects, after its report, when something failed; the rest was done. */
   async collect(signal: AbortSignal): Promise<void> {
     const { clock, onPass, recorder } = this.#deps;
     const outcome = await this.#pass(signal);
     signal.throwIfAborted();
-    const message =
-      outcome.error === undefined ? (outcome.undecided ?? outcome.halted) : errorLine(outcome.error);
+    const { error, unknown, stopped, inventory } = outcome;
+    const message = error === undefined ? (unknown ?? stopped) : errorLine(error);
     const node = this.#deps.node();
-    if (outcome.error !== undefined && node !== undefined)
-      recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(outcome.error) }));
-    onPass(passReport(outcome, clock.now(), message), outcome.inventory);
-    if (outcome.error !== undefined) throw outcome.error;
+    if (error !== undefined && node !== undefined)
+      recorder.record(containerGcFailed(node, { ...outcome, message: errorLine(error) }));
+    onPass(passReport(outcome, clock.now(), message), inventory);
+    if (error !== undefined) throw error;
   }
 
   async #pass(signal: AbortSignal): Promise<Outcome> {
     const { metrics, clock, log, periodMs = defaultPeriodMs } = this.#deps;
     const observed = await this.#observe(signal);
     if (observed instanceof Error) return { ...nothingDone, error: observed };
-    const { facts, error } = observed;
-    metrics.logBytes.set(inventoryOf(facts).logs.bytes);
-
+    const { facts, error, began } = observed;
     const governance = this.#deps.governance();
-    const ruled = nodeRule(governance, 'containerGC');
-    if (ruled.kind === 'keep') {
+    const rule = nodeRule(governance, 'containerGC');
+    if (rule.kind === 'keep') {
       clearPlan(metrics);
-      const undecided = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
-      return { ...nothingDone, inventory: inventoryOf(facts), undecided, error };
+      const unknown = isNodeUnknown(governance) ? 'the node or the policies are not known' : undefined;
+      return { ...nothingDone, inventory: inventoryOf(facts), unknown, error };
     }
     const plan = planContainerGc(facts, { governance, now: clock.now(), periodMs });
-    showPlan(metrics, plan, ruled.policy.mode);
+    showPlan(metrics, plan, rule.policy.mode);
     log.debug({ due: plan.removals.length, kept: plan.kept.length }, 'planned pass');
-    const inventory = inventoryOf(facts, plan);
-    const undecided = undecidedBy(facts, plan);
-    const begun = { ...nothingDone, inventory, undecided, error, planned: plan.removals.length };
-    return await this.#act(plan, { rule: ruled, begun }, signal);
+    const acts = await this.#act(plan, rule, began, signal);
+    return {
+      ...acts,
+      unknown: acts.unknown ?? unknownBecause(facts, plan),
+      error: acts.error ?? error,
+      inventory: inventoryOf(facts, plan),
+      planned: plan.removals.length,
+    };
   }
 
-  /** Logs that cannot be listed do not keep the containers from being collected. */
+  /** Containers are collected even if the logs cannot be listed. */
   async #observe(signal: AbortSignal): Promise<Observed | Error> {
-    const { runtime, pods } = this.#deps;
-    const clockUnsure = this.#readClocks();
+    const { runtime, pods, clock, metrics } = this.#deps;
+    const [before, began] = [this.#began, momentOf(clock)];
+    this.#began = began;
+    this.#jumps = withJump(this.#jumps, before, began);
     try {
       await runtime.checkReady(signal);
       const [containers, sandboxes, logs] = await Promise.all([
@@ -89,31 +87,26 @@ export class ContainerGcManager {
         runtime.listSandboxes(signal),
         this.#listLogs(signal),
       ]);
-      const listed = logs instanceof Error ? undefined : logs;
-      // The pods come last: one that is created meanwhile is then known before its containers are.
-      const seen = { containers, sandboxes, logs: listed, pods: pods() };
-      this.#sightings = observeGone(this.#sightings, seen, this.#deps.clock.now());
-      const facts = { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps };
-      return { facts, error: logs instanceof Error ? logs : undefined };
+      const error = logs instanceof Error ? logs : undefined;
+      // Pods are read last, so that the pod of every listed container is known.
+      const seen = { containers, sandboxes, logs: logs instanceof Error ? undefined : logs, pods: pods() };
+      metrics.logBytes.set(inventoryOf(seen).logs.bytes);
+      this.#sightings = observeGone(this.#sightings, seen, clock.now());
+      const clockUnsure = jumpMs(before, began) !== 0;
+      return {
+        facts: { ...seen, sightings: this.#sightings, clockUnsure, jumps: this.#jumps },
+        error,
+        began,
+      };
     } catch (cause) {
       signal.throwIfAborted();
       this.#sightings = new Map();
-      clearPlan(this.#deps.metrics);
+      clearPlan(metrics);
       return new Error('listing containers and sandboxes', { cause });
     }
   }
 
-  /** True when the wall clock jumped since the last pass. */
-  #readClocks(): boolean {
-    const [before, now] = [this.#looked, momentOf(this.#deps.clock)];
-    this.#looked = now;
-    this.#jumps = withJump(this.#jumps, before, now);
-    return jumpMs(before, now) !== 0;
-  }
-
-  async #listLogs(
-    signal: AbortSignal,
-  ): Promise<Error | Awaited<ReturnType<ContainerGcDeps['logs']['list']>>> {
+  async #listLogs(signal: AbortSignal): Promise<LogListing | Error> {
     try {
       return await this.#deps.logs.list(signal);
     } catch (err) {
@@ -123,43 +116,32 @@ export class ContainerGcManager {
   }
 
   /** Removes nothing in mode DryRun. */
-  async #act({ removals }: ContainerGcPlan, { rule, begun }: Begun, signal: AbortSignal): Promise<Outcome> {
+  async #act(
+    { removals }: ContainerGcPlan,
+    { policy, rule }: Extract<NodeRule<ContainerGcPolicy>, { kind: 'governed' }>,
+    began: Moment,
+    signal: AbortSignal,
+  ): Promise<Acts> {
     const { log } = this.#deps;
-    if (rule.policy.mode === 'DryRun') {
+    if (policy.mode === 'DryRun') {
       for (const removal of removals) log.debug(fieldsOf(removal), 'would remove');
-      return begun;
+      return nothingDone;
     }
-    const deps = {
-      ...this.#deps,
-      halted: () => this.#haltedBy(rule),
-      onPodFound: (uid: string): void => {
-        this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
-      },
+    const onPodFound = (uid: string): void => {
+      this.#sightings = new Map([...this.#sightings].filter(([other]) => other !== uid));
     };
-    const acts = await removeAll(deps, { ...rule, removals }, signal);
-    const { undecided = begun.undecided, error = begun.error } = acts;
-    return { ...begun, ...acts, undecided, error };
-  }
-
-  #haltedBy({ policy }: Rule): string | undefined {
-    const now = nodeRule(this.#deps.governance(), 'containerGC');
-    if (now.kind === 'keep' || !isSamePolicy(now.policy, policy)) return 'policies have changed';
-    return jumpMs(this.#looked, momentOf(this.#deps.clock)) === 0 ? undefined : 'the clock has jumped';
+    return await removeAll({ ...this.#deps, onPodFound }, { policy, rule, began, removals }, signal);
   }
 }
 
 interface Observed {
   readonly facts: ContainerGcFacts;
-  /** What could not be listed. */
+  /** Why the logs could not be listed. */
   readonly error: Error | undefined;
+  readonly began: Moment;
 }
 
-interface Begun {
-  readonly rule: Rule;
-  readonly begun: Outcome;
-}
-
-function undecidedBy({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
+function unknownBecause({ pods }: ContainerGcFacts, { kept }: ContainerGcPlan): string | undefined {
   if (pods === undefined) return 'the pods of the node are not known';
   return kept.some(({ reason }) => reason === 'ClockUnsure') ? 'the clock has jumped' : undefined;
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { containerKeepReasons, containerRemoveReasons, nodeKeepReasons } from '../../api/reasons.ts';
-import type { ContainerGcPlan } from './decisions.ts';
+import type { ContainerGcPlan } from './facts.ts';
 
 export type ContainerGcMetrics = ReturnType<typeof containerGcMetrics>;
 
@@ -71,13 +71,13 @@ function planMetrics(registers: [Registry]) {
 
 type PlanMetrics = Pick<ReturnType<typeof planMetrics>, 'due' | 'kept'>;
 
-/** Shows that there is no plan: no policy, or nothing could be seen. */
+/** Resets the metrics of the plan: there is no policy, or the node could not be observed. */
 export function clearPlan({ due, kept }: PlanMetrics): void {
   for (const reason of containerRemoveReasons) for (const mode of modes) due.set({ reason, mode }, 0);
   for (const reason of keepReasons) kept.set({ reason }, 0);
 }
 
-/** Shows one plan: what is due and what is kept, by reason. */
+/** Shows a plan: due and kept objects by reason. */
 export function showPlan(metrics: PlanMetrics, plan: ContainerGcPlan, mode: (typeof modes)[number]): void {
   clearPlan(metrics);
   for (const { reason } of plan.removals) metrics.due.inc({ reason, mode });

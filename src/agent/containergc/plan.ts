@@ -1,6 +1,5 @@
 import { nodeRule, type NodeRule } from '../../api/policy/node-governance.ts';
 import { isInvalid, type ContainerGcPolicy } from '../../api/policy/policy.ts';
-import type { RuntimeContainer } from '../../cri/runtime.ts';
 import { planContainers } from './containers.ts';
 import {
   containerTarget,
@@ -10,21 +9,20 @@ import {
   sandboxTarget,
   type Because,
   type ContainerDecision,
+  type ContainerGcFacts,
   type ContainerGcPlan,
   type ContainerGcTarget,
   type ContainerKept,
-  type JudgedContainer,
-} from './decisions.ts';
-import type { ContainerGcFacts, Given, Ruled } from './facts.ts';
-import { logDirectories, planLogDirectories } from './log-directories.ts';
-import { planLogLinks } from './log-links.ts';
-import { podsNow, type PodsNow } from './pods.ts';
-import { planRotatedLogs } from './rotated-logs.ts';
+  type Given,
+} from './facts.ts';
+import { logDirectories } from './log-names.ts';
+import { planLogs } from './logs.ts';
+import { podsNow } from './pods.ts';
 import { planSandboxes } from './sandboxes.ts';
 
 /**
- * Decides which containers, sandboxes and logs of a node are removed, in the order of execution, and why the others stay. Each step sees
- * what the steps before it leave. Pods that are not known are not gone; the limits on dead containers hold all the same.
+ * Decides which containers, sandboxes and logs of a node to remove, in the order of execution, and why to keep the others. Each step works on
+ * the objects that the steps before it keep. Unknown pods do not count as gone; the limits on dead containers apply all the same.
  */
 export function planContainerGc(facts: ContainerGcFacts, { governance, ...given }: Given): ContainerGcPlan {
   const governed = nodeRule(governance, 'containerGC');
@@ -33,14 +31,14 @@ export function planContainerGc(facts: ContainerGcFacts, { governance, ...given 
   const ruled = { ...given, policy, rule };
   const pods = podsNow(facts, ruled);
   const containers = planContainers(facts, pods, ruled);
-  const left = { containers: facts.containers && keptContainers(containers), pods };
-  const sandboxes = planSandboxes(facts, left, ruled);
-  const logs = planLogs(facts, { pods, containers }, ruled);
+  const left = facts.containers && containers.filter(isKept).map(({ target }) => target.container);
+  const sandboxes = planSandboxes(facts, left, pods, ruled);
+  const logs = planLogs(facts, containers, pods, ruled);
   const decisions: readonly ContainerDecision[] = [...containers, ...sandboxes, ...logs];
   return { removals: decisions.filter(isRemoval), kept: decisions.filter(isKept) };
 }
 
-/** Nothing may be touched on this node: everything stays, for one reason. */
+/** Keeps everything for one reason: no rule allows removals on this node. */
 function keepAll(
   { containers = [], sandboxes = [], logs }: ContainerGcFacts,
   { reason, policy }: Extract<NodeRule<ContainerGcPolicy>, { kind: 'keep' }>,
@@ -68,40 +66,3 @@ function keepAll(
   };
   return targets.map(([target, bytes]) => decide({ target, policy, bytes }, becauseOf(target)));
 }
-
-interface SoFar {
-  readonly pods: PodsNow;
-  readonly containers: readonly ContainerDecision<JudgedContainer>[];
-}
-
-function planLogs(
-  facts: ContainerGcFacts,
-  { pods, containers }: SoFar,
-  ruled: Ruled,
-): readonly ContainerDecision[] {
-  if (facts.logs === undefined) return [];
-  const left = facts.containers && keptContainers(containers);
-  const podsKnown = facts.pods !== undefined;
-  const directories = planLogDirectories(facts.logs, { containers: left, pods, podsKnown }, ruled);
-  const gone = directories.filter(isRemoval).map(({ target }) => target);
-  const links = planLogLinks(
-    facts.logs,
-    { containers: facts.containers, goWithDirectory: new Set(gone.flatMap((target) => target.links)) },
-    ruled,
-  );
-  const rotated = planRotatedLogs(
-    facts.logs,
-    {
-      pods,
-      goneDirectories: new Set(gone.map(({ path }) => path)),
-      removed: containers.filter(isRemoval).map(({ target }) => target.container),
-      runtimeKnown: facts.containers !== undefined && facts.sandboxes !== undefined,
-    },
-    ruled,
-  );
-  return [...directories, ...links, ...rotated];
-}
-
-const keptContainers = (
-  decisions: readonly ContainerDecision<JudgedContainer>[],
-): readonly RuntimeContainer[] => decisions.filter(isKept).map(({ target }) => target.container);

@@ -3,61 +3,69 @@ import { podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerEvidence, PodEnd } from '../../gc/reasons/containers.ts';
 import type { LogListing } from '../../node/logs/list.ts';
-import type { Because } from './decisions.ts';
-import { nextPass, type ContainerGcFacts, type Given, type KnownPod, type Sightings } from './facts.ts';
+import {
+  nextPass,
+  type Because,
+  type ContainerGcFacts,
+  type Given,
+  type KnownPod,
+  type Sightings,
+} from './facts.ts';
 import { podOfDirectory } from './log-names.ts';
 
 /**
- * How a pod stands: Exists is in the API or still alive; Finished is in the API, Succeeded or Failed, and not alive; Marked has the keep
- * label there; Static is left to the kubelet; Gone is absent, or over and not alive, for two passes, Quarantined for one; Unknown is not
- * known.
+ * The state of a pod in one observation. Exists: in the API, or something of it is alive. Finished: in the API, Succeeded or Failed, and not
+ * alive. OptedOut: has the keep label. Static: left to the kubelet. LooksGone: absent or over, and not alive.
  */
-type Standing = 'Exists' | 'Finished' | 'Marked' | 'Static' | 'Gone' | 'Quarantined' | 'Unknown';
+type ObservedStanding = 'Exists' | 'Finished' | 'OptedOut' | 'Static' | 'LooksGone' | 'Unknown';
+
+/** A pod that looks gone is Quarantined in the first pass and Gone from the second on. */
+type Standing = Exclude<ObservedStanding, 'LooksGone'> | 'Gone' | 'Quarantined';
 
 /** Why nothing of such a pod is removed, whatever the limits; undefined = the limits decide. */
-export function holdOf(stands: Standing): 'StaticPod' | 'KeepMarked' | undefined {
-  if (stands === 'Static') return 'StaticPod';
-  return stands === 'Marked' ? 'KeepMarked' : undefined;
+export function holdOf(standing: Standing | ObservedStanding): 'StaticPod' | 'KeepMarked' | undefined {
+  if (standing === 'Static') return 'StaticPod';
+  return standing === 'OptedOut' ? 'KeepMarked' : undefined;
 }
 
-/** The UID the kubelet makes up for a static pod: a hash, where the API server gives UUIDs. */
+/** The kubelet generates a hash as the UID of a static pod; the API server generates UUIDs. */
 const hashForm = /^[0-9a-f]{32}$/;
 const twoPasses = 2;
 
-type Observed = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
+type Observation = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
 
-/** undefined = it is not over; a pod with the keep label never is. */
+/** Why the pod is over although the API has it; undefined = it is not. A pod with the keep label never is. */
 function endOf({ keepMarked, evicted, deletionAtMs = Infinity }: KnownPod, now: Date): PodEnd | undefined {
   if (keepMarked === true) return undefined;
   if (evicted === true) return 'Evicted';
   return deletionAtMs < now.getTime() ? 'Deleted' : undefined;
 }
 
-/** Answers for one observation how each pod UID stands, sightings apart. */
+/** The state of each pod in one observation, by UID. */
 export class PodStates {
   readonly #known: boolean;
   readonly #uids: ReadonlySet<string>;
-  readonly #marked: ReadonlySet<string>;
+  readonly #optedOut: ReadonlySet<string>;
   readonly #static: ReadonlySet<string>;
   readonly #fromApi: ReadonlySet<string>;
   readonly #over: ReadonlySet<string>;
   readonly #finished: ReadonlySet<string>;
   readonly #alive: ReadonlySet<string>;
 
-  constructor({ containers, sandboxes, pods }: Observed, now: Date) {
+  constructor({ containers, sandboxes, pods }: Observation, now: Date) {
     this.#known = containers !== undefined && sandboxes !== undefined && pods !== undefined;
     const listed = pods ?? [];
     this.#uids = new Set(listed.map(({ uid }) => uid));
-    this.#marked = new Set(listed.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
-    this.#over = uidsWhere(listed, (pod) => endOf(pod, now) !== undefined);
-    this.#finished = uidsWhere(listed, isFinished);
+    this.#optedOut = new Set(listed.filter(({ keepMarked }) => keepMarked === true).map(({ uid }) => uid));
+    this.#over = uidsWhereAll(listed, (pod) => endOf(pod, now) !== undefined);
+    this.#finished = uidsWhereAll(listed, isFinished);
     const sources = (sandboxes ?? []).map((sandbox) => [podUidOf(sandbox), sourceOf(sandbox)] as const);
     this.#fromApi = uidsOf(sources.filter(([, source]) => source === 'api'));
-    // A mirror can be forged, the UID of the API server and the kubelet's annotation on a sandbox cannot.
+    // Anyone can forge a mirror pod; nobody can forge a UID in the API, or the kubelet's annotation on a sandbox.
     const isOfApi = (uid: string): boolean => this.#uids.has(uid) || this.#fromApi.has(uid);
     this.#static = new Set([
       ...uidsOf(sources.filter(([, source]) => source !== undefined && source !== 'api')),
-      ...(pods ?? []).flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
+      ...listed.flatMap(({ configHash }) => configHash ?? []).filter((uid) => !isOfApi(uid)),
     ]);
     this.#alive = new Set([
       ...(containers ?? []).filter(({ state }) => state === 'Running').flatMap((one) => podUidOf(one) ?? []),
@@ -65,40 +73,32 @@ export class PodStates {
     ]);
   }
 
-  /** A static pod may have no mirror and, while it starts, no sandbox yet: then only the form of its UID shows it. */
-  isStatic(uid: string): boolean {
+  standing(uid: string): ObservedStanding {
+    if (this.#isStatic(uid)) return 'Static';
+    if (this.#optedOut.has(uid)) return 'OptedOut';
+    if (!this.#known) return 'Unknown';
+    const isOver = !this.#uids.has(uid) || this.#over.has(uid);
+    if (isOver && !this.#alive.has(uid)) return 'LooksGone';
+    return this.isFinished(uid) ? 'Finished' : 'Exists';
+  }
+
+  /** A static pod may have no mirror pod and, while it starts, no sandbox: then only the form of its UID identifies it. */
+  #isStatic(uid: string): boolean {
     return this.#static.has(uid) || (hashForm.test(uid) && !this.#fromApi.has(uid));
   }
 
-  isMarked(uid: string): boolean {
-    return this.#marked.has(uid);
-  }
-
-  /** As `holdOf`, of a pod that is not gone. */
-  hold(uid: string): ReturnType<typeof holdOf> {
-    if (this.isStatic(uid)) return holdOf('Static');
-    return this.isMarked(uid) ? holdOf('Marked') : undefined;
-  }
-
-  /** Whether the kubelet never starts a container of it again; a phase that something alive contradicts proves nothing. */
+  /** Whether the kubelet never starts a container of it again. The phase proves nothing while something of it is alive. */
   isFinished(uid: string): boolean {
     return this.#finished.has(uid) && !this.#alive.has(uid);
   }
-
-  /** undefined = not known. */
-  looksGone(uid: string): boolean | undefined {
-    if (!this.#known) return undefined;
-    const isOver = !this.#uids.has(uid) || this.#over.has(uid);
-    return isOver && !this.#alive.has(uid) && !this.isStatic(uid);
-  }
 }
 
-/** The UIDs of which every entry is so: the cache and a live list may each hold the same pod. */
-function uidsWhere<T extends { readonly uid: string }>(
+/** The UIDs for which every entry meets the condition: the cache and a live list may contain the same pod. */
+function uidsWhereAll<T extends { readonly uid: string }>(
   pods: readonly T[],
-  is: (pod: T) => boolean,
+  condition: (pod: T) => boolean,
 ): ReadonlySet<string> {
-  const others = new Set(pods.filter((pod) => !is(pod)).map(({ uid }) => uid));
+  const others = new Set(pods.filter((pod) => !condition(pod)).map(({ uid }) => uid));
   return new Set(pods.map(({ uid }) => uid).filter((uid) => !others.has(uid)));
 }
 
@@ -108,51 +108,52 @@ const sourceOf = ({ annotations }: RuntimeSandbox): string | undefined =>
 const uidsOf = (pairs: readonly (readonly [string | undefined, string | undefined])[]): Set<string> =>
   new Set(pairs.flatMap(([uid]) => uid ?? []));
 
-/** Counts this observation; a pod that is back, or about which nothing is known, starts anew. */
+/** Counts the passes in a row in which each pod looked gone. */
 export function observeGone(
   previous: Sightings,
   facts: Omit<ContainerGcFacts, 'sightings'>,
   now: Date,
 ): Sightings {
-  const look = new PodStates(facts, now);
-  const gone = [...mentioned(facts)].filter((uid) => look.looksGone(uid) === true);
+  const states = new PodStates(facts, now);
+  const gone = [...mentionedPods(facts)].filter((uid) => states.standing(uid) === 'LooksGone');
   return new Map(gone.map((uid) => [uid, (previous.get(uid) ?? 0) + 1]));
 }
 
-function mentioned({ containers, sandboxes, logs }: Omit<ContainerGcFacts, 'sightings'>): Set<string> {
+function mentionedPods({
+  containers,
+  sandboxes,
+  logs,
+}: Omit<ContainerGcFacts, 'sightings'>): ReadonlySet<string> {
   const labelled = [...(containers ?? []), ...(sandboxes ?? [])].flatMap((one) => podUidOf(one) ?? []);
-  return new Set([...labelled, ...(logs === undefined ? [] : logged(logs))]);
+  return new Set([...labelled, ...(logs === undefined ? [] : podsOfLogs(logs))]);
 }
 
-const logged = ({ roots, directories, entries }: LogListing): readonly string[] =>
+const podsOfLogs = ({ roots, directories, entries }: LogListing): readonly string[] =>
   [...directories, ...entries.map(({ path }) => path)].flatMap(
     (path) => podOfDirectory(path, roots.pods)?.uid ?? [],
   );
 
-/** How each pod stands, by its UID. */
+/** The pods of a plan. */
 export interface PodsNow {
   standing(uid: string): Standing;
-  /** The evidence about a pod that is over, or seems to be. */
+  /** Evidence about a pod that is over, or seems to be. */
   ended(pod: PodRef): ContainerEvidence['PodGone'];
 }
 
-/** Judges pods by one observation and what passes before have seen. */
+/** Judges pods by one observation and the sightings of previous passes. */
 export function podsNow(facts: ContainerGcFacts, given: Pick<Given, 'now' | 'assumeGone'>): PodsNow {
-  const look = new PodStates(facts, given.now);
+  const states = new PodStates(facts, given.now);
   const ends = new Map(facts.pods?.map((pod) => [pod.uid, endOf(pod, given.now)]));
   const standing = (uid: string): Standing => {
-    if (look.isStatic(uid)) return 'Static';
-    if (look.isMarked(uid)) return 'Marked';
-    const gone = look.looksGone(uid);
-    if (gone === undefined) return 'Unknown';
-    if (!gone) return look.isFinished(uid) ? 'Finished' : 'Exists';
-    const seen = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
-    return seen >= twoPasses ? 'Gone' : 'Quarantined';
+    const observed = states.standing(uid);
+    if (observed !== 'LooksGone') return observed;
+    const passes = given.assumeGone === true ? twoPasses : (facts.sightings.get(uid) ?? 0);
+    return passes >= twoPasses ? 'Gone' : 'Quarantined';
   };
   return { standing, ended: (pod) => ({ pod, end: ends.get(pod.uid) }) };
 }
 
-/** Keeps what belongs to a pod that only one pass has seen gone. */
+/** Keeps what is left of a pod that looked gone in only one pass. */
 export const quarantined = (
   evidence: ContainerEvidence['Quarantined'],
   given: Pick<Given, 'now' | 'periodMs'>,

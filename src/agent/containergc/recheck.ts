@@ -1,14 +1,12 @@
 import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
 import type { ContainerKeepReason } from '../../api/reasons.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
-import type { ContainerRemoval, LogDirectoryTarget } from './decisions.ts';
-import type { ContainerGcFacts } from './facts.ts';
-import { unitOf } from './limits.ts';
-import { mayStillWrite } from './log-links.ts';
-import { byNewest } from './order.ts';
-import { PodStates } from './pods.ts';
+import { byNewest, unitOf } from './containers.ts';
+import type { ContainerGcFacts, ContainerRemoval, LogDirectoryTarget } from './facts.ts';
+import { mayStillWrite } from './logs.ts';
+import { holdOf, PodStates } from './pods.ts';
 
-/** The node as it is listed anew, right before a removal. */
+/** The node, listed again right before a removal. */
 export interface LiveView {
   readonly containers: readonly RuntimeContainer[];
   readonly sandboxes: readonly RuntimeSandbox[];
@@ -17,11 +15,11 @@ export interface LiveView {
   readonly now: Date;
 }
 
-/** What a fresh listing shows: still due, gone by itself, or to be kept. */
+/** Still due, already gone, or the reason to keep it. */
 type Recheck = 'due' | 'absent' | ContainerKeepReason;
 
-/** The pod that must be gone for this removal; undefined = the removal does not count on that. */
-export function podCountedGone(removal: ContainerRemoval): PodRef | undefined {
+/** The pod that must be gone for this removal; undefined = the removal does not depend on that. */
+export function podThatMustBeGone(removal: ContainerRemoval): PodRef | undefined {
   switch (removal.reason) {
     case 'PodGone':
     case 'OrphanedLogs':
@@ -35,7 +33,7 @@ export function podCountedGone(removal: ContainerRemoval): PodRef | undefined {
   }
 }
 
-/** Decides whether a planned removal is still due: everything that the plan counted on must be so now. */
+/** Re-checks a planned removal: every fact that it depends on must still be true. */
 export function recheck(removal: ContainerRemoval, view: LiveView): Recheck {
   switch (removal.reason) {
     case 'PodGone':
@@ -62,7 +60,7 @@ function recheckContainer(removal: Removed<'PodGone' | 'DeadContainer'>, view: L
   if (podUidOf(container) !== pod.uid) return 'InUse';
   if (removal.reason === 'PodGone') return recheckGone(pod.uid, view);
   if (container.state === 'Unknown') return 'UnknownState';
-  return statesIn(view).hold(pod.uid) ?? recheckAttempt(container, removal, view);
+  return holdOf(statesIn(view).standing(pod.uid)) ?? recheckAttempt(container, removal, view);
 }
 
 function recheckAttempt(
@@ -85,7 +83,7 @@ function recheckSandbox({ target, evidence }: Removed<'Sandbox'>, view: LiveView
   if (sandbox.state === 'Ready') return 'Running';
   if (view.containers.some(({ sandboxId }) => sandboxId === sandbox.id)) return 'InUse';
   if (evidence.isPodGone) return recheckGone(uid, view);
-  const hold = statesIn(view).hold(uid);
+  const hold = holdOf(statesIn(view).standing(uid));
   if (hold !== undefined) return hold;
   const rivals = view.sandboxes.filter((one) => podUidOf(one) === uid);
   return isNewestOf(sandbox, rivals) ? 'NewestSandbox' : 'due';
@@ -99,10 +97,9 @@ function recheckDirectory({ pod }: LogDirectoryTarget, view: LiveView): Recheck 
 }
 
 function recheckGone(uid: string, view: LiveView): Recheck {
-  const look = statesIn(view);
-  const gone = look.looksGone(uid);
-  if (gone === undefined) return 'PodsUnknown';
-  return gone ? 'due' : (look.hold(uid) ?? 'InUse');
+  if (view.pods === undefined) return 'PodsUnknown';
+  const standing = statesIn(view).standing(uid);
+  return standing === 'LooksGone' ? 'due' : (holdOf(standing) ?? 'InUse');
 }
 
 const statesIn = (view: LiveView): PodStates => new PodStates(view, view.now);

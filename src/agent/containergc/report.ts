@@ -1,22 +1,27 @@
 import type { ContainerInventory, NodePassReport, Offender } from '../../api/report/node-pass.ts';
 import type { Executed } from '../../gc/execute.ts';
-import type { ContainerDecision, ContainerGcPlan, ContainerGcTarget, ContainerRemoval } from './decisions.ts';
-import type { ContainerGcFacts } from './facts.ts';
-import { logDirectories } from './log-directories.ts';
+import type {
+  ContainerDecision,
+  ContainerGcFacts,
+  ContainerGcPlan,
+  ContainerGcTarget,
+  ContainerRemoval,
+} from './facts.ts';
+import { logDirectories } from './log-names.ts';
 
-/** What became of the removals of a pass. */
+/** Totals of an executed plan. */
 export interface Acts {
   readonly removed: number;
   readonly freedBytes: number;
   readonly failed: number;
-  /** Why not everything could be decided. */
-  readonly undecided: string | undefined;
-  /** Why the pass ended before it was done. */
-  readonly halted: string | undefined;
+  /** Why something could not be decided. */
+  readonly unknown: string | undefined;
+  /** Why the pass ended early. */
+  readonly stopped: string | undefined;
   readonly error: Error | undefined;
 }
 
-/** How one pass ended. */
+/** The result of a pass. */
 export interface Outcome extends Acts {
   readonly inventory: ContainerInventory | undefined;
   readonly planned: number;
@@ -28,13 +33,16 @@ export const nothingDone: Outcome = {
   removed: 0,
   freedBytes: 0,
   failed: 0,
-  undecided: undefined,
-  halted: undefined,
+  unknown: undefined,
+  stopped: undefined,
   error: undefined,
 };
 
-/** Sums up an executed plan; `clocks` = how the clocks differ, where ages were not judged for it. */
-export function actsOf({ outcomes, stopped }: Executed<ContainerRemoval>, clocks: string | undefined): Acts {
+/** Sums up an executed plan; `clockSkew` explains why removals by age were called off. */
+export function actsOf(
+  { outcomes, stopped }: Executed<ContainerRemoval>,
+  clockSkew: string | undefined,
+): Acts {
   const done = outcomes.filter((one) => one.kind === 'done');
   const failed = outcomes.filter((one) => one.kind === 'failed');
   const isClockUnsure = outcomes.some((one) => one.kind === 'kept' && one.reason === 'ClockUnsure');
@@ -50,30 +58,30 @@ export function actsOf({ outcomes, stopped }: Executed<ContainerRemoval>, clocks
     removed: done.length,
     freedBytes: done.reduce((sum, { freedBytes }) => sum + freedBytes, 0),
     failed: failed.length,
-    undecided: stopped?.unknown === true ? stopped.why : isClockUnsure ? clocks : undefined,
-    halted: stopped?.why,
+    unknown: stopped?.unknown === true ? stopped.why : isClockUnsure ? clockSkew : undefined,
+    stopped: stopped?.why,
     error: broken ?? failure,
   };
 }
 
-/** The report of one pass; an error outside of removals counts as one. */
+/** The report of one pass; an error outside of removals counts as one failure. */
 export function passReport(outcome: Outcome, at: Date, message: string | undefined): NodePassReport {
   const { removed, freedBytes, failed, error } = outcome;
   const errors = error === undefined ? failed : Math.max(1, failed);
   return { unit: 'containergc', at, result: resultOf(outcome), removed, freedBytes, errors, message };
 }
 
-function resultOf({ error, undecided, halted, planned }: Outcome): NodePassReport['result'] {
+function resultOf({ error, unknown, stopped, planned }: Outcome): NodePassReport['result'] {
   if (error !== undefined) return 'Failed';
-  if (undecided !== undefined) return 'Unknown';
-  if (halted !== undefined) return 'Short';
+  if (unknown !== undefined) return 'Unknown';
+  if (stopped !== undefined) return 'Short';
   return planned === 0 ? 'Idle' : 'Succeeded';
 }
 
-const offendersShown = 10;
+const maxOffenders = 10;
 const nothingPlanned: ContainerGcPlan = { removals: [], kept: [] };
 
-/** Sums up what a pass saw, and what of it would be removed: nothing without a plan. */
+/** Sums up the objects of a node and those that the plan removes. */
 export function inventoryOf(
   facts: Omit<ContainerGcFacts, 'sightings'>,
   { removals, kept }: ContainerGcPlan = nothingPlanned,
@@ -103,7 +111,7 @@ function offendersOf(
   );
   return logDirectories(logs)
     .toSorted((a, b) => b.bytes - a.bytes)
-    .slice(0, offendersShown)
+    .slice(0, maxOffenders)
     .map(({ path, pod, bytes }) => ({
       kind: 'LogDirectory',
       id: path,

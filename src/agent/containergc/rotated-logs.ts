@@ -3,76 +3,66 @@ import type { LogsPolicy } from '../../api/policy/policy.ts';
 import type { RuntimeContainer } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
 import type { LogEntry, LogListing } from '../../node/logs/list.ts';
-import { decide, type Because, type ContainerDecision, type LogFileTarget } from './decisions.ts';
-import type { Given, Ruled } from './facts.ts';
-import { logDirectories, type LogDirectory } from './log-directories.ts';
-import { attemptOfLog, isRotated, namesBelow, rotatedAt } from './log-names.ts';
-import { groupedBy } from './order.ts';
+import { decide, type Because, type ContainerDecision, type LogFileTarget, type Ruled } from './facts.ts';
+import { attemptOfLog, logDirectories, namesBelow, rotatedAt, type LogDirectory } from './log-names.ts';
 import { holdOf, type PodsNow } from './pods.ts';
 
-/** What the other steps leave to the rotated logs. */
-interface RotatedContext {
+/** The results of the previous steps of the plan. */
+interface Previous {
   readonly pods: PodsNow;
-  /** Paths of directories that go as a whole. */
-  readonly goneDirectories: ReadonlySet<string>;
-  /** Containers that go: their logs go with them. */
-  readonly removed: readonly RuntimeContainer[];
-  /** Whether sandboxes and containers were seen: without them a static pod cannot be recognized. */
+  readonly removedDirectories: ReadonlySet<string>;
+  /** Their logs are removed with them. */
+  readonly removedContainers: readonly RuntimeContainer[];
+  /** Sandboxes and containers are listed; without them a static pod cannot be recognized. */
   readonly runtimeKnown: boolean;
 }
 
 /** Decides about each rotated log, oldest first: removes those over the count per container, then those over the bytes per pod; never a live log. */
 export function planRotatedLogs(
   listing: LogListing,
-  context: RotatedContext,
+  previous: Previous,
   ruled: Ruled,
 ): readonly ContainerDecision<LogFileTarget>[] {
-  const goes = goesWithContainer(listing, context.removed);
+  const isRemoved = removedWithContainer(listing, previous.removedContainers);
   return logDirectories(listing)
-    .filter(({ path }) => !context.goneDirectories.has(path))
+    .filter(({ path }) => !previous.removedDirectories.has(path))
     .flatMap((directory) => {
-      const entries = directory.entries.filter((entry) => !goes(entry, directory));
-      return planDirectory({ ...directory, entries }, { listing, context, ruled });
+      const entries = directory.entries.filter((entry) => !isRemoved(entry, directory));
+      const rotated = entries.filter((entry) => isRotatedLog(entry, listing));
+      const kept = keptOutright(directory, previous, ruled);
+      return planDirectory({ ...directory, entries }, rotated, kept, ruled);
     })
-    .toSorted(byOldest)
+    .toSorted((a, b) => byAge(a.entry, b.entry))
     .map(({ decision }) => decision);
 }
 
-interface Dated {
+interface RotatedLog {
   readonly entry: LogEntry;
   readonly decision: ContainerDecision<LogFileTarget>;
 }
 
-interface Scene {
-  readonly listing: LogListing;
-  readonly context: RotatedContext;
-  readonly ruled: Ruled;
-}
-
-function planDirectory(directory: LogDirectory, { listing, context, ruled }: Scene): readonly Dated[] {
-  const { policy, rule } = ruled;
-  const rotated = directory.entries.filter((entry) => isRotatedLog(entry, listing));
-  const kept = keptOutright(directory, context, ruled);
-  const limited = rotated.filter((entry) => !isBeingCompressed(entry, ruled));
+function planDirectory(
+  directory: LogDirectory,
+  rotated: readonly LogEntry[],
+  kept: Because<ContainerReason> | undefined,
+  { policy, rule: { logs: limits }, now }: Ruled,
+): readonly RotatedLog[] {
+  const limited = rotated.filter((entry) => !isBeingCompressed(entry, now));
   const over =
-    kept === undefined && rule.logs !== undefined
-      ? overLimits(directory, limited, rule.logs)
-      : new Set<LogEntry>();
-  const evidence = { limits: rule.logs };
+    kept === undefined && limits !== undefined ? overLimits(directory, limited, limits) : new Set<LogEntry>();
   return rotated.map((entry) => {
     const { path, bytes } = entry;
-    const because: Because<ContainerReason> =
-      over.has(entry) && !isStillLive(entry, ruled)
-        ? { reason: 'RotatedLog', evidence }
-        : (kept ?? { reason: 'UnderLimit', evidence });
+    const isDue = over.has(entry) && !isStillLive(entry, now);
+    const because = kept ?? { reason: isDue ? 'RotatedLog' : 'UnderLimit', evidence: { limits } };
     const target: LogFileTarget = { kind: 'LogFile', path, pod: undefined };
     return { entry, decision: decide({ target, policy, bytes }, because) };
   });
 }
 
+/** Why all rotated logs of a pod are kept; undefined = the limits decide. */
 function keptOutright(
   { pod }: LogDirectory,
-  { pods, runtimeKnown }: RotatedContext,
+  { pods, runtimeKnown }: Previous,
   { rule: { logs } }: Ruled,
 ): Because<ContainerReason> | undefined {
   if (logs?.maxRotatedPerContainer === undefined && logs?.maxBytesPerPod === undefined)
@@ -84,29 +74,26 @@ function keptOutright(
 }
 
 /** A log is three levels down: pod, container, file. */
-const isRotatedLog = ({ path, target }: LogEntry, { roots }: LogListing): boolean => {
-  const [, , name, ...deeper] = namesBelow(roots.pods, path);
-  return target === undefined && name !== undefined && deeper.length === 0 && isRotated(name);
-};
+const isRotatedLog = ({ path, target }: LogEntry, { roots }: LogListing): boolean =>
+  target === undefined && namesBelow(roots.pods, path).length === 3 && rotatedAt(path) !== '';
 
-/** The kubelet compresses into a `.tmp` and rotates every ten seconds; what it left alone for so long is forgotten. */
+/** The kubelet compresses a log into a `.tmp` and rotates every ten seconds; it has abandoned one of this age. */
 const compressingMs = 600_000;
-const isBeingCompressed = ({ path, mtimeMs }: LogEntry, { now }: Pick<Given, 'now'>): boolean =>
+const isBeingCompressed = ({ path, mtimeMs }: LogEntry, now: Date): boolean =>
   path.endsWith('.tmp') && mtimeMs > now.getTime() - compressingMs;
-/** It renames a log before the runtime opens a new one, and back again when the runtime does not: until then it is the live one. */
+/** The kubelet renames a log before the runtime opens a new one, and renames it back if the runtime does not: until then it is the live log. */
 const reopeningMs = 30_000;
-const isStillLive = ({ mtimeMs }: LogEntry, { now }: Pick<Given, 'now'>): boolean =>
-  mtimeMs > now.getTime() - reopeningMs;
+const isStillLive = ({ mtimeMs }: LogEntry, now: Date): boolean => mtimeMs > now.getTime() - reopeningMs;
 
 function overLimits(
   { entries }: LogDirectory,
   rotated: readonly LogEntry[],
-  { maxRotatedPerContainer, maxBytesPerPod = Infinity }: LogsPolicy,
+  { maxRotatedPerContainer = Infinity, maxBytesPerPod = Infinity }: LogsPolicy,
 ): ReadonlySet<LogEntry> {
-  const containers = groupedBy(rotated, ({ path }) => path.slice(0, path.lastIndexOf('/')));
+  const containers = Map.groupBy(rotated, ({ path }) => path.slice(0, path.lastIndexOf('/')));
   const over = new Set(
     [...containers.values()].flatMap((logs) =>
-      logs.toSorted(byAge).slice(0, Math.max(0, logs.length - (maxRotatedPerContainer ?? Infinity))),
+      logs.toSorted(byAge).slice(0, Math.max(0, logs.length - maxRotatedPerContainer)),
     ),
   );
   let bytes = entries.reduce((sum, entry) => sum + (over.has(entry) ? 0 : entry.bytes), 0);
@@ -118,7 +105,7 @@ function overLimits(
   return over;
 }
 
-function goesWithContainer(
+function removedWithContainer(
   { roots }: LogListing,
   removed: readonly RuntimeContainer[],
 ): (entry: LogEntry, directory: LogDirectory) => boolean {
@@ -131,11 +118,9 @@ function goesWithContainer(
   };
 }
 
-/** By the name: the kubelet compresses a log when it rotates the next, and that one was written to before. */
+/** By the timestamp in the name: the kubelet compresses a log only when it rotates the next, so the older log can have the newer mtime. */
 function byAge(a: LogEntry, b: LogEntry): number {
   const [first, second] = [rotatedAt(a.path), rotatedAt(b.path)];
   if (first !== second) return first < second ? -1 : 1;
   return a.mtimeMs - b.mtimeMs || (a.path < b.path ? -1 : 1);
 }
-
-const byOldest = (a: Dated, b: Dated): number => byAge(a.entry, b.entry);

@@ -1,67 +1,67 @@
-import { podRefOf, podUidOf, type PodRef } from '../../api/pod-ref.ts';
+import { podRefOf, podUidOf } from '../../api/pod-ref.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../cri/runtime.ts';
 import type { ContainerReason } from '../../gc/reasons/containers.ts';
+import { byNewest } from './containers.ts';
 import {
   decide,
   sandboxTarget,
   type Because,
   type ContainerDecision,
+  type ContainerGcFacts,
   type JudgedSandbox,
-} from './decisions.ts';
-import type { ContainerGcFacts, Ruled } from './facts.ts';
-import { byNewest, groupedBy } from './order.ts';
+  type Ruled,
+} from './facts.ts';
 import { holdOf, quarantined, type PodsNow } from './pods.ts';
 
-/** What the container step leaves. */
-interface Left {
-  /** undefined = the containers are not known. */
-  readonly containers: readonly RuntimeContainer[] | undefined;
-  readonly pods: PodsNow;
-}
-
-interface Place extends Left {
-  readonly isNewest: boolean;
-  /** Ids of sandboxes that a container which stays refers to. */
-  readonly inUse: ReadonlySet<string>;
-}
-
 /**
- * Decides about each sandbox, oldest first: removes all inactive ones of a gone pod, all but the newest of any other, as the kubelet does
- * (`evictSandboxes`, pkg/kubelet/kuberuntime/kuberuntime_gc.go).
+ * Decides about each sandbox, oldest first: removes all inactive ones of a gone pod, and all but the newest of any other, as the kubelet does
+ * (`evictSandboxes`, pkg/kubelet/kuberuntime/kuberuntime_gc.go). `left` are the containers that the plan keeps; undefined = unknown.
  */
 export function planSandboxes(
   { sandboxes = [] }: ContainerGcFacts,
-  left: Left,
+  left: readonly RuntimeContainer[] | undefined,
+  pods: PodsNow,
   ruled: Ruled,
 ): readonly ContainerDecision<JudgedSandbox>[] {
-  const inUse = new Set(left.containers?.map(({ sandboxId }) => sandboxId));
+  const inUse = left && new Set(left.map(({ sandboxId }) => sandboxId));
   const oldestFirst = sandboxes.toSorted(byNewest).reverse();
-  const pods = groupedBy(oldestFirst, (sandbox) => podUidOf(sandbox) ?? '');
+  const newest = new Set([...Map.groupBy(oldestFirst, podUidOf).values()].map((ofPod) => ofPod.at(-1)));
   return oldestFirst.map((sandbox) => {
-    const isNewest = pods.get(podUidOf(sandbox) ?? '')?.at(-1) === sandbox;
-    const because = becauseOf(sandbox, { ...left, inUse, isNewest }, ruled);
+    const because =
+      keptOutright(sandbox, inUse, pods, ruled) ?? becauseOfPod(sandbox, newest.has(sandbox), pods, ruled);
     return decide({ target: sandboxTarget(sandbox), policy: ruled.policy }, because);
   });
 }
 
-function becauseOf(sandbox: RuntimeSandbox, place: Place, ruled: Ruled): Because<ContainerReason> {
+/** Why the sandbox is kept whatever became of its pod; undefined = the pod decides. */
+function keptOutright(
+  sandbox: RuntimeSandbox,
+  inUse: ReadonlySet<string> | undefined,
+  pods: PodsNow,
+  ruled: Ruled,
+): Because<ContainerReason> | undefined {
   const kind = 'Sandbox';
   if (!ruled.rule.sandboxes) return { reason: 'RuleOff', evidence: { kind, isWhole: false } };
   if (sandbox.state === 'Ready') return { reason: 'Running', evidence: { kind } };
   if (podUidOf(sandbox) === undefined) return { reason: 'NotKubelets', evidence: undefined };
   const pod = podRefOf(sandbox);
-  const hold = holdOf(place.pods.standing(pod.uid));
+  const hold = holdOf(pods.standing(pod.uid));
   if (hold !== undefined) return { reason: hold, evidence: { pod } };
-  if (place.containers === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
-  if (place.inUse.has(sandbox.id)) return { reason: 'InUse', evidence: { kind, pod } };
-  return becauseOfPod(pod, place, ruled);
+  if (inUse === undefined) return { reason: 'ContainersUnknown', evidence: undefined };
+  return inUse.has(sandbox.id) ? { reason: 'InUse', evidence: { kind, pod } } : undefined;
 }
 
-function becauseOfPod(pod: PodRef, { pods, isNewest }: Place, ruled: Ruled): Because<ContainerReason> {
-  const stands = pods.standing(pod.uid);
+function becauseOfPod(
+  sandbox: RuntimeSandbox,
+  isNewest: boolean,
+  pods: PodsNow,
+  ruled: Ruled,
+): Because<ContainerReason> {
+  const pod = podRefOf(sandbox);
+  const standing = pods.standing(pod.uid);
   const ended = pods.ended(pod);
-  if (stands === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
+  if (standing === 'Gone') return { reason: 'Sandbox', evidence: { ...ended, isPodGone: true } };
   if (!isNewest) return { reason: 'Sandbox', evidence: { ...ended, isPodGone: false } };
-  if (stands === 'Quarantined') return quarantined(ended, ruled);
+  if (standing === 'Quarantined') return quarantined(ended, ruled);
   return { reason: 'NewestSandbox', evidence: { pod } };
 }

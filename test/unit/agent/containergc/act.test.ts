@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/kubelet-labels.ts';
+import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { bed, governed, nodePolicy, type Bed } from './environment.ts';
 import { apiPod, attempts, dead, down } from './builders.ts';

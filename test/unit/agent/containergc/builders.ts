@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ContainerGcPolicy, LogsPolicy, Policy } from '../../../../src/api/policy/policy.ts';
-import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcPlan, ContainerGcTarget } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts, Given, KnownPod } from '../../../../src/agent/containergc/facts.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';

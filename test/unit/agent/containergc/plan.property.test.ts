@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ContainerDecision, ContainerGcPlan } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerDecision, ContainerGcPlan } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.ts';
-import { overLimits } from '../../../../src/agent/containergc/limits.ts';
-import { podCountedGone } from '../../../../src/agent/containergc/recheck.ts';
+import { overLimits } from '../../../../src/agent/containergc/containers.ts';
+import { podThatMustBeGone } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './random.ts';
 import { goes, nameOf } from './builders.ts';
@@ -114,7 +114,7 @@ test('without the pods nothing is called gone', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);
-      expect(removals.filter((removal) => podCountedGone(removal) !== undefined)).toEqual([]);
+      expect(removals.filter((removal) => podThatMustBeGone(removal) !== undefined)).toEqual([]);
     }),
     worlds,
   );

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { ContainerGcPolicy } from '../../../../src/api/policy/policy.ts';
-import type { ContainerGcPlan } from '../../../../src/agent/containergc/decisions.ts';
+import type { ContainerGcPlan } from '../../../../src/agent/containergc/facts.ts';
 import type { ContainerGcFacts, KnownPod } from '../../../../src/agent/containergc/facts.ts';
-import { byNewest } from '../../../../src/agent/containergc/order.ts';
+import { byNewest } from '../../../../src/agent/containergc/containers.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
 import { minutesAgo, now } from '../../../builders.ts';

@@ -4,11 +4,11 @@ import {
   decide,
   sandboxTarget,
   type ContainerRemoval,
-} from '../../../../src/agent/containergc/decisions.ts';
+} from '../../../../src/agent/containergc/facts.ts';
 import { rotatedAt } from '../../../../src/agent/containergc/log-names.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { PodStates, podsNow } from '../../../../src/agent/containergc/pods.ts';
-import { podCountedGone, recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
+import { podThatMustBeGone, recheck, type LiveView } from '../../../../src/agent/containergc/recheck.ts';
 import { inventoryOf } from '../../../../src/agent/containergc/report.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
@@ -255,9 +255,9 @@ describe('logs', () => {
   });
 
   test('a link and a rotated log count on no pod to be gone', () => {
-    expect(podCountedGone(brokenLink)).toBeUndefined();
-    expect(podCountedGone(rotated)).toBeUndefined();
-    expect(podCountedGone(directory(pod))).toBe(pod);
+    expect(podThatMustBeGone(brokenLink)).toBeUndefined();
+    expect(podThatMustBeGone(rotated)).toBeUndefined();
+    expect(podThatMustBeGone(directory(pod))).toBe(pod);
   });
 
   test('the live log was rotated at no time', () => {
@@ -269,9 +269,9 @@ describe('logs', () => {
 describe('how pods stand', () => {
   test('a ready sandbox and a running container that are nobody’s keep nobody alive', () => {
     const sandboxes = [sandbox('stray', { labels: {} })];
-    const look = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
-    expect(look.looksGone('uid-gone')).toBe(true);
-    expect(look.looksGone('')).toBe(true);
+    const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
+    expect(states.standing('uid-gone')).toBe('LooksGone');
+    expect(states.standing('')).toBe('LooksGone');
   });
 
   test('a pod that looks gone, and that nobody has counted, is in quarantine', () => {
