@@ -247,3 +247,11 @@ interface FailOptions {
   readonly error?: Error;
   readonly times?: number;
 }
+
+/** Changes the node right before the nth call of this kind is carried out, counted from now. */
+export function changeAt(runtime: FakeRuntime, call: Call, nth: number, change: () => void): void {
+  let calls = 0;
+  runtime.before = (made) => {
+    if (made === call && ++calls === nth) change();
+  };
+}

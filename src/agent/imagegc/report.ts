@@ -119,7 +119,7 @@ function shortResult(
 ): Outcome {
   if (stopped !== undefined) return ended('Short', stopped);
   if (removed.length >= plan.maxImages)
-    return ended('Short', `maxImagesPerPass: ${plan.maxImages} a pass, more are to go`);
+    return ended('Short', `maxImagesPerPass: ${plan.maxImages}, more images are due`);
   return ended('Short', shortMessage(disk, { wantedBytes: plan.wantedBytes, freedBytes }), true);
 }
 

@@ -72,9 +72,9 @@ test.each(Object.entries(planned))('a plan decides %s', (reason, fixture) => {
 
 const agentOnly: Readonly<Record<AgentReason, () => Record<string, string>>> = {
   ClockUnsure: () =>
-    told(
+    verdicts(
       planImageGc(facts([image('a')], { clockUnsure: true }), { governance: governedBy(imageRule()), now }),
-    ).stays,
+    ).kept,
 };
 
 test.each(Object.entries(agentOnly))('a pass of the agent decides %s', (reason, stays) => {

@@ -4,7 +4,8 @@ import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts
 import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
 import type { ImageRecord } from '../../../../src/node/disk/state-format.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { everything, minutesAgo, policy } from '../../../builders.ts';
+import { minutesAgo, nodesRules, now, policy } from '../../../builders.ts';
+import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 
 /** The defaults of the CRD. */
 export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
@@ -19,21 +20,16 @@ export const imageRule = (over: Partial<ImageGcPolicy> = {}): ImageGcPolicy => (
   ...over,
 });
 
-/** A policy with this rule for images governs the node. */
+/** A policy with this rule governs the node; undefined = it has no rule for images. */
 export const governedBy = (
   imageGC: ImageGcPolicy | undefined,
   over: Partial<Policy> = {},
 ): NodeGovernance => {
-  const nodes = {
-    nodeSelector: everything,
-    imageGC,
-    containerGC: undefined,
-    localStorageEviction: undefined,
-  };
+  const nodes = nodesRules({ imageGC });
   return { kind: 'governed', policy: { ...policy({ pods: undefined }), nodes, ...over }, nodes };
 };
 
-/** A pending pod of this node that names these images. */
+/** A pending pod of this node with these images. */
 export const nodePod = (name: string, images: readonly string[], over: Partial<NodePod> = {}): NodePod => ({
   uid: `uid-${name}`,
   name,
@@ -47,13 +43,13 @@ export const nodePod = (name: string, images: readonly string[], over: Partial<N
   ...over,
 });
 
-/** Detected a day ago, last used so many minutes ago. */
+/** An image detected a day ago and last used so many minutes ago. */
 export const usedMinutesAgo = (minutes: number | undefined): ImageRecord => ({
   firstDetectedMs: minutesAgo(24 * 60),
   lastUsedMs: minutes === undefined ? undefined : minutesAgo(minutes),
 });
 
-/** Of 10 000 bytes 1000 are free, which is 90 %: 1000 are wanted. Every image is old and was never used. */
+/** A disk of 10 000 bytes of which 1000 are free: 90 % are used, 1000 bytes are wanted. Every image is old and was never used. */
 export const facts = (
   listed: readonly RuntimeImage[],
   over: Omit<Partial<ImageGcFacts>, 'images'> & {
@@ -75,12 +71,15 @@ export const facts = (
   };
 };
 
-/** Names of what goes, in order, and why each of the others stays. */
-export const told = (
+export const planOf = (given: ImageGcFacts, rule: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
+  planImageGc(given, { governance: governedBy(imageRule(rule)), now });
+
+/** The removed images in order, each with its reason, and the reason of each kept image. */
+export const verdicts = (
   plan: ImageGcPlan,
-): { readonly goes: readonly string[]; readonly stays: Record<string, string> } => ({
-  goes: plan.removals.map(({ target: { image }, reason }) => `${nameOf(image)} ${reason}`),
-  stays: Object.fromEntries(plan.kept.map(({ target: { image }, reason }) => [nameOf(image), reason])),
+): { readonly removed: readonly string[]; readonly kept: Record<string, string> } => ({
+  removed: plan.removals.map(({ target, reason }) => `${nameOf(target)} ${reason}`),
+  kept: Object.fromEntries(plan.kept.map(({ target, reason }) => [nameOf(target), reason])),
 });
 
 export const nameOf = ({ id }: { readonly id: string }): string => id.replace('sha256:', '');

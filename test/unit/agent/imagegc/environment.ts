@@ -8,6 +8,7 @@ import type {
   NodePod,
 } from '../../../../src/api/report/node-pass.ts';
 import type { ImageGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import { ImageGcManager, type ImageGcDeps } from '../../../../src/agent/imagegc/manager.ts';
 import { imageGcMetrics } from '../../../../src/agent/imagegc/metrics.ts';
 import type { StateReading } from '../../../../src/node/disk/state-file.ts';
@@ -20,7 +21,7 @@ import { governedBy, imageRule, nameOf } from './builders.ts';
 
 const never = new AbortController().signal;
 
-/** As `governedBy`, of a rule without a minimum age; undefined = the policy says nothing of images. */
+/** A policy with this rule and no minimum age governs the node; undefined = it has no rule for images. */
 export const governed = (
   rule: Partial<ImageGcPolicy> | undefined,
   over: Partial<Policy> = {},
@@ -45,8 +46,14 @@ class FakeStateFile {
   }
 }
 
-/** A node with a disk of 10 000 bytes on which each image takes twice what the runtime says. */
-export class Bed {
+export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
+  kind: 'keep',
+  reason,
+  policy: undefined,
+});
+
+/** A node with a disk of 10 000 bytes, on which each image uses twice the size that the runtime reports. */
+export class Node {
   readonly runtime = new FakeRuntime();
   readonly clock = new FakeClock();
   readonly recorder = new FakeRecorder();
@@ -57,14 +64,14 @@ export class Bed {
   readonly inventories: (ImageInventory | undefined)[] = [];
   pods: readonly NodePod[] | undefined = [];
   governance: NodeGovernance = governed({});
-  /** What the API server itself says, where that is not what the caches do. */
+  /** How the response of the API server differs from the caches. */
   live: Partial<NodeConfirmation> = {};
   liveError: Error | undefined;
-  /** Runs before the API server answers. */
-  beforeAnswer: () => void = () => undefined;
-  /** How often the API server was asked. */
-  asked = 0;
-  /** What else is on the disk. */
+  /** Runs before the API server responds. */
+  beforeResponse: () => void = () => undefined;
+  /** Requests to the API server so far. */
+  requests = 0;
+  /** Bytes on the disk besides the images. */
   otherBytes = 0;
   capacityBytes = 10_000;
   diskError: Error | undefined;
@@ -74,7 +81,7 @@ export class Bed {
     this.#manager = this.#make();
   }
 
-  /** As after a restart of the agent: what is not on the disk is forgotten. */
+  /** Restarts the agent: only the state file is left. */
   restart(): void {
     this.registry.clear();
     this.#manager = this.#make();
@@ -93,23 +100,22 @@ export class Bed {
     return report;
   }
 
-  /** Nine images of 1000 on disk each, 500 as the runtime counts: 90 %, 1000 bytes over the low threshold. */
+  /** Adds nine images, a to i, each of 1000 bytes on the disk and 500 by the runtime: 90 % are used, 1000 bytes above the low threshold. */
   fill(): void {
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
-    this.runtime.add(...names.map((name) => image(name, { sizeBytes: 500 })));
+    this.runtime.add(...'a b c d e f g h i'.split(' ').map((name) => image(name, { sizeBytes: 500 })));
   }
 
-  /** A pass that only sees the images for the first time, so that they are old in the next. */
-  async settle(): Promise<void> {
+  /** Runs a pass without a rule, so that the images are old in the next pass. */
+  async observe(): Promise<void> {
     const { governance } = this;
     this.governance = governed(undefined);
     await this.pass();
     this.governance = governance;
   }
 
-  /** The names of the images that are left. */
-  get left(): readonly string[] {
-    return this.runtime.images.map(nameOf);
+  /** The names of the images that are left, such as `a b`. */
+  get left(): string {
+    return this.runtime.images.map(nameOf).join(' ');
   }
 
   get disk(): ImageDisk {
@@ -126,8 +132,8 @@ export class Bed {
   }
 
   #confirm(): Promise<NodeConfirmation> {
-    this.asked += 1;
-    this.beforeAnswer();
+    this.requests += 1;
+    this.beforeResponse();
     if (this.liveError !== undefined) return Promise.reject(this.liveError);
     const { governance, pods = [] } = this;
     return Promise.resolve({ governance, pods, clockSkewMs: 0, ...this.live });

@@ -1,266 +1,238 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RuntimeError } from '../../../../src/cri/runtime.ts';
-import { container } from '../../../fakes/runtime.ts';
-import { nodePod } from './builders.ts';
-import { Bed, governed } from './environment.ts';
+import { changeAt, container } from '../../../fakes/runtime.ts';
+import { governed, keptBy, Node } from './environment.ts';
 
-let bed: Bed;
-beforeEach(() => {
-  bed = new Bed();
+let node: Node;
+beforeEach(async () => {
+  node = new Node();
+  node.fill();
+  await node.observe();
 });
 
+const skipped = (reason: string): Promise<number | undefined> =>
+  node.metric('dustpan_image_gc_skipped_images_total', { reason });
+
 describe('a full disk', () => {
-  beforeEach(async () => {
-    bed.fill();
-    await bed.settle();
-  });
-
-  test('is measured after each removal: what the runtime counts is only half', async () => {
-    const report = await bed.pass();
-    expect(bed.left).toEqual(['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
-    expect(report).toMatchObject({
-      result: 'Succeeded',
-      removed: 1,
-      freedBytes: 1000,
-      errors: 0,
-      message: undefined,
+  test('is measured after each removal, because image sizes by the runtime are only half of it', async () => {
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Succeeded', removed: 1, freedBytes: 1000, errors: 0, message: undefined },
     });
-    expect(await bed.metric('dustpan_image_garbage_collected_total', { reason: 'space' })).toBe(1);
-    expect(await bed.metric('dustpan_image_garbage_collected_bytes_total')).toBe(1000);
-    expect(bed.recorder.events).toEqual([]);
+    expect(node.left).toBe('b c d e f g h i');
+    expect(await node.metric('dustpan_image_garbage_collected_total', { reason: 'space' })).toBe(1);
+    expect(await node.metric('dustpan_image_garbage_collected_bytes_total')).toBe(1000);
+    expect(node.recorder.events).toEqual([]);
   });
 
-  test('by the runtime’s own count, where it cannot be measured', async () => {
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') bed.diskError = new Error('statfs failed');
+  test('counts image sizes if it cannot be measured', async () => {
+    node.runtime.before = (call) => {
+      if (call === 'removeImage') node.diskError = new Error('statfs failed');
     };
-    const report = await bed.pass();
-    expect(bed.left).toHaveLength(7);
-    expect(report).toMatchObject({ result: 'Succeeded', removed: 2, freedBytes: 1000 });
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 2, freedBytes: 1000 });
+    expect(node.left).toBe('c d e f g h i');
   });
 
-  test('in mode DryRun nothing is touched, but told', async () => {
-    bed.governance = governed({}, { mode: 'DryRun' });
-    expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
-    expect(bed.runtime.changes).toEqual([]);
-    expect(await bed.metric('dustpan_image_gc_due_images', { reason: 'Space', mode: 'DryRun' })).toBe(2);
-    expect(bed.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
+  test('removes nothing in mode DryRun, but counts what is due', async () => {
+    node.governance = governed({}, { mode: 'DryRun' });
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 0, freedBytes: 0 });
+    expect(node.runtime.changes).toEqual([]);
+    expect(await node.metric('dustpan_image_gc_due_images', { reason: 'Space', mode: 'DryRun' })).toBe(2);
+    expect(node.inventories.at(-1)?.removable).toEqual({ count: 9, bytes: 4500 });
   });
 
   test.each([
-    ['no policy', { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const, 'NoPolicy'],
-    ['a policy that says nothing of images', governed(undefined), 'RuleOff'],
-  ])('%s: nothing is touched', async (_name, governance, reason) => {
-    bed.governance = governance;
-    expect(await bed.pass()).toMatchObject({ result: 'Idle', removed: 0 });
-    expect(bed.runtime.changes).toEqual([]);
-    expect(await bed.metric('dustpan_image_gc_kept_images', { reason })).toBe(9);
-    expect(bed.inventories.at(-1)?.removable).toEqual({ count: 0, bytes: 0 });
+    ['NoPolicy', keptBy('NoPolicy')],
+    ['RuleOff', governed(undefined)],
+  ])('removes nothing: %s', async (reason, governance) => {
+    node.governance = governance;
+    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
+    expect(node.runtime.changes).toEqual([]);
+    expect(await node.metric('dustpan_image_gc_kept_images', { reason })).toBe(9);
+    expect(node.inventories.at(-1)?.removable).toEqual({ count: 0, bytes: 0 });
   });
 
-  test('a container that starts between the plan and the removal protects its image, and the next goes', async () => {
-    let lists = 0;
-    bed.runtime.before = (call) => {
-      if (call === 'listContainers' && ++lists === 2)
-        bed.runtime.add(container('c', { imageId: 'sha256:a' }));
-    };
-    await bed.pass();
-    expect(bed.left).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
-    expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'InUse' })).toBe(1);
-    expect(bed.state.written?.images.get('sha256:a')?.lastUsedMs).toBe(bed.clock.now().getTime());
-  });
-
-  test('a container that comes and goes again meanwhile protects it as well', async () => {
-    let lists = 0;
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call !== 'listContainers') return;
-      lists += 1;
-      bed.runtime.containers = lists === 2 ? [container('c', { imageId: 'sha256:b' })] : [];
-    };
-    await bed.pass();
-    expect(bed.left).toEqual(['b', 'd', 'e', 'f', 'g', 'h', 'i']);
-    expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'UsedRecently' })).toBe(1);
-  });
-
-  test('what was seen before a pause of the agent is looked at again: a container that started in it protects its image', async () => {
-    bed.beforeAnswer = () => {
-      // The second look of the pass has been answered by the runtime, and waits for the API server.
-      if (bed.asked !== 2) return;
-      bed.clock.advance(11_000);
-      bed.runtime.add(container('c', { imageId: 'sha256:a' }));
-    };
-    bed.runtime.before = (call) => {
-      // So that the API server is asked once more after the runtime.
-      if (call === 'listContainers' && bed.asked === 1) bed.clock.advance(5_000);
-    };
-    expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-    expect(bed.left).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
-    expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'InUse' })).toBe(1);
-  });
-
-  test('a node that takes too long to look at keeps every image, and the pass says so', async () => {
-    bed.runtime.before = (call) => {
-      if (call === 'listContainers') bed.clock.advance(5_000);
-    };
-    expect(await bed.pass()).toMatchObject({
-      result: 'Failed',
-      removed: 0,
-      message:
-        're-checking live before a removal takes longer than 5 s: the object may have come into use meanwhile',
+  test('stops at maxImagesPerPass without an Event', async () => {
+    node.otherBytes = 900;
+    node.governance = governed({ maxImagesPerPass: 1 });
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Short', removed: 1, message: 'maxImagesPerPass: 1, more images are due' },
     });
-    expect(bed.runtime.changes).toEqual([]);
-    expect(await bed.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+    expect(node.recorder.events).toEqual([]);
   });
 
-  test('a pod that is bound meanwhile protects its image', async () => {
-    let lists = 0;
-    bed.runtime.before = (call) => {
-      if (call === 'listImages' && ++lists === 2) bed.pods = [nodePod('p', ['a'])];
+  test('does not cost every image when the file system does not show the freed space', async () => {
+    node.runtime.before = (call) => {
+      if (call === 'removeImage') node.otherBytes += 1000;
     };
-    await bed.pass();
-    expect(bed.left).toContain('a');
-    expect(await bed.metric('dustpan_image_gc_skipped_images_total', { reason: 'BoundPod' })).toBe(1);
-  });
-
-  test('an image that is pinned meanwhile stays', async () => {
-    let lists = 0;
-    bed.runtime.before = (call) => {
-      if (call !== 'listImages' || ++lists !== 2) return;
-      bed.runtime.images = bed.runtime.images.map((each) =>
-        each.id === 'sha256:a' ? { ...each, pinned: true } : each,
-      );
-    };
-    await bed.pass();
-    expect(bed.left).toContain('a');
-    expect(bed.left).not.toContain('b');
-  });
-
-  test('when the pods are not known any more, nothing goes', async () => {
-    let lists = 0;
-    bed.runtime.before = (call) => {
-      if (call === 'listImages' && ++lists === 2) bed.pods = undefined;
-    };
-    await bed.pass();
-    expect(bed.left).toHaveLength(9);
-  });
-
-  test.each([
-    ['says DryRun', () => governed({}, { mode: 'DryRun' })],
-    ['changes', () => governed({}, { generation: 2 })],
-    ['is gone', () => ({ kind: 'keep', reason: 'NoPolicy', policy: undefined }) as const],
-    [
-      'does not count, for the node is marked',
-      () => ({ kind: 'keep', reason: 'KeepMarked', policy: undefined }) as const,
-    ],
-  ])('when the policy %s, the pass ends', async (_name, made) => {
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') bed.governance = made();
-    };
-    const report = await bed.pass();
-    expect(report).toMatchObject({ result: 'Short', removed: 1, message: 'policies have changed' });
-    expect(bed.recorder.events).toEqual([]);
-  });
-
-  test('when the clock jumps, the pass ends', async () => {
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') bed.clock.stepWall(-3_600_000);
-    };
-    expect(await bed.pass()).toMatchObject({ removed: 1, message: 'the clock has jumped' });
-  });
-
-  test.each([-3_600_000, 3_600_000])(
-    'after the clock was set by %d ms a pass removes nothing',
-    async (ms) => {
-      bed.clock.stepWall(ms);
-      expect(await bed.pass()).toMatchObject({ result: 'Unknown', removed: 0, message: 'ClockUnsure' });
-      expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
-    },
-  );
-
-  test('a removal that fails falls through to the next image', async () => {
-    bed.runtime.fail('removeImage', { target: 'sha256:a' });
-    expect(await bed.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
-    expect(bed.left).toEqual(['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i']);
-    expect(await bed.metric('dustpan_image_gc_errors_total', { stage: 'remove' })).toBe(1);
-  });
-
-  test('when all fail, the pass fails in upstream’s words; from the second on an Event says so', async () => {
-    bed.runtime.fail('removeImage', { times: 16 });
-    const report = await bed.pass();
-    expect(report).toMatchObject({ result: 'Failed', removed: 0, errors: 8 });
-    expect(report.message).toBe(
-      'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: removeImage: refused by the test',
-    );
-    expect(bed.recorder.events).toEqual([]);
-    await bed.pass();
-    expect(bed.recorder.reasons).toEqual(['ImageGCFailed Node/node-1']);
-    await bed.pass();
-    expect(bed.recorder.events).toHaveLength(1);
-  });
-
-  test('a runtime that hangs is not asked nine times', async () => {
-    bed.runtime.fail('removeImage', {
-      error: new RuntimeError('removing image: deadline', 'deadline'),
-      times: 9,
-    });
-    expect(await bed.pass()).toMatchObject({ result: 'Failed', errors: 1 });
-  });
-
-  test('a runtime that goes away in the middle ends the pass, and what was done is told', async () => {
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage')
-        bed.runtime.fail('listImages', { error: new RuntimeError('listing images: gone', 'unavailable') });
-    };
-    expect(await bed.pass()).toMatchObject({ result: 'Failed', removed: 1, message: 'listing images: gone' });
-    expect(bed.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
-  });
-
-  test('so does one that is not ready any more', async () => {
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') bed.runtime.notReady = 'Restarting';
-    };
-    expect(await bed.pass()).toMatchObject({
-      result: 'Failed',
-      removed: 1,
-      message: 'Status: not ready: Restarting',
-    });
-  });
-
-  test('a shutdown in the middle ends it too, and what was removed is written down', async () => {
-    const stop = new AbortController();
-    bed.otherBytes = 500;
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') stop.abort();
-    };
-    expect(await bed.pass(stop.signal)).toMatchObject({ removed: 1, message: 'shutting down' });
-    expect(bed.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
-    expect(bed.left).toHaveLength(8);
-  });
-
-  test('when the file system does not show what was removed, not every image is spent on it', async () => {
-    bed.runtime.before = (call) => {
-      if (call === 'removeImage') bed.otherBytes += 1000;
-    };
-    expect(await bed.pass()).toMatchObject({
-      result: 'Short',
-      removed: 2,
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Short', removed: 2 },
       message: 'removed images of the wanted size, but the file system does not show it',
     });
   });
+});
 
-  test('no more than maxImagesPerPass, which is no alarm', async () => {
-    bed.otherBytes = 900;
-    bed.governance = governed({ maxImagesPerPass: 1 });
-    expect(await bed.pass()).toMatchObject({
-      result: 'Short',
-      removed: 1,
-      message: 'maxImagesPerPass: 1 a pass, more are to go',
+describe('between plan and removal', () => {
+  test('a container that starts protects its image, and the pass removes the next image', async () => {
+    changeAt(node.runtime, 'listContainers', 2, () => {
+      node.runtime.add(container('c', { imageId: 'sha256:a' }));
     });
-    expect(bed.recorder.events).toEqual([]);
+    await node.pass();
+    expect(node.left).toBe('a c d e f g h i');
+    expect(await skipped('InUse')).toBe(1);
+    expect(node.state.written?.images.get('sha256:a')?.lastUsedMs).toBe(node.clock.now().getTime());
+  });
+
+  test('a container that starts and is removed again protects its image as well', async () => {
+    let lists = 0;
+    node.otherBytes = 500;
+    node.runtime.before = (call) => {
+      if (call !== 'listContainers') return;
+      lists += 1;
+      node.runtime.containers = lists === 2 ? [container('c', { imageId: 'sha256:b' })] : [];
+    };
+    await node.pass();
+    expect(node.left).toBe('b d e f g h i');
+    expect(await skipped('UsedRecently')).toBe(1);
+  });
+
+  test('an image that gets pinned is kept', async () => {
+    changeAt(node.runtime, 'listImages', 2, () => {
+      node.runtime.images = node.runtime.images.map((one) => ({ ...one, pinned: one.id === 'sha256:a' }));
+    });
+    await node.pass();
+    expect(node.left).toBe('a c d e f g h i');
+  });
+
+  test('pods that become unknown keep every image', async () => {
+    changeAt(node.runtime, 'listImages', 2, () => {
+      node.pods = undefined;
+    });
+    await node.pass();
+    expect(node.runtime.changes).toEqual([]);
+  });
+
+  test('a pause of the agent makes every response stale: a container that started during it protects its image', async () => {
+    node.beforeResponse = () => {
+      // The runtime has responded to the second listing of the pass; the API server has not yet.
+      if (node.requests !== 2) return;
+      node.clock.advance(11_000);
+      node.runtime.add(container('c', { imageId: 'sha256:a' }));
+    };
+    node.runtime.before = (call) => {
+      // Makes the first response of the API server stale.
+      if (call === 'listContainers' && node.requests === 1) node.clock.advance(5_000);
+    };
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+    expect(node.left).toBe('a c d e f g h i');
+    expect(await skipped('InUse')).toBe(1);
+  });
+
+  test('a node that takes too long to list keeps every image, and the pass fails', async () => {
+    node.runtime.before = (call) => {
+      if (call === 'listContainers') node.clock.advance(5_000);
+    };
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Failed', removed: 0 },
+      message:
+        're-checking live before a removal takes longer than 5 s: the object may have come into use meanwhile',
+    });
+    expect(node.runtime.changes).toEqual([]);
+    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+  });
+});
+
+describe('the pass ends early', () => {
+  beforeEach(() => {
+    node.otherBytes = 500;
+  });
+
+  test.each([
+    ['is a dry run', governed({}, { mode: 'DryRun' })],
+    ['changes', governed({}, { generation: 2 })],
+    ['is deleted', keptBy('NoPolicy')],
+    ['no longer applies because the node is opted out', keptBy('KeepMarked')],
+  ])('when the policy %s', async (_name, governance) => {
+    changeAt(node.runtime, 'removeImage', 1, () => {
+      node.governance = governance;
+    });
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Short', removed: 1, message: 'policies have changed' },
+    });
+    expect(node.recorder.events).toEqual([]);
+  });
+
+  test('when the clock jumps', async () => {
+    changeAt(node.runtime, 'removeImage', 1, () => {
+      node.clock.stepWall(-3_600_000);
+    });
+    expect(await node.pass()).toMatchObject({ removed: 1, message: 'the clock has jumped' });
+  });
+
+  test.each<{ name: string; change: () => void; message: string }>([
+    {
+      name: 'is unavailable',
+      change: () => {
+        node.runtime.fail('listImages', { error: new RuntimeError('listing images: gone', 'unavailable') });
+      },
+      message: 'listing images: gone',
+    },
+    {
+      name: 'is no longer ready',
+      change: () => {
+        node.runtime.notReady = 'Restarting';
+      },
+      message: 'Status: not ready: Restarting',
+    },
+  ])('when the runtime $name, and records the removals', async ({ change, message }) => {
+    changeAt(node.runtime, 'removeImage', 1, change);
+    expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 1, message });
+    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
+  });
+
+  test('at a shutdown, and records the removals', async () => {
+    const stop = new AbortController();
+    changeAt(node.runtime, 'removeImage', 1, () => {
+      stop.abort();
+    });
+    expect(await node.pass(stop.signal)).toMatchObject({ removed: 1, message: 'shutting down' });
+    expect(node.state.written?.removed).toMatchObject([{ digest: 'sha256:a' }]);
+    expect(node.left).toBe('b c d e f g h i');
+  });
+});
+
+test.each([-3_600_000, 3_600_000])('a pass removes nothing after the clock was set by %d ms', async (ms) => {
+  node.clock.stepWall(ms);
+  expect(await node.pass()).toMatchObject({ result: 'Unknown', removed: 0, message: 'ClockUnsure' });
+  expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+});
+
+describe('a removal that fails', () => {
+  test('makes the pass remove the next image', async () => {
+    node.runtime.fail('removeImage', { target: 'sha256:a' });
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1, errors: 1 });
+    expect(node.left).toBe('a c d e f g h i');
+    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'remove' })).toBe(1);
+  });
+
+  test('for every image fails the pass in the kubelet’s words; from the second failed pass on with an Event', async () => {
+    node.runtime.fail('removeImage', { times: 16 });
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Failed', removed: 0, errors: 8 },
+      message:
+        'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: removeImage: refused by the test',
+    });
+    expect(node.recorder.events).toEqual([]);
+    await node.pass();
+    expect(node.recorder.reasons).toEqual(['ImageGCFailed Node/node-1']);
+    await node.pass();
+    expect(node.recorder.events).toHaveLength(1);
+  });
+
+  test('by a deadline of the runtime ends the pass at once', async () => {
+    node.runtime.fail('removeImage', {
+      error: new RuntimeError('removing image: deadline', 'deadline'),
+      times: 9,
+    });
+    expect(await node.pass()).toMatchObject({ result: 'Failed', errors: 1 });
   });
 });

@@ -1,13 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
-import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
-import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
-import { minutesAgo, now } from '../../../builders.ts';
+import type { ImageGcFacts } from '../../../../src/agent/imagegc/facts.ts';
+import { minutesAgo } from '../../../builders.ts';
 import { image } from '../../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, nameOf, told, usedMinutesAgo } from './builders.ts';
-
-const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
-  planImageGc(given, { governance: governedBy(imageRule(policy)), now });
+import { facts, nameOf, planOf, usedMinutesAgo, verdicts } from './builders.ts';
 
 const minute = 60_000;
 
@@ -27,7 +22,7 @@ describe('the space step', () => {
   ])(
     '%d bytes, %d free, thresholds %d and %d: %d percent used, %d wanted',
     (...[capacityBytes, availableBytes, high, low, usedPercent, wantedBytes]) => {
-      const made = plan(facts([], { disk: { capacityBytes, availableBytes } }), {
+      const made = planOf(facts([], { disk: { capacityBytes, availableBytes } }), {
         highThresholdPercent: high,
         lowThresholdPercent: low,
       });
@@ -35,7 +30,7 @@ describe('the space step', () => {
     },
   );
 
-  test('the order: never used, then last used, then first detected, then id', () => {
+  test('removes never used images first, then by last use, then by first detection, then by id', () => {
     const records = {
       e: usedMinutesAgo(10),
       d: usedMinutesAgo(20),
@@ -44,39 +39,42 @@ describe('the space step', () => {
       a: usedMinutesAgo(undefined),
     };
     const listed = ['e', 'd', 'c', 'b', 'a'].map((name) => image(name, { sizeBytes: 200 }));
-    const made = plan(facts(listed, { records }));
+    const made = planOf(facts(listed, { records }));
     expect(made.candidates.map(({ target: { id } }) => id.slice(7))).toEqual(['a', 'b', 'd', 'c', 'e']);
     expect(made.state).toBe('Free');
   });
 
-  test('it stops when enough is planned; the next ones stand by', () => {
-    const made = plan(facts([image('a', { sizeBytes: 600 }), image('b', { sizeBytes: 400 }), image('c')]));
-    expect(told(made)).toEqual({ goes: ['a Space', 'b Space'], stays: { c: 'TargetMet' } });
+  test('stops when enough is planned, and has the next ones as candidates', () => {
+    const made = planOf(facts([image('a', { sizeBytes: 600 }), image('b', { sizeBytes: 400 }), image('c')]));
+    expect(verdicts(made)).toEqual({ removed: ['a Space', 'b Space'], kept: { c: 'TargetMet' } });
     expect(made.candidates.map(({ target }) => nameOf(target))).toEqual(['a', 'b', 'c']);
     expect(made).toMatchObject({ state: 'Free', wantedBytes: 1000, plannedBytes: 1000 });
   });
 
-  test('a byte less is not enough', () => {
-    const made = plan(facts([image('a', { sizeBytes: 999 }), image('b')]));
+  test('plans one more image if a byte is missing', () => {
+    const made = planOf(facts([image('a', { sizeBytes: 999 }), image('b')]));
     expect(made).toMatchObject({ state: 'Free', plannedBytes: 1999 });
   });
 
-  test('all that may go is not enough', () => {
-    const made = plan(facts([image('a', { sizeBytes: 999 })]));
+  test('is short if all removable images are not enough', () => {
+    const made = planOf(facts([image('a', { sizeBytes: 999 })]));
     expect(made).toMatchObject({ state: 'Short', wantedBytes: 1000, plannedBytes: 999 });
   });
 
-  test('one goes even if rounding says that nothing is wanted', () => {
-    const made = plan(facts([image('a'), image('b')], { disk: { capacityBytes: 10, availableBytes: 1 } }), {
+  test('removes one image even if rounding makes the wanted bytes 0', () => {
+    const made = planOf(facts([image('a'), image('b')], { disk: { capacityBytes: 10, availableBytes: 1 } }), {
       lowThresholdPercent: 84,
     });
-    expect(told(made)).toEqual({ goes: ['a Space'], stays: { b: 'TargetMet' } });
+    expect(verdicts(made)).toEqual({ removed: ['a Space'], kept: { b: 'TargetMet' } });
   });
 
-  test('no more than maxImagesPerPass', () => {
+  test('removes at most maxImagesPerPass images', () => {
     const listed = ['a', 'b', 'c', 'd'].map((name) => image(name, { sizeBytes: 400 }));
-    const made = plan(facts(listed), { maxImagesPerPass: 2 });
-    expect(told(made)).toEqual({ goes: ['a Space', 'b Space'], stays: { c: 'PacingLimit', d: 'TargetMet' } });
+    const made = planOf(facts(listed), { maxImagesPerPass: 2 });
+    expect(verdicts(made)).toEqual({
+      removed: ['a Space', 'b Space'],
+      kept: { c: 'PacingLimit', d: 'TargetMet' },
+    });
     expect(made).toMatchObject({ state: 'Short', wantedBytes: 1000, plannedBytes: 800, maxImages: 2 });
   });
 });
@@ -86,45 +84,45 @@ describe('the age step', () => {
   const idle = { disk: { capacityBytes: 10_000, availableBytes: 9000 } };
 
   test.each([
-    ['used exactly so long ago', usedMinutesAgo(60), 'BelowThreshold'],
-    ['used a millisecond longer ago', { ...usedMinutesAgo(60), lastUsedMs: minutesAgo(60) - 1 }, 'Age'],
-    ['never used and here for longer', usedMinutesAgo(undefined), 'Age'],
+    ['used exactly the maximum age ago', usedMinutesAgo(60), 'BelowThreshold'],
+    ['used a millisecond before that', { ...usedMinutesAgo(60), lastUsedMs: minutesAgo(60) - 1 }, 'Age'],
+    ['never used and detected before that', usedMinutesAgo(undefined), 'Age'],
     [
-      'never used and not here so long',
+      'never used and detected exactly the maximum age ago',
       { firstDetectedMs: minutesAgo(60), lastUsedMs: undefined },
       'BelowThreshold',
     ],
-    ['here for long, used lately', usedMinutesAgo(5), 'BelowThreshold'],
+    ['detected long ago and used recently', usedMinutesAgo(5), 'BelowThreshold'],
   ])('%s: %s', (_name, record, expected) => {
-    const made = plan(facts([image('a')], { ...idle, records: { a: record } }), hour);
+    const made = planOf(facts([image('a')], { ...idle, records: { a: record } }), hour);
     expect([...made.removals, ...made.kept].map(({ reason }) => reason)).toEqual([expected]);
     expect(made).toMatchObject({ state: 'Idle', wantedBytes: 0, plannedBytes: 0 });
   });
 
-  test('what waits for its age says until when', () => {
-    const made = plan(facts([image('a')], { ...idle, records: { a: usedMinutesAgo(5) } }), hour);
+  test('has the time at which an image becomes due', () => {
+    const made = planOf(facts([image('a')], { ...idle, records: { a: usedMinutesAgo(5) } }), hour);
     expect(made.kept[0]?.eligibleAt).toEqual(new Date(minutesAgo(-55)));
-    expect(plan(facts([image('a')], idle)).kept[0]?.eligibleAt).toBeUndefined();
+    expect(planOf(facts([image('a')], idle)).kept[0]?.eligibleAt).toBeUndefined();
   });
 
-  test('needs no disk', () => {
+  test('does not need the disk', () => {
     const records = { b: usedMinutesAgo(5) };
-    const made = plan(facts([image('a'), image('b')], { records, disk: undefined }), hour);
-    expect(told(made)).toEqual({ goes: ['a Age'], stays: { b: 'DiskUnknown' } });
+    const made = planOf(facts([image('a'), image('b')], { records, disk: undefined }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age'], kept: { b: 'DiskUnknown' } });
     expect(made.state).toBe('Unknown');
   });
 
-  test('comes first, and what it frees is not wanted any more', () => {
+  test('runs first, and the space step needs less by the bytes that it frees', () => {
     const records = { b: usedMinutesAgo(30), c: usedMinutesAgo(20) };
     const listed = [image('a', { sizeBytes: 300 }), image('b', { sizeBytes: 700 }), image('c')];
-    const made = plan(facts(listed, { records }), hour);
-    expect(told(made)).toEqual({ goes: ['a Age', 'b Space'], stays: { c: 'TargetMet' } });
+    const made = planOf(facts(listed, { records }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age', 'b Space'], kept: { c: 'TargetMet' } });
     expect(made).toMatchObject({ state: 'Free', wantedBytes: 700, plannedBytes: 700 });
   });
 
-  test('may free all that is wanted', () => {
-    const made = plan(facts([image('a'), image('b')], { records: { b: usedMinutesAgo(30) } }), hour);
-    expect(told(made)).toEqual({ goes: ['a Age'], stays: { b: 'TargetMet' } });
+  test('may free all wanted bytes', () => {
+    const made = planOf(facts([image('a'), image('b')], { records: { b: usedMinutesAgo(30) } }), hour);
+    expect(verdicts(made)).toEqual({ removed: ['a Age'], kept: { b: 'TargetMet' } });
     expect(made).toMatchObject({ state: 'Free', wantedBytes: 0, plannedBytes: 0, usedPercent: 90 });
   });
 
@@ -134,19 +132,19 @@ describe('the age step', () => {
       ['a', 'b', 'c'].map((name) => image(name, { sizeBytes: 10 })),
       { records },
     );
-    expect(told(plan(given, { ...hour, maxImagesPerPass: 1 }))).toEqual({
-      goes: ['a Age'],
-      stays: { b: 'PacingLimit', c: 'PacingLimit' },
+    expect(verdicts(planOf(given, { ...hour, maxImagesPerPass: 1 }))).toEqual({
+      removed: ['a Age'],
+      kept: { b: 'PacingLimit', c: 'PacingLimit' },
     });
-    expect(told(plan(given, { ...hour, maxImagesPerPass: 2 })).goes).toEqual(['a Age', 'b Age']);
+    expect(verdicts(planOf(given, { ...hour, maxImagesPerPass: 2 })).removed).toEqual(['a Age', 'b Age']);
   });
 
-  test('nothing goes by age while pods are unknown', () => {
-    expect(plan(facts([image('a')], { pods: undefined }), hour).candidates).toEqual([]);
+  test('removes nothing while the pods are unknown', () => {
+    expect(planOf(facts([image('a')], { pods: undefined }), hour).candidates).toEqual([]);
   });
 });
 
-describe('an image that came back after its removal', () => {
+describe('an image that was pulled again after its removal', () => {
   const given = (ageMinutes: number): ImageGcFacts =>
     facts([image('a')], {
       records: { a: { firstDetectedMs: minutesAgo(ageMinutes), lastUsedMs: undefined } },
@@ -154,13 +152,13 @@ describe('an image that came back after its removal', () => {
     });
 
   test('has twice the minimum age', () => {
-    expect(plan(given(3)).kept).toMatchObject([
+    expect(planOf(given(3)).kept).toMatchObject([
       { reason: 'TooYoung', eligibleAt: new Date(minutesAgo(-1)), target: { minimumAgeMs: 240_000 } },
     ]);
-    expect(told(plan(given(4))).goes).toEqual(['a Space']);
+    expect(verdicts(planOf(given(4))).removed).toEqual(['a Space']);
   });
 
-  test('has not, if the policy does not want it', () => {
-    expect(told(plan(given(3), { repullBackoff: false })).goes).toEqual(['a Space']);
+  test('has not without repullBackoff', () => {
+    expect(verdicts(planOf(given(3), { repullBackoff: false })).removed).toEqual(['a Space']);
   });
 });

@@ -6,11 +6,11 @@ import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import { minutesAgo, now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { property, worlds } from '../../../property.ts';
-import { facts, governedBy, imageRule, nameOf, nodePod, told } from './builders.ts';
+import { facts, governedBy, imageRule, nameOf, nodePod, verdicts } from './builders.ts';
 
 const minute = 60_000;
 const capacityBytes = 10_000;
-/** Several have one path in different registries. */
+/** Some have the same path in different registries. */
 const tags: Readonly<Record<string, string>> = {
   a: 'docker.io/library/web:latest',
   b: 'quay.io/web:latest',
@@ -20,7 +20,7 @@ const tags: Readonly<Record<string, string>> = {
   f: 'quay.io/team/app:1',
 };
 const names = Object.keys(tags);
-/** What a pod may write, and the images that its runtime may take it for. */
+/** References in a pod's spec and the images that the runtime may use for them. */
 const meant: Readonly<Record<string, readonly string[]>> = {
   web: ['a', 'b', 'c'],
   'library/web:latest': ['a', 'b', 'c'],
@@ -37,7 +37,7 @@ const someNames = fc.subarray(names, { maxLength: 3 });
 const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
 const six = <T>(one: fc.Arbitrary<T>) => fc.array(one, { minLength: 6, maxLength: 6 });
 
-/** Minutes; about the minimum age as often as far beyond. */
+/** Minutes; around the minimum age as often as far above. */
 const age = fc.oneof(fc.integer({ min: -5, max: 4 }), fc.integer({ min: 5, max: 3000 }));
 
 const node = fc.noBias(
@@ -94,28 +94,32 @@ const ruleOf = ({ kept, maximumAgeMs, maxImagesPerPass, highThresholdPercent }: 
 const planned = (seen: Node, from: ImageGcFacts = factsOf(seen), policy = ruleOf(seen)): ImageGcPlan =>
   planImageGc(from, { governance: governedBy(policy), now });
 
-test('what is used, mounted, bound, pinned or kept is never a candidate', property, () => {
-  fc.assert(
-    fc.property(node, (seen) => {
-      const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
-      const held = new Set([...seen.used, ...seen.mounted, ...bound, ...seen.pinned, ...seen.kept]);
-      const { candidates } = planned(seen);
-      expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
-    }),
-    worlds,
-  );
-});
-
 test(
-  'nor is one younger than the minimum age, nor anything while pods, their images or containers are not known',
+  'an image that is used, mounted, bound, pinned or on the keep list is never a candidate',
   property,
   () => {
     fc.assert(
       fc.property(node, (seen) => {
-        for (const {
-          target: { record },
-        } of planned(seen).candidates)
-          expect(record.firstDetectedMs).toBeLessThanOrEqual(now.getTime() - ruleOf(seen).minimumAgeMs);
+        const bound = seen.bound.flatMap((spec) => meant[spec] ?? []);
+        const held = new Set([...seen.used, ...seen.mounted, ...bound, ...seen.pinned, ...seen.kept]);
+        const { candidates } = planned(seen);
+        expect(candidates.filter(({ target }) => held.has(nameOf(target)))).toEqual([]);
+      }),
+      worlds,
+    );
+  },
+);
+
+test(
+  'an image younger than the minimum age is never a candidate, and none is while pods, their images or containers are unknown',
+  property,
+  () => {
+    fc.assert(
+      fc.property(node, (seen) => {
+        for (const { target } of planned(seen).candidates)
+          expect(target.record.firstDetectedMs).toBeLessThanOrEqual(
+            now.getTime() - ruleOf(seen).minimumAgeMs,
+          );
         for (const what of ['pods', 'containers'] as const)
           expect(planned(seen, { ...factsOf(seen), [what]: undefined }).candidates).toEqual([]);
         const pods = [nodePod('large', [], { images: undefined })];
@@ -127,7 +131,7 @@ test(
 );
 
 test(
-  'never more than asked: so many images a pass, by age what is too old, for space what is wanted',
+  'a pass removes at most maxImagesPerPass images: by age only those too old, for space only as many as needed',
   property,
   () => {
     fc.assert(
@@ -135,10 +139,8 @@ test(
         const { removals, wantedBytes } = planned(seen);
         const { maxImagesPerPass, maximumAgeMs, highThresholdPercent } = ruleOf(seen);
         expect(removals.length).toBeLessThanOrEqual(maxImagesPerPass ?? names.length);
-        for (const {
-          target: { record },
-        } of removals.filter(({ reason }) => reason === 'Age'))
-          expect(record.lastUsedMs ?? record.firstDetectedMs).toBeLessThan(
+        for (const { target } of removals.filter(({ reason }) => reason === 'Age'))
+          expect(target.record.lastUsedMs ?? target.record.firstDetectedMs).toBeLessThan(
             now.getTime() - (maximumAgeMs ?? Infinity),
           );
         const forSpace = removals
@@ -155,12 +157,12 @@ test(
   },
 );
 
-test('the order of the list does not matter, and each image has one verdict', property, () => {
+test('the order of the list does not matter, and each image has one decision', property, () => {
   const order = fc.shuffledSubarray(names, { minLength: names.length });
   fc.assert(
     fc.property(node, order, (seen, shuffled) => {
       const made = planned(seen, factsOf(seen, shuffled));
-      expect(told(made)).toEqual(told(planned(seen)));
+      expect(verdicts(made)).toEqual(verdicts(planned(seen)));
       const all = [...made.removals, ...made.kept].map(({ target }) => nameOf(target));
       expect(all.toSorted()).toEqual(names);
     }),
@@ -168,7 +170,7 @@ test('the order of the list does not matter, and each image has one verdict', pr
   );
 });
 
-test('once a plan is done there is nothing left to do, unless a limit held something back', property, () => {
+test('a second plan after an executed one without a limit removes nothing', property, () => {
   fc.assert(
     fc.property(node, (seen) => {
       const unlimited = { ...seen, maxImagesPerPass: undefined };
@@ -176,13 +178,13 @@ test('once a plan is done there is nothing left to do, unless a limit held somet
       const freed = gone.reduce((sum, name) => sum + sizeOf(seen, name), 0);
       const left = names.filter((name) => !gone.includes(name));
       const after = { ...unlimited, availableBytes: seen.availableBytes + freed };
-      expect(told(planned(after, factsOf(after, left))).goes).toEqual([]);
+      expect(verdicts(planned(after, factsOf(after, left))).removed).toEqual([]);
     }),
     worlds,
   );
 });
 
-test('the worlds are such that images go by age in some and for space in others', property, () => {
+test('the random nodes include removals by age and for space', property, () => {
   const reasons = fc
     .sample(node, worlds.numRuns)
     .flatMap((seen) => planned(seen).removals.map(({ reason }) => reason));

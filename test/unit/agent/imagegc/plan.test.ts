@@ -1,185 +1,167 @@
 import { describe, expect, test } from 'vitest';
-import type { ImageGcFacts, ImageGcPlan } from '../../../../src/agent/imagegc/facts.ts';
+import type { ImageGcFacts } from '../../../../src/agent/imagegc/facts.ts';
 import { planImageGc } from '../../../../src/agent/imagegc/plan.ts';
 import type { ImageGcPolicy } from '../../../../src/api/policy/policy.ts';
 import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
-import { minutesAgo, now } from '../../../builders.ts';
+import { now } from '../../../builders.ts';
 import { container, image } from '../../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, nodePod, told, usedMinutesAgo } from './builders.ts';
+import { facts, nodePod, planOf, usedMinutesAgo, verdicts } from './builders.ts';
 
-const plan = (given: ImageGcFacts, policy: Partial<ImageGcPolicy> = {}): ImageGcPlan =>
-  planImageGc(given, { governance: governedBy(imageRule(policy)), now });
+interface Row {
+  readonly name: string;
+  readonly image?: Partial<RuntimeImage>;
+  readonly over?: Parameters<typeof facts>[1];
+  readonly rule?: Partial<ImageGcPolicy>;
+  /** undefined = the image is removed. */
+  readonly reason?: string;
+}
+
+const dead = { state: 'Exited' } as const;
+const detected = (ms: number) => ({
+  records: { a: { firstDetectedMs: now.getTime() - ms, lastUsedMs: undefined } },
+});
+const pods = (...args: Parameters<typeof nodePod>) => ({ pods: [nodePod(...args)] });
+const disk = (capacityBytes: number, availableBytes: number) => ({ disk: { capacityBytes, availableBytes } });
 
 const minute = 60_000;
-describe('what stays', () => {
-  test.each<{
-    name: string;
-    image?: Partial<RuntimeImage>;
-    over?: Parameters<typeof facts>[1];
-    policy?: Partial<ImageGcPolicy>;
-    reason: string | undefined;
-  }>([
-    { name: 'an unused image goes', reason: undefined },
-    { name: 'a running container uses it', over: { containers: [container('a')] }, reason: 'InUse' },
-    { name: 'a dead one too', over: { containers: [container('a', { state: 'Exited' })] }, reason: 'InUse' },
-    { name: 'a new one too', over: { containers: [container('a', { state: 'Created' })] }, reason: 'InUse' },
-    { name: 'a container has it mounted', over: { mounted: ['sha256:a'] }, reason: 'InUse' },
-    { name: 'another image is in use', over: { containers: [container('b')] }, reason: undefined },
-    { name: 'a starting pod names it', over: { pods: [nodePod('p', ['a'])] }, reason: 'BoundPod' },
+
+describe('an image', () => {
+  test.each<Row>([
+    { name: 'is unused' },
+    { name: 'is used by a running container', over: { containers: [container('a')] }, reason: 'InUse' },
+    { name: 'is used by a dead container', over: { containers: [container('a', dead)] }, reason: 'InUse' },
     {
-      name: 'a running pod names it',
-      over: { pods: [nodePod('p', ['a'], { phase: 'Running' })] },
-      reason: 'BoundPod',
-    },
-    {
-      name: 'a pod of unknown phase names it',
-      over: { pods: [nodePod('p', ['a'], { phase: '' })] },
-      reason: 'BoundPod',
-    },
-    {
-      name: 'a pod that terminates names it',
-      over: { pods: [nodePod('p', ['a'], { phase: 'Running', deletionAtMs: 1 })] },
-      reason: 'BoundPod',
-    },
-    {
-      name: 'a pod may name it, which names more than are read',
-      over: { pods: [nodePod('p', [], { images: undefined })] },
-      reason: 'BoundPod',
-    },
-    {
-      name: 'such a pod has finished',
-      over: { pods: [nodePod('p', [], { images: undefined, phase: 'Succeeded' })] },
-      reason: undefined,
-    },
-    {
-      name: 'a finished pod holds nothing',
-      over: { pods: [nodePod('p', ['a'], { phase: 'Succeeded' })] },
-      reason: undefined,
-    },
-    {
-      name: 'nor a failed one',
-      over: { pods: [nodePod('p', ['a'], { phase: 'Failed' })] },
-      reason: undefined,
-    },
-    {
-      name: 'but the container of a finished pod does',
-      over: {
-        pods: [nodePod('p', ['a'], { phase: 'Failed' })],
-        containers: [container('a', { state: 'Exited' })],
-      },
+      name: 'is used by a container that was not started',
+      over: { containers: [container('a', { state: 'Created' })] },
       reason: 'InUse',
     },
-    { name: 'a pod names another tag', over: { pods: [nodePod('p', ['a:v2'])] }, reason: undefined },
-    { name: 'it is pinned', image: { pinned: true }, reason: 'Pinned' },
-    { name: 'it is on the keep list', policy: { keep: ['x', '*/a:*'] }, reason: 'KeepListed' },
-    { name: 'its like is on the keep list', policy: { keep: ['a-b:*'] }, reason: undefined },
+    { name: 'is mounted by a container', over: { mounted: ['sha256:a'] }, reason: 'InUse' },
+    { name: 'is unused, another is used', over: { containers: [container('b')] } },
+    { name: 'is in the spec of a pending pod', over: pods('p', ['a']), reason: 'BoundPod' },
     {
-      name: 'nothing is pinned at all, and it is what sandboxes are made of',
-      image: { tags: ['registry.k8s.io/pause:3.10'] },
-      reason: 'Pinned',
+      name: 'is in the spec of a running pod',
+      over: pods('p', ['a'], { phase: 'Running' }),
+      reason: 'BoundPod',
     },
-    { name: 'it only sounds like that', image: { tags: ['example.com/pause-button:1'] }, reason: undefined },
-    { name: 'the pods are not known', over: { pods: undefined }, reason: 'PodsUnknown' },
-    { name: 'the containers are not known', over: { containers: undefined }, reason: 'ContainersUnknown' },
     {
-      name: 'of one container nobody says what it is made from',
+      name: 'is in the spec of a pod of unknown phase',
+      over: pods('p', ['a'], { phase: '' }),
+      reason: 'BoundPod',
+    },
+    {
+      name: 'is in the spec of a terminating pod',
+      over: pods('p', ['a'], { phase: 'Running', deletionAtMs: 1 }),
+      reason: 'BoundPod',
+    },
+    {
+      name: 'may be in the spec of a pod with more images than dustpan reads',
+      over: pods('p', [], { images: undefined }),
+      reason: 'BoundPod',
+    },
+    {
+      name: 'may be in the spec of such a pod that has finished',
+      over: pods('p', [], { images: undefined, phase: 'Succeeded' }),
+    },
+    { name: 'is in the spec of a succeeded pod', over: pods('p', ['a'], { phase: 'Succeeded' }) },
+    { name: 'is in the spec of a failed pod', over: pods('p', ['a'], { phase: 'Failed' }) },
+    {
+      name: 'is used by a dead container of a failed pod',
+      over: { ...pods('p', ['a'], { phase: 'Failed' }), containers: [container('a', dead)] },
+      reason: 'InUse',
+    },
+    { name: 'has another tag than the pod needs', over: pods('p', ['a:v2']) },
+    { name: 'is pinned', image: { pinned: true }, reason: 'Pinned' },
+    { name: 'is on the keep list', rule: { keep: ['x', '*/a:*'] }, reason: 'KeepListed' },
+    { name: 'has a name like one on the keep list', rule: { keep: ['a-b:*'] } },
+    { name: 'is unused, but the pods are unknown', over: { pods: undefined }, reason: 'PodsUnknown' },
+    {
+      name: 'is unused, but the containers are unknown',
+      over: { containers: undefined },
+      reason: 'ContainersUnknown',
+    },
+    {
+      name: 'is unused, but the image of a container is unknown',
       over: { containers: [container('x', { imageId: '', imageRef: '' })] },
       reason: 'ContainersUnknown',
     },
-    { name: 'the clock has jumped', over: { clockUnsure: true }, reason: 'ClockUnsure' },
-    { name: 'the disk is not known', over: { disk: undefined }, reason: 'DiskUnknown' },
+    { name: 'is unused, but the clock has jumped', over: { clockUnsure: true }, reason: 'ClockUnsure' },
+    { name: 'is unused, but the disk is unknown', over: { disk: undefined }, reason: 'DiskUnknown' },
+    { name: 'is unused, but the disk has no capacity', over: disk(0, 0), reason: 'DiskUnknown' },
+    { name: 'is unused, but the disk is not a number', over: disk(NaN, Infinity), reason: 'DiskUnknown' },
     {
-      name: 'the disk has no capacity',
-      over: { disk: { capacityBytes: 0, availableBytes: 0 } },
-      reason: 'DiskUnknown',
-    },
-    {
-      name: 'the disk is no number',
-      over: { disk: { capacityBytes: NaN, availableBytes: Infinity } },
-      reason: 'DiskUnknown',
-    },
-    {
-      name: 'less than the threshold is used',
-      over: { disk: { capacityBytes: 10_000, availableBytes: 1600 } },
+      name: 'is unused, and usage is below the threshold',
+      over: disk(10_000, 1600),
       reason: 'BelowThreshold',
     },
     {
-      name: 'more is free than there is',
-      over: { disk: { capacityBytes: 10_000, availableBytes: 11_000 } },
+      name: 'is unused, and more is available than the capacity',
+      over: disk(10_000, 11_000),
       reason: 'BelowThreshold',
     },
-    { name: 'the space step is off', policy: { highThresholdPercent: 100 }, reason: 'BelowThreshold' },
     {
-      name: 'exactly the minimum age is old enough',
-      over: { records: { a: { firstDetectedMs: minutesAgo(2), lastUsedMs: undefined } } },
-      reason: undefined,
+      name: 'is unused, and the space step is off',
+      rule: { highThresholdPercent: 100 },
+      reason: 'BelowThreshold',
     },
+    { name: 'has exactly the minimum age', over: detected(2 * minute) },
+    { name: 'is a millisecond younger', over: detected(2 * minute - 1), reason: 'TooYoung' },
     {
-      name: 'a millisecond less is not',
-      over: { records: { a: { firstDetectedMs: minutesAgo(2) + 1, lastUsedMs: undefined } } },
+      name: 'was detected in the future, which counts as now',
+      over: detected(-60 * minute),
       reason: 'TooYoung',
     },
     {
-      name: 'a detection in the future is now',
-      over: { records: { a: { firstDetectedMs: minutesAgo(-60), lastUsedMs: undefined } } },
-      reason: 'TooYoung',
-    },
-    {
-      name: 'a use in the future is now',
+      name: 'was used in the future, which counts as now',
       over: { records: { a: usedMinutesAgo(-60) } },
       reason: 'UsedRecently',
     },
-    {
-      name: 'a use at this very moment',
-      over: { records: { a: usedMinutesAgo(0) } },
-      reason: 'UsedRecently',
-    },
-    { name: 'a use just before', over: { records: { a: usedMinutesAgo(0.001) } }, reason: undefined },
-  ])('$name: $reason', ({ image: over, over: more, policy, reason }) => {
-    const others = [image('b', { pinned: over?.tags === undefined })];
-    const { goes, stays } = told(plan(facts([image('a', over), ...others], more), policy));
-    expect(stays['a']).toBe(reason);
-    expect(goes.includes('a Space')).toBe(reason === undefined);
+    { name: 'was used at this moment', over: { records: { a: usedMinutesAgo(0) } }, reason: 'UsedRecently' },
+    { name: 'was used just before', over: { records: { a: usedMinutesAgo(0.001) } } },
+  ])('$name: $reason', ({ image: over, over: more, rule, reason }) => {
+    const given = facts([image('a', over), image('b', { pinned: true })], more);
+    const { removed, kept } = verdicts(planOf(given, rule));
+    expect(kept['a']).toBe(reason);
+    expect(removed.includes('a Space')).toBe(reason === undefined);
   });
 
-  test('an image without a record is new: without a memory nothing goes', () => {
-    const made = plan({ ...facts([image('a')]), images: new Map() });
+  test('without a record is new and kept', () => {
+    const made = planOf({ ...facts([image('a')]), images: new Map() });
     expect(made.kept).toMatchObject([
       { reason: 'TooYoung', eligibleAt: new Date(now.getTime() + 2 * minute) },
     ]);
   });
 
-  test('a pin on either of two entries with one id protects, and so do the names of both', () => {
+  test('with two entries is kept by a pin on one of them, or a name of one of them', () => {
     const pinned = [
       image('a', { pinned: true }),
       image('a', { tags: ['docker.io/library/y:1'] }),
       image('b'),
     ];
-    expect(told(plan(facts(pinned)))).toEqual({ goes: ['b Space'], stays: { a: 'Pinned' } });
-    expect(told(plan(facts([...pinned].reverse()))).stays).toEqual({ a: 'Pinned' });
+    expect(verdicts(planOf(facts(pinned)))).toEqual({ removed: ['b Space'], kept: { a: 'Pinned' } });
+    expect(verdicts(planOf(facts([...pinned].reverse()))).kept).toEqual({ a: 'Pinned' });
     const named = [image('a'), image('a', { tags: ['docker.io/library/y:1'] })];
-    expect(told(plan(facts(named, { pods: [nodePod('p', ['y:1'])] }))).stays).toEqual({ a: 'BoundPod' });
+    expect(verdicts(planOf(facts(named, { pods: [nodePod('p', ['y:1'])] }))).kept).toEqual({ a: 'BoundPod' });
   });
 
   test.each([
     { spec: 'nginx', bound: ['hub', 'quay'] },
     { spec: 'docker.io/nginx', bound: ['hub'] },
     { spec: 'quay.io/nginx', bound: ['quay'] },
-  ])('a starting pod that names $spec protects $bound', ({ spec, bound }) => {
+  ])('reference $spec in a pending pod protects $bound', ({ spec, bound }) => {
     const listed = [
       image('hub', { tags: ['docker.io/library/nginx:latest'] }),
       image('quay', { tags: ['quay.io/nginx:latest'] }),
     ];
-    const { stays } = told(plan(facts(listed, { pods: [nodePod('p', [spec])] })));
-    expect(Object.keys(stays).filter((id) => stays[id] === 'BoundPod')).toEqual(bound);
+    const { kept } = verdicts(planOf(facts(listed, { pods: [nodePod('p', [spec])] })));
+    expect(Object.keys(kept).filter((id) => kept[id] === 'BoundPod')).toEqual(bound);
   });
 
-  test('the first of several reasons is told, and what each rests on', () => {
+  test('has the first of several reasons, and the evidence of each', () => {
     const given = facts([image('a', { pinned: true })], {
       containers: [container('a')],
       pods: [nodePod('p', ['a'])],
     });
-    const [kept] = plan(given, { keep: ['*'] }).kept;
+    const [kept] = planOf(given, { keep: ['*'] }).kept;
     expect(kept?.reason).toBe('InUse');
     expect(kept?.target.holds).toEqual({
       usedBy: 'a',
@@ -189,23 +171,23 @@ describe('what stays', () => {
     });
   });
 
-  test('what is known to hold an image is told even where all else is unknown', () => {
-    const made = plan(facts([image('a'), image('b')], { containers: [container('a')], pods: undefined }));
-    expect(told(made)).toEqual({ goes: [], stays: { a: 'InUse', b: 'PodsUnknown' } });
+  test('in use has this reason even if the pods are unknown', () => {
+    const made = planOf(facts([image('a'), image('b')], { containers: [container('a')], pods: undefined }));
+    expect(verdicts(made)).toEqual({ removed: [], kept: { a: 'InUse', b: 'PodsUnknown' } });
     expect(made).toMatchObject({ state: 'Unknown', usedPercent: 90, wantedBytes: 1000, plannedBytes: 0 });
   });
 
-  test('without a policy all stays, and what is in use is known all the same', () => {
+  test('without a policy is kept, and its users are known', () => {
     const made = planImageGc(facts([image('a'), image('b')], { containers: [container('a')] }), {
       governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined },
       now,
     });
-    expect(told(made)).toEqual({ goes: [], stays: { a: 'NoPolicy', b: 'NoPolicy' } });
+    expect(verdicts(made)).toEqual({ removed: [], kept: { a: 'NoPolicy', b: 'NoPolicy' } });
     expect(made.kept.map(({ target }) => target.holds.usedBy)).toEqual(['a', undefined]);
   });
 });
 
-test('the example image-disk-full', () => {
+test('the example image-disk-full: two images are removed', () => {
   const gib = 1024 ** 3;
   const id = (char: string): string => char.repeat(64);
   const made = (char: string, tag: string, sizeGib: number): RuntimeImage =>
@@ -238,10 +220,10 @@ test('the example image-disk-full', () => {
     ),
     removed: [],
   };
-  const result = plan(given, { keep: ['registry.example.com:5000/base/*'] });
-  expect(told(result)).toEqual({
-    goes: [`${id('b')} Space`, `${id('d')} Space`],
-    stays: {
+  const result = planOf(given, { keep: ['registry.example.com:5000/base/*'] });
+  expect(verdicts(result)).toEqual({
+    removed: [`${id('b')} Space`, `${id('d')} Space`],
+    kept: {
       [id('a')]: 'InUse',
       [id('c')]: 'KeepListed',
       [id('e')]: 'Pinned',

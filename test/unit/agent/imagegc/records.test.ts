@@ -51,33 +51,33 @@ test.each<{
     before: emptyState,
     expected: [nowMs, undefined],
   },
-  { name: 'a known one keeps its times', before: stateOf({ a: [old, recent] }), expected: [old, recent] },
+  { name: 'a known image keeps its times', before: stateOf({ a: [old, recent] }), expected: [old, recent] },
   {
-    name: 'one in use was used now',
+    name: 'an image in use was used now',
     before: stateOf({ a: [old, undefined] }),
     over: { containers: [container('a')] },
     expected: [old, nowMs],
   },
   {
-    name: 'a dead container uses it as well',
+    name: 'an image of a dead container was used now',
     before: stateOf({ a: [old, recent] }),
     over: { containers: [container('a', { state: 'Exited' })] },
     expected: [old, nowMs],
   },
   {
-    name: 'an image that is mounted is in use',
+    name: 'a mounted image was used now',
     before: stateOf({ a: [old, undefined] }),
     over: { mounted: ['docker.io/library/a:latest'] },
     expected: [old, nowMs],
   },
   {
-    name: 'where the runtime gives no image id, the older field counts',
+    name: 'the image reference identifies the image if the runtime reports no image id',
     before: stateOf({ a: [old, undefined] }),
     over: { containers: [container('x', { imageId: '', imageRef: 'sha256:a' })] },
     expected: [old, nowMs],
   },
   {
-    name: 'and a repository digest in it',
+    name: 'the image reference may be a repository digest',
     before: stateOf({ a: [old, undefined] }),
     over: {
       images: [image('a', { digests: ['docker.io/library/a@sha256:d'] })],
@@ -86,29 +86,29 @@ test.each<{
     expected: [old, nowMs],
   },
   {
-    name: 'a container of another image changes nothing',
+    name: 'a container of another image does not change the record',
     before: stateOf({ a: [old, recent] }),
     over: { containers: [container('b')] },
     expected: [old, recent],
   },
   {
-    name: 'the clock was set back: a use in the future was now',
+    name: 'a use in the future becomes now',
     before: stateOf({ a: [old, nowMs + hour] }),
     expected: [old, nowMs],
   },
   {
-    name: 'the clock was set back: a detection in the future was now',
+    name: 'a detection in the future becomes now',
     before: stateOf({ a: [nowMs + hour, undefined] }),
     expected: [nowMs, undefined],
   },
   {
-    name: 'the clock jumped ahead: what it measured moves with it',
+    name: 'a jump of the clock moves the times',
     before: stateOf({ a: [old, recent] }),
     over: { jumpedMs: 3 * 60_000 },
     expected: [old + 180_000, recent + 180_000],
   },
   {
-    name: 'but not past now, and what was never used stays so',
+    name: 'a jump moves no time past now, and a never used image remains never used',
     before: stateOf({ a: [old, undefined] }),
     over: { jumpedMs: 1000 * hour },
     expected: [nowMs, undefined],
@@ -117,7 +117,7 @@ test.each<{
   expect(recordOfA(before, over)).toEqual({ firstDetectedMs, lastUsedMs });
 });
 
-test('a vanished image is forgotten, so that it is young when it comes back', () => {
+test('an image that is no longer listed has no record, so it is new when it is pulled again', () => {
   const gone = observe(stateOf({ a: [old, old] }), { images: [] }).state;
   expect(gone.images.size).toBe(0);
   expect(recordOfA(gone)).toEqual({ firstDetectedMs: nowMs, lastUsedMs: undefined });
@@ -130,7 +130,7 @@ test('a restart changes nothing', () => {
   expect(observe(before).state).toEqual(read.kind === 'read' && observe(read.state).state);
 });
 
-test('two entries of one id are one image: a container of either name uses it', () => {
+test('two entries with one id are one image', () => {
   const images = [
     image('a', { tags: ['docker.io/library/x:1'] }),
     image('a', { tags: ['docker.io/library/y:1'] }),
@@ -139,20 +139,20 @@ test('two entries of one id are one image: a container of either name uses it', 
   expect([...state.images]).toEqual([['sha256:a', { firstDetectedMs: nowMs, lastUsedMs: nowMs }]]);
 });
 
-test('a removed image leaves no record, but the fact that it was removed, once', () => {
+test('a removed image has no record, and one recorded removal', () => {
   const removed = withoutImage(stateOf({ a: [old, old], b: [old, old] }), 'sha256:a', now);
   expect([...removed.images.keys()]).toEqual(['sha256:b']);
   expect(withoutImage(removed, 'sha256:a', now).removed).toEqual([{ digest: 'sha256:a', atMs: nowMs }]);
 });
 
-test('however much is removed, what is remembered of it has a bound', () => {
+test('at most 1000 removals are recorded', () => {
   let state: AgentState = emptyState;
   for (let i = 0; i < 1100; i++) state = withoutImage(state, `sha256:${i}`, now);
   expect(state.removed).toHaveLength(1000);
   expect(state.removed.at(-1)?.digest).toBe('sha256:1099');
 });
 
-test('removals of more than a day ago are forgotten, unless the image is back', () => {
+test('a removal more than a day ago is dropped unless the image is listed again', () => {
   const removed = [
     { digest: 'sha256:a', atMs: nowMs - 25 * hour },
     { digest: 'sha256:b', atMs: nowMs - 24 * hour - 1 },
@@ -177,21 +177,21 @@ test.each([
   expect(repulled.map(({ id }) => id)).toEqual(expected ? ['sha256:a'] : []);
 });
 
-test('a pull again is counted once, and only then', () => {
+test('a repull is counted once', () => {
   const first = observe(stateOf({}, [{ digest: 'sha256:a', atMs: recent }]));
   expect(first.repulled).toHaveLength(1);
   expect(observe(first.state).repulled).toHaveLength(0);
 });
 
 test.each(['sha256:d', 'docker.io/library/a@sha256:d'])(
-  'an image is known again by the digest %s',
+  'a removed image is recognized by the digest %s',
   (digest) => {
     const images = [image('a', { digests: ['docker.io/library/a@sha256:d'] })];
     expect(observe(stateOf({}, [{ digest, atMs: recent }]), { images }).repulled).toHaveLength(1);
   },
 );
 
-test('an image that was there before the removal was not pulled again', () => {
+test('an image detected before the removal was not pulled again', () => {
   const record = { firstDetectedMs: old, lastUsedMs: undefined };
   expect(repulls([{ digest: 'sha256:a', atMs: recent }])(image('a'), record)).toBe(false);
 });

@@ -27,91 +27,91 @@ describe('a pass ends', () => {
     readonly plan?: ImageGcPlan;
     readonly acts?: Acts;
     readonly diskTrouble?: DiskTrouble;
-    readonly says: readonly [string, string | undefined];
+    readonly expected: readonly [string, string | undefined];
   }>([
-    { name: 'in DryRun with what would go', says: ['Succeeded', undefined] },
+    { name: 'in a dry run with removals', expected: ['Succeeded', undefined] },
     {
-      name: 'in DryRun with nothing to do',
+      name: 'in a dry run without removals',
       plan: planOf({ listed: [], disk: { ...disk, availableBytes: 9_000 } }),
-      says: ['Idle', undefined],
+      expected: ['Idle', undefined],
     },
     {
-      name: 'in DryRun without enough that may go',
+      name: 'in a dry run without enough removable images',
       plan: planOf({ listed: [] }),
-      says: [
+      expected: [
         'Short',
         "Insufficient free disk space on the node's image filesystem (90% of 9.8 KiB used). Deleting unused images would free 0 of 1000 bytes.",
       ],
     },
-    { name: 'with what went', acts: acts({ removed: plan.removals }), says: ['Succeeded', undefined] },
-    { name: 'with nothing to do', acts: acts(), says: ['Idle', undefined] },
+    { name: 'with removals', acts: acts({ removed: plan.removals }), expected: ['Succeeded', undefined] },
+    { name: 'without removals', acts: acts(), expected: ['Idle', undefined] },
     {
-      name: 'badly when an image that is too old stayed',
+      name: 'with a failed removal of an image that is too old',
       acts: acts({ failed: aged, lastError: 'busy' }),
-      says: ['Failed', 'wanted to free images older than 0s, encountered errors in image deletion: busy'],
+      expected: ['Failed', 'wanted to free images older than 0s, encountered errors in image deletion: busy'],
     },
     {
-      name: 'badly when removals failed and the disk stays full',
+      name: 'with failed removals and a full disk',
       acts: acts({ failed: plan.removals, missingBytes: 1, lastError: 'busy' }),
-      says: [
+      expected: [
         'Failed',
         'wanted to free 1000 bytes, but freed 0 bytes space with errors in image deletion: busy',
       ],
     },
     {
-      name: 'well when another image made up for one that failed',
+      name: 'with a failed removal and another image removed instead',
       acts: acts({ removed: plan.removals, failed: plan.removals }),
-      says: ['Succeeded', undefined],
+      expected: ['Succeeded', undefined],
     },
     {
-      name: 'badly when the node was lost from sight',
+      name: 'when the node can no longer be observed',
       acts: acts({ broken: 'gone' }),
-      says: ['Failed', 'gone'],
+      expected: ['Failed', 'gone'],
     },
     {
-      name: 'badly when the disk cannot be read',
+      name: 'when the disk cannot be measured',
       diskTrouble: { kind: 'error', message: 'EIO' },
-      says: ['Failed', 'EIO'],
+      expected: ['Failed', 'EIO'],
     },
     {
-      name: 'badly when the disk has no capacity',
+      name: 'when the disk has no capacity',
       diskTrouble: { kind: 'no capacity' },
-      says: ['Failed', 'invalid capacity 0 on image filesystem'],
+      expected: ['Failed', 'invalid capacity 0 on image filesystem'],
     },
     {
-      name: 'undecided, with the reason',
+      name: 'undecided with a reason',
       plan: planOf({ pods: undefined }),
-      says: ['Unknown', 'PodsUnknown'],
+      expected: ['Unknown', 'PodsUnknown'],
     },
     {
-      name: 'undecided on an empty node without a disk',
+      name: 'undecided on an empty node with an unknown disk',
       plan: planOf({ listed: [], disk: undefined }),
-      says: ['Unknown', undefined],
+      expected: ['Unknown', undefined],
     },
     {
-      name: 'undecided by a live look',
+      name: 'undecided by a live check',
       acts: acts({ unknown: 'no answer' }),
-      says: ['Unknown', 'no answer'],
+      expected: ['Unknown', 'no answer'],
     },
     {
-      name: 'short when it was told to end',
+      name: 'when it was stopped',
       acts: acts({ stopped: 'policies have changed', missingBytes: 1 }),
-      says: ['Short', 'policies have changed'],
+      expected: ['Short', 'policies have changed'],
     },
     {
-      name: 'short by its own limit',
+      name: 'at maxImagesPerPass',
       plan: { ...plan, maxImages: 1 },
       acts: acts({ removed: plan.removals, missingBytes: 1 }),
-      says: ['Short', 'maxImagesPerPass: 1 a pass, more are to go'],
+      expected: ['Short', 'maxImagesPerPass: 1, more images are due'],
     },
-  ])('$name', ({ plan: made = plan, acts: done, diskTrouble, says }) => {
+  ])('$name', ({ plan: made = plan, acts: done, diskTrouble, expected }) => {
     const { result, message } = outcomeOf({
       ...{ plan: made, acts: done, disk, diskTrouble, maximumAgeMs: undefined },
     });
-    expect([result, message]).toEqual(says);
+    expect([result, message]).toEqual(expected);
   });
 
-  test('exhausted, when all that may go is gone and the target is not met', () => {
+  test('exhausted when every removable image is removed and usage is above the low threshold', () => {
     const done = acts({ removed: plan.removals, missingBytes: 1, freedBytes: 300 });
     const pass = { plan: { ...plan, maxImages: 9 }, acts: done, disk };
     expect(outcomeOf({ ...pass, diskTrouble: undefined, maximumAgeMs: undefined })).toEqual({
@@ -122,31 +122,31 @@ describe('a pass ends', () => {
   });
 
   test.each([
-    { disk: { capacityBytes: 1023, availableBytes: 0 }, says: 'filesystem (100% of 1023 B used).' },
+    { disk: { capacityBytes: 1023, availableBytes: 0 }, expected: 'filesystem (100% of 1023 B used).' },
     {
       disk: { capacityBytes: 100 * 1024 ** 3, availableBytes: 10 * 1024 ** 3 },
-      says: '(90% of 100.0 GiB used).',
+      expected: '(90% of 100.0 GiB used).',
     },
-    { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, says: '(100% of 3072.0 TiB used).' },
-    { disk: undefined, says: "the node's image filesystem. " },
-  ])('a disk is told as the kubelet tells it: $says', ({ disk: full, says }) => {
+    { disk: { capacityBytes: 3 * 1024 ** 5, availableBytes: 0 }, expected: '(100% of 3072.0 TiB used).' },
+    { disk: undefined, expected: "the node's image filesystem. " },
+  ])('the message describes the disk as the kubelet does: $expected', ({ disk: full, expected }) => {
     const done = acts({ removed: plan.removals, missingBytes: 1 });
     const { message } = outcomeOf({
       ...{ plan: { ...plan, maxImages: 9 }, acts: done, disk: full },
       ...{ diskTrouble: undefined, maximumAgeMs: undefined },
     });
-    expect(message).toContain(says);
+    expect(message).toContain(expected);
   });
 });
 
-describe('what the disk is full of', () => {
+describe('the disk usage', () => {
   const { kept } = planOf({ containers: [container('a', { imageId: 'sha256:a' })] });
 
-  test('is not told of a disk that is not known', () => {
+  test('is unknown for an unknown disk', () => {
     expect(diskUsage({ kept, disk: undefined, stats: undefined, logBytes: undefined })).toBeUndefined();
   });
 
-  test('what is not known explains nothing', () => {
+  test('has a rest that includes unknown parts', () => {
     const stats = [10, undefined].map((writableLayerBytes, i) => ({
       id: `${i}`,
       name: 'main',
@@ -167,7 +167,7 @@ describe('what the disk is full of', () => {
     });
   });
 
-  test('an Event says as much as is known', () => {
+  test('is in the Event as far as it is known', () => {
     const node = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' };
     const attribution = diskUsage({ kept, disk, stats: undefined, logBytes: 90 });
     expect(freeDiskSpaceFailed(node, 'Full.', undefined).note).toBe('Full.');
@@ -177,12 +177,12 @@ describe('what the disk is full of', () => {
   });
 });
 
-test('an image that is not listed any more is gone', () => {
+test('a re-check finds that an image is no longer listed', () => {
   expect(recheckImage('sha256:a', facts([image('a')]), ruled)).toBeUndefined();
   expect(recheckImage('sha256:x', facts([image('a')]), ruled)).toBe('Gone');
 });
 
-test('a container that the kubelet did not make is of no known pod', () => {
+test('a container that the kubelet did not create has an unknown pod', () => {
   const stray = container('s', { labels: {} });
   expect(strayContainers([stray, container('c', { pod: 'here' })], [nodePod('here', [])])).toEqual([stray]);
 });

@@ -1,41 +1,82 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { image } from '../../../fakes/runtime.ts';
-import { Bed } from './environment.ts';
+import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
+import { changeAt, image } from '../../../fakes/runtime.ts';
+import { facts, planOf, verdicts } from './builders.ts';
+import { Node } from './environment.ts';
 
-let bed: Bed;
-beforeEach(() => {
-  bed = new Bed();
+const tagged = (id: string, tag: string): RuntimeImage => image(id, { tags: [tag], sizeBytes: 500 });
+const used = tagged('used', 'registry.k8s.io/pause:3.10');
+const former = tagged('former', 'registry.k8s.io/pause:3.9');
+const infra = tagged('infra', 'registry.example.com/infra:1');
+const pinned = { ...former, pinned: true };
+
+test.each<{ name: string; reported: string | undefined; listed: readonly RuntimeImage[]; kept: string }>([
+  {
+    name: 'that the runtime reports is kept, and no other pause image',
+    ...{ reported: 'registry.k8s.io/pause:3.10', listed: [used, former], kept: 'used' },
+  },
+  {
+    name: 'that the runtime reports is kept, and a pinned pause image',
+    ...{ reported: 'registry.k8s.io/pause:3.10', listed: [used, pinned], kept: 'used former' },
+  },
+  {
+    name: 'that the runtime reports is kept under any name',
+    ...{ reported: 'registry.example.com/infra:1', listed: [infra, former], kept: 'infra' },
+  },
+  {
+    name: 'that the runtime reports by a short name may be any of that name',
+    reported: 'pause:3.10',
+    ...{ listed: [used, tagged('hub', 'docker.io/library/pause:3.10'), former], kept: 'used hub' },
+  },
+  {
+    name: 'that the runtime reports is not listed: every pause image is kept',
+    ...{ reported: 'registry.example.com/infra:1', listed: [used, former], kept: 'used former' },
+  },
+  {
+    name: 'is unknown: every pause image is kept',
+    ...{ reported: undefined, listed: [used, former], kept: 'used former' },
+  },
+  {
+    name: 'is unknown and one pause image is pinned: every one is kept, because the pin may be out of date',
+    ...{ reported: undefined, listed: [used, pinned], kept: 'used former' },
+  },
+  {
+    name: 'is unknown: a name that only resembles it protects nothing',
+    ...{ reported: undefined, listed: [tagged('button', 'example.com/pause-button:1')], kept: '' },
+  },
+])('a sandbox image $name', ({ reported: sandboxImage, listed, kept }) => {
+  const reasons = Object.entries(verdicts(planOf(facts(listed, { sandboxImage }))).kept);
+  const ids = reasons.flatMap(([id, reason]) => (reason === 'Pinned' ? [id] : []));
+  expect(ids.toSorted()).toEqual(kept.split(' ').filter(Boolean).toSorted());
 });
 
-describe('the image of the sandboxes', () => {
+describe('a pass', () => {
+  let node: Node;
   beforeEach(async () => {
-    bed.runtime.add(
-      image('used', { tags: ['registry.example.com/infra:1'], sizeBytes: 500 }),
-      image('former', { tags: ['registry.k8s.io/pause:3.9'], sizeBytes: 500 }),
-      image('pinned', { tags: ['registry.k8s.io/pause:3.10'], sizeBytes: 500, pinned: true }),
-    );
-    bed.runtime.pauseImage = 'registry.example.com/infra:1';
-    bed.otherBytes = 7_000;
-    await bed.settle();
+    node = new Node();
+    node.runtime.add(infra, former, { ...used, pinned: true });
+    node.runtime.pauseImage = 'registry.example.com/infra:1';
+    node.otherBytes = 7_000;
+    await node.observe();
   });
 
-  test('stays by the name that the runtime reports', async () => {
-    await bed.pass();
-    expect(bed.left).toEqual(['used', 'pinned']);
+  test('keeps the sandbox image that the runtime reports', async () => {
+    await node.pass();
+    expect(node.left).toBe('infra used');
   });
 
-  test('is not known while the runtime does not answer that: the pass fails, and every image stays', async () => {
-    bed.runtime.fail('sandboxImage', { times: Infinity });
-    expect(await bed.pass()).toMatchObject({ result: 'Failed', removed: 0 });
-    expect(bed.left).toEqual(['used', 'former', 'pinned']);
-    expect(await bed.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
+  test('fails and keeps every image while the runtime does not report its configuration', async () => {
+    node.runtime.fail('sandboxImage', { times: Infinity });
+    expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0 });
+    expect(node.runtime.changes).toEqual([]);
+    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'observe' })).toBe(1);
   });
 
-  test('is not asked for once the agent stops', async () => {
+  test('does not report a failure when the agent stops', async () => {
     const stop = new AbortController();
-    bed.runtime.before = (call) => {
-      if (call === 'sandboxImage') stop.abort();
-    };
-    await expect(bed.pass(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
+    changeAt(node.runtime, 'sandboxImage', 1, () => {
+      stop.abort();
+    });
+    await expect(node.pass(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
   });
 });

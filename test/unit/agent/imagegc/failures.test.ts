@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { RuntimeError } from '../../../../src/cri/runtime.ts';
+import { container, image } from '../../../fakes/runtime.ts';
+import { nodePod } from './builders.ts';
+import { governed, Node } from './environment.ts';
+
+let node: Node;
+beforeEach(() => {
+  node = new Node();
+});
+
+const notes = (): string[] => node.recorder.events.map(({ reason, note }) => `${reason}: ${note}`);
+
+describe('a disk that is full of other things', () => {
+  beforeEach(async () => {
+    node.runtime.add(
+      image('a', { sizeBytes: 500 }),
+      image('b', { sizeBytes: 1000 }),
+      image('c', { sizeBytes: 100, pinned: true }),
+      container('main', { imageId: 'sha256:b' }),
+    );
+    node.runtime.stats = [{ id: 'main', labels: {}, writableLayerBytes: 2048, writableLayerInodes: 1 }];
+    node.otherBytes = 6500;
+    await node.observe();
+  });
+
+  test('is reported in one Event, in the kubelet’s words and with the disk usage', async () => {
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 1, freedBytes: 1000 });
+    expect(notes()).toEqual([
+      "FreeDiskSpaceFailed: Insufficient free disk space on the node's image filesystem (97% of 9.8 KiB used). Failed to free sufficient space by deleting unused images (freed 1000 bytes). Wanted 1700 bytes. Used: 8.50 KiB of 9.77 KiB: images InUse 1000 B (1), images Pinned 100 B (1), writable layers 2.00 KiB, logs 70 B, rest 5.35 KiB.",
+    ]);
+  });
+
+  test('is reported in every pass, from the second on also as a failure of image GC', async () => {
+    await node.pass();
+    await node.pass();
+    expect(node.recorder.reasons).toEqual([
+      'FreeDiskSpaceFailed Node/node-1',
+      'FreeDiskSpaceFailed Node/node-1',
+      'ImageGCFailed Node/node-1',
+    ]);
+    node.otherBytes = 0;
+    await node.pass();
+    node.otherBytes = 7500;
+    await node.pass();
+    expect(node.recorder.reasons.filter((reason) => reason.startsWith('ImageGCFailed'))).toHaveLength(1);
+  });
+
+  test('has unknown writable layers if the runtime does not report them', async () => {
+    node.runtime.fail('containerStats');
+    await node.pass();
+    expect(notes()[0]).toContain('writable layers unknown, logs 70 B, rest 7.35 KiB');
+  });
+
+  test('is no Event in mode DryRun', async () => {
+    node.governance = governed({}, { mode: 'DryRun' });
+    expect((await node.pass()).result).toBe('Short');
+    expect(node.recorder.events).toEqual([]);
+  });
+});
+
+describe('the state file', () => {
+  beforeEach(() => {
+    node.fill();
+  });
+
+  test('keeps the last uses over a restart', async () => {
+    node.runtime.containers = [container('a')];
+    await node.observe();
+    node.runtime.containers = [];
+    node.restart();
+    expect(await node.pass()).toMatchObject({ removed: 1 });
+    expect(node.left).toBe('a c d e f g h i');
+  });
+
+  test('makes no image old by a long time without an agent, in which uses are unknown', async () => {
+    const day = 24 * 3_600_000;
+    node.otherBytes = -5_000;
+    node.governance = governed({ maximumAgeMs: 30 * day });
+    node.runtime.containers = [container('a')];
+    await node.observe();
+    node.clock.advance(40 * day);
+    node.runtime.containers = [];
+    node.restart();
+    expect(await node.pass()).toMatchObject({ result: 'Idle', removed: 0 });
+    node.clock.advance(31 * day);
+    expect((await node.pass()).removed).toBe(9);
+  });
+
+  test('that is unusable makes every image new', async () => {
+    await node.observe();
+    node.governance = governed({ minimumAgeMs: 120_000 });
+    node.state.reading = { kind: 'startOver', reason: 'version: is 2, known is 1' };
+    node.restart();
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 0 });
+    expect(node.log.lines).toContainEqual({
+      ...{ level: 'warn', logger: '', message: 'state file cannot be used, starting over' },
+      fields: { reason: 'version: is 2, known is 1' },
+    });
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+  });
+
+  test('that cannot be written does not stop image GC', async () => {
+    node.state.error = new Error('writing state file /x (ENOSPC)');
+    await node.observe();
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Succeeded', removed: 1, message: 'writing state file /x (ENOSPC)' },
+    });
+    expect(await node.metric('dustpan_image_gc_errors_total', { stage: 'state' })).toBe(2);
+  });
+
+  test('doubles the minimum age of an image that was pulled again, over a restart', async () => {
+    node.governance = governed({ minimumAgeMs: 290_000 });
+    await node.pass();
+    await node.pass();
+    expect(node.left).not.toContain('a');
+    node.runtime.add(image('a', { sizeBytes: 500 }));
+    node.runtime.containers = 'b c d e f g h i'.split(' ').map((name) => container(name));
+    node.restart();
+    await node.pass();
+    expect(await node.metric('dustpan_image_repulled_after_gc_total')).toBe(1);
+    expect(await node.metric('dustpan_image_repulled_after_gc_bytes_total')).toBe(500);
+    await node.pass();
+    expect(node.left).toContain('a');
+    await node.pass();
+    expect(node.left).not.toContain('a');
+    expect(await node.metric('dustpan_image_repulled_after_gc_total')).toBe(1);
+  });
+});
+
+describe('a pass with bad input', () => {
+  beforeEach(async () => {
+    node.fill();
+    await node.observe();
+  });
+
+  test.each(['listImages', 'listContainers'] as const)(
+    'fails and removes nothing when %s fails, the second time with an Event',
+    async (call) => {
+      const message = 'listing: unknown runtime handler "x"';
+      node.runtime.fail(call, { error: new RuntimeError(message, 'other'), times: 2 });
+      expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0, message });
+      expect(node.inventories.at(-1)).toBeUndefined();
+      expect(node.recorder.events).toEqual([]);
+      await node.pass();
+      expect(notes()).toEqual([`ImageGCFailed: ${message}`]);
+      expect(node.runtime.changes).toEqual([]);
+      expect(await node.pass()).toMatchObject({ result: 'Succeeded' });
+    },
+  );
+
+  test('lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
+    node.runtime.notReady = 'Starting: recovering';
+    node.runtime.calls.length = 0;
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Failed', removed: 0, message: 'Status: not ready: Starting: recovering' },
+    });
+    expect(node.runtime.calls).toEqual(['checkReady']);
+    expect(node.inventories.at(-1)).toBeUndefined();
+    node.runtime.notReady = undefined;
+    expect(await node.pass()).toMatchObject({ result: 'Succeeded', removed: 1 });
+  });
+
+  test('fails with an Event when the disk has no capacity', async () => {
+    node.capacityBytes = 0;
+    const message = 'invalid capacity 0 on image filesystem';
+    expect(await node.pass()).toMatchObject({ result: 'Failed', removed: 0, message });
+    expect(notes()).toEqual([`InvalidDiskCapacity: ${message}`]);
+  });
+
+  test('removes images that are too old even if the disk cannot be measured', async () => {
+    node.diskError = new Error('measuring /var/lib/containerd: EIO');
+    node.governance = governed({ maximumAgeMs: 1 });
+    expect(await node.pass()).toMatchObject({
+      ...{ result: 'Failed', removed: 9, freedBytes: 4500, message: 'measuring /var/lib/containerd: EIO' },
+    });
+    expect(await node.metric('dustpan_image_garbage_collected_total', { reason: 'age' })).toBe(9);
+  });
+
+  test('does not need the disk when the space step is off', async () => {
+    node.diskError = new Error('measuring /var/lib/containerd: EIO');
+    node.governance = governed({ highThresholdPercent: 100 });
+    expect(await node.pass()).toMatchObject({ result: 'Idle', message: undefined });
+  });
+
+  test('is short when there are no images', async () => {
+    node.runtime.images = [];
+    node.otherBytes = 9000;
+    expect(await node.pass()).toMatchObject({ result: 'Short', removed: 0 });
+    expect(node.inventories.at(-1)?.total).toEqual({ count: 0, bytes: 0 });
+  });
+
+  test('is undecided when the pods are unknown', async () => {
+    node.pods = undefined;
+    expect(await node.pass()).toMatchObject({ result: 'Unknown', removed: 0, message: 'PodsUnknown' });
+    expect(node.recorder.events).toEqual([]);
+  });
+
+  test.each([
+    ['a container whose pod is unknown', [nodePod('p', [])]],
+    [
+      'a container in a pod that has failed',
+      [nodePod('p', []), nodePod('stray', ['a'], { phase: 'Failed' })],
+    ],
+  ])('keeps an image that %s has mounted', async (_name, pods) => {
+    node.runtime.add(
+      container('stray', { pod: 'stray', imageId: 'sha256:i' }),
+      container('own', { pod: 'p', imageId: 'sha256:i' }),
+    );
+    node.pods = pods;
+    node.runtime.statuses.set('stray', { mountedImages: ['docker.io/library/a:latest'] });
+    await node.pass();
+    expect(node.left).toContain('a');
+    expect(node.runtime.calls).not.toContain('containerStatus own');
+  });
+});
+
+test('the inventory counts an image in every group it belongs to and names the largest', async () => {
+  node.otherBytes = 0;
+  node.runtime.add(
+    image('a', { sizeBytes: 300, pinned: true }),
+    image('b', { sizeBytes: 200 }),
+    image('c', { sizeBytes: 100, tags: [] }),
+    container('main', { imageId: 'sha256:a' }),
+  );
+  node.governance = governed({ keep: ['*/a:*'] });
+  node.pods = [nodePod('p', ['b'])];
+  await node.observe();
+  await node.pass();
+  expect(node.inventories.at(-1)).toMatchObject({
+    total: { count: 3, bytes: 600 },
+    inUse: { count: 2, bytes: 500 },
+    pinned: { count: 1, bytes: 300 },
+    kept: { count: 1, bytes: 300 },
+    removable: { count: 1, bytes: 100 },
+    offenders: [
+      { kind: 'Image', id: 'sha256:a', name: 'docker.io/library/a:latest', bytes: 300, reason: 'InUse' },
+      { kind: 'Image', id: 'sha256:b', bytes: 200, reason: 'BoundPod' },
+      { kind: 'Image', id: 'sha256:c', name: undefined, bytes: 100, reason: 'BelowThreshold' },
+    ],
+  });
+});
