@@ -1,196 +1,177 @@
 import { expect, test } from 'vitest';
 import { legacyLinkOf, stopSeconds } from '../../../../src/agent/containergc/act.ts';
-import { container, sandbox } from '../../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './environment.ts';
+import { changeAt, container } from '../../../fakes/runtime.ts';
 import { apiPod, attempts, dead, down } from './builders.ts';
+import { governed, Node, nodePolicy, nodeWithPod } from './environment.ts';
 
-test('one in unknown state of a gone pod is stopped first', async () => {
-  const made = bed();
-  made.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
-  await made.pass();
-  await made.pass();
-  expect(made.runtime.changes).toEqual(['stopContainer u', 'removeContainer u']);
+test('a container in unknown state of a gone pod is stopped before its removal', async () => {
+  const node = new Node();
+  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+  await node.pass();
+  await node.pass();
+  expect(node.runtime.changes).toEqual(['stopContainer u', 'removeContainer u']);
 });
 
-test('one in unknown state that cannot be stopped stays', async () => {
-  const made = bed();
-  made.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
-  made.runtime.fail('stopContainer');
-  await made.pass();
-  await expect(made.pass()).rejects.toThrow('1 of 1 failed');
-  expect(made.left()).toEqual(['u']);
+test('a container in unknown state that cannot be stopped is kept', async () => {
+  const node = new Node();
+  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+  node.runtime.fail('stopContainer');
+  await node.pass();
+  await expect(node.pass()).rejects.toThrow('1 of 1 failed');
+  expect(node.left).toEqual(['u']);
 });
 
-test('one whose state is not known right before its removal stays', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(2), sandbox('pod'));
-  made.runtime.statuses.set('c0', {
+test('a container whose state is unknown right before its removal is kept', async () => {
+  const node = nodeWithPod(...attempts(2));
+  node.runtime.statuses.set('c0', {
     state: 'Unknown',
     logPath: '/var/log/pods/default_pod_uid-pod/main/0.log',
   });
-  await made.pass();
-  expect(made.left()).toEqual(['c0', 'c1', 'pod-sandbox']);
-  expect(made.logs.calls).toEqual([]);
+  await node.pass();
+  expect(node.left).toEqual(['c0', 'c1', 'pod-sandbox']);
+  expect(node.logs.calls).toEqual([]);
 });
 
-interface Meanwhile {
+interface Change {
   readonly name: string;
-  readonly change: (made: Bed) => void;
+  readonly change: (node: Node) => void;
 }
 
-/** What forbids a removal, for a container as for a sandbox. */
-const forbidding: readonly Meanwhile[] = [
+/** Changes that forbid the removal of a container or a sandbox. */
+const forbidding: readonly Change[] = [
   {
-    name: 'the policy went to DryRun',
-    change: ({ world }) => (world.live = { governance: governed(nodePolicy({}, 'DryRun')) }),
+    name: 'the policy became a dry run',
+    change: (node) => (node.live = { governance: governed(nodePolicy({}, 'DryRun')) }),
   },
-  { name: 'the pod is there', change: ({ world }) => world.answers.set('uid-gone', 'exists') },
+  { name: 'the pod was created again', change: (node) => node.podResponses.set('uid-gone', 'exists') },
   {
-    name: 'a container of the pod runs',
+    name: 'a container of the pod started',
     change: ({ runtime }) => runtime.add(container('back', { pod: 'gone' })),
   },
 ];
 
-test.each(forbidding)(
-  'a container is not removed when, while it was being stopped, $name',
-  async ({ change }) => {
-    const made = bed();
-    made.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
-    made.runtime.statuses.set('u', { logPath: '/var/log/pods/default_gone_uid-gone/main/0.log' });
-    await made.pass();
-    made.runtime.before = (call) => {
-      if (call !== 'stopContainer') return;
-      made.clock.advance(5_000);
-      change(made);
-    };
-    await made.pass();
-    expect(made.runtime.changes).toEqual(['stopContainer u']);
-    expect(made.logs.calls).toEqual([]);
-  },
-);
+test.each(forbidding)('a container is kept when $name while it was being stopped', async ({ change }) => {
+  const node = new Node();
+  node.runtime.add(dead('u', 60, { pod: 'gone', state: 'Unknown' }));
+  node.runtime.statuses.set('u', { logPath: '/var/log/pods/default_gone_uid-gone/main/0.log' });
+  await node.pass();
+  node.runtime.before = (call) => {
+    if (call !== 'stopContainer') return;
+    node.clock.advance(5_000);
+    change(node);
+  };
+  await node.pass();
+  expect(node.runtime.changes).toEqual(['stopContainer u']);
+  expect(node.logs.calls).toEqual([]);
+});
 
-test.each(forbidding)(
-  'a sandbox is not removed when, while it was being stopped, $name',
-  async ({ change }) => {
-    const made = bed();
-    made.runtime.add(down('gone', 60));
-    await made.pass();
-    made.runtime.before = (call) => {
-      if (call !== 'stopSandbox') return;
-      made.clock.advance(5_000);
-      change(made);
-    };
-    await made.pass();
-    expect(made.runtime.changes).toEqual(['stopSandbox gone-sandbox']);
-  },
-);
+test.each(forbidding)('a sandbox is kept when $name while it was being stopped', async ({ change }) => {
+  const node = new Node();
+  node.runtime.add(down('gone', 60));
+  await node.pass();
+  node.runtime.before = (call) => {
+    if (call !== 'stopSandbox') return;
+    node.clock.advance(5_000);
+    change(node);
+  };
+  await node.pass();
+  expect(node.runtime.changes).toEqual(['stopSandbox gone-sandbox']);
+});
 
-test('a pod that cannot be read keeps all that is left of it, and one line of the log says so', async () => {
-  const made = bed(nodePolicy({ maxPerPodContainer: undefined }));
-  made.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
-  await made.pass();
-  made.world.answers.set('uid-gone', new Error('connect ECONNREFUSED'));
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.log.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+test('everything of a pod that the API server cannot report is kept, with one warning', async () => {
+  const node = new Node(nodePolicy({ maxPerPodContainer: undefined }));
+  node.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
+  await node.pass();
+  node.podResponses.set('uid-gone', new Error('connect ECONNREFUSED'));
+  await node.pass();
+  expect(node.runtime.changes).toEqual([]);
+  expect(node.warnings).toMatchObject([
     { message: 'reading pod failed', fields: { pod: { uid: 'uid-gone' } } },
   ]);
-  expect(made.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
 });
 
-test('however many removals fail in a row, the next is tried', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(40), sandbox('pod'));
-  made.runtime.fail('removeContainer', { times: 38 });
-  await expect(made.pass()).rejects.toThrow('38 of 39 failed');
-  expect(made.left()).not.toContain('c38');
-  expect(made.reports).toMatchObject([{ result: 'Failed', removed: 1, errors: 38 }]);
+test('failed removals in a row do not end the pass', async () => {
+  const node = nodeWithPod(...attempts(40));
+  node.runtime.fail('removeContainer', { times: 38 });
+  await expect(node.pass()).rejects.toThrow('38 of 39 failed');
+  expect(node.left).not.toContain('c38');
+  expect(node.reports).toMatchObject([{ result: 'Failed', removed: 1, errors: 38 }]);
 });
 
-test('a removal that the shutdown breaks off has not failed', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(2), sandbox('pod'));
+test('a removal that the shutdown interrupts does not count as failed', async () => {
+  const node = nodeWithPod(...attempts(2));
   const abort = new AbortController();
-  made.runtime.fail('removeContainer');
-  made.runtime.before = (call) => {
-    if (call === 'removeContainer') abort.abort();
-  };
-  await expect(made.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(made.log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
-  expect(await made.registry.metrics()).toContain(
+  node.runtime.fail('removeContainer');
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    abort.abort();
+  });
+  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(node.warnings).toEqual([]);
+  expect(await node.registry.metrics()).toContain(
     'dustpan_container_gc_errors_total{reason="DeadContainer"} 0',
   );
 });
 
-test('the last dead attempt stays when the kubelet removed the newer ones meanwhile', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(2), sandbox('pod'));
-  let lists = 0;
-  made.runtime.before = (call) => {
-    if (call === 'listContainers' && ++lists === 2)
-      made.runtime.containers = made.runtime.containers.filter(({ id }) => id !== 'c1');
+test('the last dead attempt is kept when the kubelet has removed the newer ones', async () => {
+  const node = nodeWithPod(...attempts(2));
+  changeAt(node.runtime, 'listContainers', 2, () => {
+    node.runtime.containers = node.runtime.containers.filter(({ id }) => id !== 'c1');
+  });
+  await node.pass();
+  expect(node.left).toEqual(['c0', 'pod-sandbox']);
+});
+
+test('removing a container without a log removes no log', async () => {
+  const node = nodeWithPod(...attempts(2));
+  await node.pass();
+  expect(node.left).toEqual(['c1', 'pod-sandbox']);
+  expect(node.logs.calls).toEqual([]);
+});
+
+/** A pod with two sandboxes that are not ready. */
+function twoSandboxes(): Node {
+  const node = new Node();
+  node.pods = [apiPod('pod')];
+  node.runtime.add(down('pod', 9), down('pod', 8, { id: 'newer' }));
+  return node;
+}
+
+test('a sandbox that became ready right before its removal is kept', async () => {
+  const node = twoSandboxes();
+  changeAt(node.runtime, 'sandboxStatus', 1, () => {
+    node.runtime.sandboxes = node.runtime.sandboxes.map((one) => ({ ...one, state: 'Ready' }));
+  });
+  await node.pass();
+  expect(node.runtime.changes).toEqual([]);
+});
+
+test('a superseded sandbox is kept when the newer ones are gone', async () => {
+  const node = twoSandboxes();
+  changeAt(node.runtime, 'listSandboxes', 2, () => {
+    node.runtime.sandboxes = node.runtime.sandboxes.filter(({ id }) => id !== 'newer');
+  });
+  await node.pass();
+  expect(node.left).toEqual(['pod-sandbox']);
+});
+
+test('the runtime is listed again after 16 removals', async () => {
+  const node = nodeWithPod(...attempts(34));
+  await node.pass();
+  expect(node.left).toEqual(['c33', 'pod-sandbox']);
+  expect(node.runtime.calls.filter((call) => call === 'listContainers')).toHaveLength(1 + 3);
+});
+
+test('one response about a pod serves everything of it until it is stale', async () => {
+  const node = new Node(nodePolicy({ maxPerPodContainer: undefined }));
+  node.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
+  node.runtime.before = (call, target) => {
+    if (call === 'removeContainer' && target === 'c1') node.clock.advance(5_000);
   };
-  await made.pass();
-  expect(made.left()).toEqual(['c0', 'pod-sandbox']);
-});
-
-test('a container without a log has none removed', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(2), sandbox('pod'));
-  await made.pass();
-  expect(made.left()).toEqual(['c1', 'pod-sandbox']);
-  expect(made.logs.calls).toEqual([]);
-});
-
-test('a sandbox that became ready right before its removal stays', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(down('pod', 9), down('pod', 8, { id: 'newer' }));
-  made.runtime.before = (call) => {
-    if (call === 'sandboxStatus')
-      made.runtime.sandboxes = made.runtime.sandboxes.map((one) => ({ ...one, state: 'Ready' }));
-  };
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-});
-
-test('a superseded sandbox stays when the newer ones are gone meanwhile', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(down('pod', 9), down('pod', 8, { id: 'newer' }));
-  let lists = 0;
-  made.runtime.before = (call) => {
-    if (call === 'listSandboxes' && ++lists === 2)
-      made.runtime.sandboxes = made.runtime.sandboxes.filter(({ id }) => id !== 'newer');
-  };
-  await made.pass();
-  expect(made.left()).toEqual(['pod-sandbox']);
-});
-
-test('the runtime is listed again for each batch, not for each removal', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(34), sandbox('pod'));
-  await made.pass();
-  expect(made.left()).toEqual(['c33', 'pod-sandbox']);
-  expect(made.runtime.calls.filter((call) => call === 'listContainers')).toHaveLength(1 + 3);
-});
-
-test('the API server is asked once for all that is left of a pod, and again when the answer is old', async () => {
-  const made = bed(nodePolicy({ maxPerPodContainer: undefined }));
-  made.runtime.add(...attempts(3, { pod: 'gone' }), down('gone', 60));
-  made.runtime.before = (call, target) => {
-    if (call === 'removeContainer' && target === 'c1') made.clock.advance(5_000);
-  };
-  await made.pass();
-  await made.pass();
-  expect(made.left()).toEqual([]);
-  expect(made.asked).toEqual(['default/gone uid-gone', 'default/gone uid-gone']);
+  await node.pass();
+  await node.pass();
+  expect(node.left).toEqual([]);
+  expect(node.podRequests).toEqual(['default/gone uid-gone', 'default/gone uid-gone']);
 });
 
 test.each([
@@ -200,8 +181,8 @@ test.each([
     pod: 'p'.repeat(253),
     expected: `${'p'.repeat(251)}.log`,
   },
-  { name: 'none for a container that is not the kubelet’s', pod: '', expected: undefined },
-  { name: 'none for a label that is no name', pod: '../x', expected: undefined },
+  { name: 'none for a container that the kubelet did not create', pod: '', expected: undefined },
+  { name: 'none for a label that is not a name', pod: '../x', expected: undefined },
 ])('legacy link: $name', ({ pod, expected }) => {
   expect(legacyLinkOf(container('abc', { pod }))).toBe(expected);
 });

@@ -17,7 +17,7 @@ export const logsRule = (over: Partial<LogsPolicy> = {}): LogsPolicy => ({
   ...over,
 });
 
-/** The defaults of the API, with logs. */
+/** The defaults of the CRD, with a rule for logs. */
 export const rule = (over: Partial<ContainerGcPolicy> = {}): ContainerGcPolicy => ({
   minimumAgeMs: 0,
   maxPerPodContainer: 1,
@@ -47,15 +47,10 @@ export const down = (pod: string, minutes: number, over: Partial<RuntimeSandbox>
 
 export const staticSource = { 'kubernetes.io/config.source': 'file' } as const;
 
-export const apiPod = (
-  pod: string,
-  configHash?: string,
-): { uid: string; configHash: string | undefined } => ({
-  uid: `uid-${pod}`,
-  configHash,
-});
+/** A pod in the API; with `configHash` the mirror of a static pod. */
+export const apiPod = (pod: string, configHash?: string): KnownPod => ({ uid: `uid-${pod}`, configHash });
 
-/** A pod of the API that has finished and is not deleted. */
+/** A finished pod in the API. */
 export const finishedPod = (pod: string, over: Partial<KnownPod> = {}): KnownPod => ({
   ...apiPod(pod),
   phase: 'Succeeded',
@@ -65,7 +60,7 @@ export const finishedPod = (pod: string, over: Partial<KnownPod> = {}): KnownPod
 export const evictedPod = (pod: string, over: Partial<KnownPod> = {}): KnownPod =>
   finishedPod(pod, { phase: 'Failed', evicted: true, ...over });
 
-/** Its grace period ended so many minutes ago. */
+/** A deleted pod whose grace period ended so many minutes ago. */
 export const deletedPod = (pod: string, minutes: number): KnownPod => ({
   ...apiPod(pod),
   deletionAtMs: minutesAgo(minutes),
@@ -85,9 +80,9 @@ export const link = (name: string, target: string): LogEntry => ({
   target: target.startsWith('/') || target.startsWith('.') ? target : `/var/log/pods/${target}`,
 });
 
-type World = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
+type NodeState = Partial<Omit<ContainerGcFacts, 'logs' | 'sightings'>> & {
   readonly logs?: readonly LogEntry[] | undefined;
-  /** UIDs seen gone, and how often. */
+  /** In how many passes each UID looked gone. */
   readonly sightings?: Readonly<Record<string, number>>;
 };
 
@@ -98,32 +93,34 @@ const listingOf = (entries: readonly LogEntry[]): LogListing => ({
   complete: true,
 });
 
-/** Nothing there but what is told; `undefined` told = not known. */
-export function factsOf(world: World): ContainerGcFacts {
+/** A node with these objects only; `undefined` = unknown. */
+export function factsOf(node: NodeState): ContainerGcFacts {
   return {
     containers: [],
     sandboxes: [],
     pods: [],
-    ...world,
-    logs: 'logs' in world && world.logs === undefined ? undefined : listingOf(world.logs ?? []),
-    sightings: new Map(Object.entries(world.sightings ?? {})),
+    ...node,
+    logs: 'logs' in node && node.logs === undefined ? undefined : listingOf(node.logs ?? []),
+    sightings: new Map(Object.entries(node.sightings ?? {})),
   };
 }
 
 export const planOf = (
-  world: World,
+  node: NodeState,
   over: Partial<ContainerGcPolicy> = {},
   given: Partial<Given> = {},
 ): ContainerGcPlan =>
-  planContainerGc(factsOf(world), { governance: governedBy(rule(over)), now, assumeGone: true, ...given });
+  planContainerGc(factsOf(node), { governance: governedBy(rule(over)), now, assumeGone: true, ...given });
 
 export const nameOf = (target: ContainerGcTarget): string =>
   'id' in target ? target.id : target.path.replace(/^\/var\/log\//, '');
 
-export const goes = ({ removals }: ContainerGcPlan): string[] =>
+/** The removed objects in order, each with its reason. */
+export const removalsOf = ({ removals }: ContainerGcPlan): string[] =>
   removals.map(({ target, reason }) => `${nameOf(target)} ${reason}`);
 
-export const stays = ({ kept }: ContainerGcPlan): string[] =>
+/** The kept objects, each with its reason and the time when it becomes due. */
+export const keptOf = ({ kept }: ContainerGcPlan): string[] =>
   kept
     .map(({ target, reason, eligibleAt }) =>
       [nameOf(target), reason, eligibleAt?.toISOString().slice(11, 19)].filter(Boolean).join(' '),
@@ -132,19 +129,18 @@ export const stays = ({ kept }: ContainerGcPlan): string[] =>
 
 export interface Row {
   readonly name: string;
-  readonly world: World;
+  readonly node: NodeState;
   readonly policy?: Partial<ContainerGcPolicy>;
   readonly given?: Partial<Given>;
-  /** In order, each with its reason. */
-  readonly goes: readonly string[];
-  /** In any order, each with its reason and the time when it may go. */
-  readonly stays?: readonly string[];
+  readonly removed: readonly string[];
+  /** In any order. */
+  readonly kept?: readonly string[];
 }
 
-export function checkRow(row: Row): void {
-  const plan = planOf(row.world, row.policy, row.given);
-  expect(goes(plan)).toEqual(row.goes);
-  if (row.stays !== undefined) expect(stays(plan)).toEqual([...row.stays].sort());
+export function checkRow({ node, policy: over, given, removed, kept }: Row): void {
+  const plan = planOf(node, over, given);
+  expect(removalsOf(plan)).toEqual(removed);
+  if (kept !== undefined) expect(keptOf(plan)).toEqual([...kept].sort());
 }
 
 /** So many dead attempts of one container, a minute apart, oldest first. */

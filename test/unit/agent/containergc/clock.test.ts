@@ -1,81 +1,79 @@
 import { expect, test } from 'vitest';
 import { now } from '../../../builders.ts';
-import { sandbox } from '../../../fakes/runtime.ts';
-import { bed, nodePolicy, type Bed } from './environment.ts';
-import { apiPod, attempts, checkRow, dead, link, logsRule, type Row } from './builders.ts';
+import { changeAt } from '../../../fakes/runtime.ts';
+import { attempts, checkRow, dead, link, type Row } from './builders.ts';
+import { Node, nodePolicy, nodeWithPod } from './environment.ts';
 
 const hourMs = 3_600_000;
 const jump = { untilMs: now.getTime() - hourMs - 10 * 60_000, ms: hourMs };
 
 test.each<Row>([
   {
-    name: 'in the pass of a jump no minimum age is judged',
-    world: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
+    name: 'no minimum age is judged in the pass after a jump',
+    node: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
     policy: { minimumAgeMs: 60_000 },
-    goes: [],
-    stays: ['c0 ClockUnsure 12:01:00', 'c1 ClockUnsure 12:01:00'],
+    removed: [],
+    kept: ['c0 ClockUnsure 12:01:00', 'c1 ClockUnsure 12:01:00'],
   },
   {
-    name: 'without a minimum age a jump does not matter',
-    world: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
-    goes: ['c0 PodGone', 'c1 PodGone'],
+    name: 'a jump does not matter without a minimum age',
+    node: { containers: attempts(2, { pod: 'gone' }), clockUnsure: true },
+    removed: ['c0 PodGone', 'c1 PodGone'],
   },
   {
-    name: 'what was made before a jump is as much younger than it looks',
-    world: { containers: [dead('before', 75), dead('old', 175), dead('after', 9)], jumps: [jump] },
+    name: 'a container created before a jump is younger than it looks',
+    node: { containers: [dead('before', 75), dead('old', 175), dead('after', 9)], jumps: [jump] },
     policy: { minimumAgeMs: 30 * 60_000 },
-    goes: ['old PodGone'],
-    stays: ['before TooYoung 12:15:00', 'after TooYoung 12:21:00'],
+    removed: ['old PodGone'],
+    kept: ['before TooYoung 12:15:00', 'after TooYoung 12:21:00'],
   },
-])('ages and jumps of the clock: $name', checkRow);
+])('jumps of the clock: $name', checkRow);
 
-/** A container made five minutes before a clock that then jumps an hour ahead. */
-function jumped(): Bed {
-  const made = bed(nodePolicy({ minimumAgeMs: 30 * 60_000, maxPerPodContainer: undefined }));
-  made.runtime.add(dead('young', 5, { pod: 'gone' }));
-  return made;
+/** A container created five minutes ago, on a node whose clock is about to jump. */
+function jumped(): Node {
+  const node = new Node(nodePolicy({ minimumAgeMs: 30 * 60_000, maxPerPodContainer: undefined }));
+  node.runtime.add(dead('young', 5, { pod: 'gone' }));
+  return node;
 }
 
-test('a clock that jumps ahead makes no container old: not in that pass, nor in the next', async () => {
-  const made = jumped();
-  await made.pass();
-  made.clock.advance(60_000);
-  made.clock.stepWall(hourMs);
-  await made.pass();
-  expect(made.reports.at(-1)).toMatchObject({ result: 'Unknown', message: 'the clock has jumped' });
-  expect(await made.registry.metrics()).toContain(
+test('a clock that jumps ahead makes no container old, neither in that pass nor in the next', async () => {
+  const node = jumped();
+  await node.pass();
+  node.clock.advance(60_000);
+  node.clock.stepWall(hourMs);
+  await node.pass();
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Unknown', message: 'the clock has jumped' });
+  expect(await node.registry.metrics()).toContain(
     'dustpan_container_gc_kept_objects{reason="ClockUnsure"} 1',
   );
   for (let minutes = 2; minutes <= 25; minutes += 1) {
-    made.clock.advance(60_000);
-    await made.pass();
-    expect(made.left(), `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
+    node.clock.advance(60_000);
+    await node.pass();
+    expect(node.left, `${minutes} minutes later`).toEqual(minutes < 25 ? ['young'] : []);
   }
 });
 
 test('a clock that jumps ahead twice counts twice', async () => {
-  const made = jumped();
+  const node = jumped();
   for (let jumps = 0; jumps < 2; jumps += 1) {
-    await made.pass();
-    made.clock.advance(60_000);
-    made.clock.stepWall(hourMs);
+    await node.pass();
+    node.clock.advance(60_000);
+    node.clock.stepWall(hourMs);
   }
-  await made.pass();
-  made.clock.advance(60_000);
-  await made.pass();
-  expect(made.left()).toEqual(['young']);
+  await node.pass();
+  node.clock.advance(60_000);
+  await node.pass();
+  expect(node.left).toEqual(['young']);
 });
 
-test('when the clock jumps in the middle of a pass, the pass ends', async () => {
-  const made = bed(nodePolicy({ logs: logsRule() }));
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(4), sandbox('pod'));
-  made.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));
-  made.runtime.before = (call) => {
-    if (call === 'removeContainer') made.clock.stepWall(-hourMs);
-  };
-  await made.pass();
-  expect(made.runtime.changes).toEqual(['removeContainer c0']);
-  expect(made.logs.calls).toEqual([]);
-  expect(made.reports).toMatchObject([{ result: 'Short', removed: 1, message: 'the clock has jumped' }]);
+test('a jump of the clock during a pass ends the pass', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.logs.add(link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'));
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    node.clock.stepWall(-hourMs);
+  });
+  await node.pass();
+  expect(node.runtime.changes).toEqual(['removeContainer c0']);
+  expect(node.logs.calls).toEqual([]);
+  expect(node.reports).toMatchObject([{ result: 'Short', removed: 1, message: 'the clock has jumped' }]);
 });

@@ -1,19 +1,22 @@
 import { Registry } from 'prom-client';
+import type { PodRef } from '../../../../src/api/pod-ref.ts';
 import type { NodeConfirmation } from '../../../../src/api/node-confirmation.ts';
 import type { NodeGovernance } from '../../../../src/api/policy/node-governance.ts';
 import type { ContainerInventory, NodePassReport } from '../../../../src/api/report/node-pass.ts';
+import type { NodeKeepReason } from '../../../../src/api/reasons.ts';
 import type { ContainerGcPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import type { PodAnswer } from '../../../../src/agent/containergc/checks.ts';
 import { ContainerGcManager, type ContainerGcDeps } from '../../../../src/agent/containergc/manager.ts';
 import { containerGcMetrics } from '../../../../src/agent/containergc/metrics.ts';
+import type { RuntimeContainer } from '../../../../src/cri/runtime.ts';
 import type { NodeLogs } from '../../../../src/node/logs/logs.ts';
 import type { LogEntry, LogListing } from '../../../../src/node/logs/list.ts';
 import { nodesRules, policy } from '../../../builders.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
 import { FakeRecorder } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
-import { FakeRuntime } from '../../../fakes/runtime.ts';
-import { rule } from './builders.ts';
+import { FakeRuntime, sandbox } from '../../../fakes/runtime.ts';
+import { apiPod, rule } from './builders.ts';
 
 /** Logs in memory: files and links by path. */
 class FakeLogs implements NodeLogs {
@@ -57,13 +60,13 @@ class FakeLogs implements NodeLogs {
     return true;
   }
 
-  #remove(call: string, goes: (path: string) => boolean): Promise<number> {
+  #remove(call: string, isRemoved: (path: string) => boolean): Promise<number> {
     this.calls.push(call);
     if (this.failing.has(call))
       return Promise.reject(new Error(`removing ${call}`, { cause: new Error('EROFS') }));
-    const going = [...this.entries.values()].filter(({ path }) => goes(path));
-    for (const { path } of going) this.entries.delete(path);
-    return Promise.resolve(going.reduce((sum, { bytes }) => sum + bytes, 0));
+    const removed = [...this.entries.values()].filter(({ path }) => isRemoved(path));
+    for (const { path } of removed) this.entries.delete(path);
+    return Promise.resolve(removed.reduce((sum, { bytes }) => sum + bytes, 0));
   }
 }
 
@@ -75,79 +78,97 @@ export const nodePolicy = (
   nodes: nodesRules({ containerGC: rule(over) }),
 });
 
-export const governed = (by: Policy): NodeGovernance =>
-  by.nodes === undefined
-    ? { kind: 'keep', reason: 'NoPolicy', policy: undefined }
-    : { kind: 'governed', policy: by, nodes: by.nodes };
+export const keptBy = (reason: NodeKeepReason): NodeGovernance => ({
+  kind: 'keep',
+  reason,
+  policy: undefined,
+});
 
-export interface Bed {
-  readonly runtime: FakeRuntime;
-  readonly logs: FakeLogs;
-  readonly clock: FakeClock;
-  readonly recorder: FakeRecorder;
-  readonly log: RecordingLogger;
-  readonly registry: Registry;
-  /** To be changed by a test. */
-  readonly world: {
-    pods: ReturnType<ContainerGcDeps['pods']>;
-    governance: NodeGovernance;
-    /** By UID; any other pod is gone. */
-    readonly answers: Map<string, PodAnswer | Error>;
-    /** What the API server itself says, where that is not what the caches do. */
-    live: Partial<NodeConfirmation> | Error;
-  };
-  /** How often the API server was asked to confirm. */
-  readonly confirmed: () => number;
-  readonly asked: string[];
-  readonly reports: NodePassReport[];
-  readonly inventories: (ContainerInventory | undefined)[];
-  /** Ids that are left. */
-  readonly left: () => string[];
-  readonly pass: (signal?: AbortSignal) => Promise<void>;
+export const governed = (by: Policy): NodeGovernance =>
+  by.nodes === undefined ? keptBy('NoPolicy') : { kind: 'governed', policy: by, nodes: by.nodes };
+
+/** A node whose objects a test sets before a pass. */
+export class Node {
+  readonly runtime = new FakeRuntime();
+  readonly logs = new FakeLogs();
+  readonly clock = new FakeClock();
+  readonly recorder = new FakeRecorder();
+  readonly log = new RecordingLogger();
+  readonly registry = new Registry();
+  readonly reports: NodePassReport[] = [];
+  readonly inventories: (ContainerInventory | undefined)[] = [];
+  pods: ReturnType<ContainerGcDeps['pods']> = [];
+  governance: NodeGovernance;
+  /** The API server's responses about single pods by UID; any other pod is gone. */
+  readonly podResponses = new Map<string, PodAnswer | Error>();
+  /** Requests for single pods so far. */
+  readonly podRequests: string[] = [];
+  /** How the response of the API server differs from the caches. */
+  live: Partial<NodeConfirmation> | Error = {};
+  /** Requests to confirm the node so far. */
+  confirmations = 0;
+  readonly #manager: ContainerGcManager;
+
+  constructor(by: Policy = nodePolicy()) {
+    this.governance = governed(by);
+    const { runtime, logs, recorder, clock, log } = this;
+    this.#manager = new ContainerGcManager({
+      ...{ runtime, logs, recorder, clock, log, metrics: containerGcMetrics(this.registry) },
+      pods: () => this.pods,
+      podGone: (pod) => this.#podGone(pod),
+      governance: () => this.governance,
+      confirm: () => this.#confirm(),
+      node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
+      onProgress: () => undefined,
+      onPass: (report, inventory) => {
+        this.reports.push(report);
+        this.inventories.push(inventory);
+      },
+    });
+  }
+
+  async pass(signal = new AbortController().signal): Promise<void> {
+    await this.#manager.collect(signal);
+  }
+
+  /** Two passes, a minute apart: a pod is gone in the second. */
+  async passTwice(): Promise<void> {
+    await this.pass();
+    this.clock.advance(60_000);
+    await this.pass();
+  }
+
+  /** Ids of the containers and sandboxes that are left. */
+  get left(): string[] {
+    return [...this.runtime.containers, ...this.runtime.sandboxes].map(({ id }) => id).sort();
+  }
+
+  /** Everything that passes have changed. */
+  get changes(): readonly string[] {
+    return [...this.runtime.changes, ...this.logs.calls];
+  }
+
+  get warnings(): RecordingLogger['lines'] {
+    return this.log.lines.filter(({ level }) => level === 'warn');
+  }
+
+  #podGone({ uid, namespace = '', name = '' }: PodRef): Promise<PodAnswer> {
+    this.podRequests.push(`${namespace}/${name} ${uid}`);
+    const response = this.podResponses.get(uid) ?? 'gone';
+    return response instanceof Error ? Promise.reject(response) : Promise.resolve(response);
+  }
+
+  #confirm(): Promise<NodeConfirmation> {
+    this.confirmations += 1;
+    if (this.live instanceof Error) return Promise.reject(this.live);
+    return Promise.resolve({ governance: this.governance, pods: [], clockSkewMs: 0, ...this.live });
+  }
 }
 
-export function bed(by: Policy = nodePolicy()): Bed {
-  const runtime = new FakeRuntime();
-  const logs = new FakeLogs();
-  const clock = new FakeClock();
-  const recorder = new FakeRecorder();
-  const log = new RecordingLogger();
-  const registry = new Registry();
-  const world: Bed['world'] = { pods: [], governance: governed(by), answers: new Map(), live: {} };
-  const asked: string[] = [];
-  let confirmed = 0;
-  const reports: NodePassReport[] = [];
-  const inventories: (ContainerInventory | undefined)[] = [];
-  const manager = new ContainerGcManager({
-    runtime,
-    logs,
-    pods: () => world.pods,
-    podGone: ({ uid, namespace = '', name = '' }) => {
-      asked.push(`${namespace}/${name} ${uid}`);
-      const answer = world.answers.get(uid) ?? 'gone';
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
-    },
-    governance: () => world.governance,
-    confirm: () => {
-      confirmed += 1;
-      if (world.live instanceof Error) return Promise.reject(world.live);
-      return Promise.resolve({ governance: world.governance, pods: [], clockSkewMs: 0, ...world.live });
-    },
-    node: () => ({ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-node-1' }),
-    recorder,
-    clock,
-    metrics: containerGcMetrics(registry),
-    log,
-    onProgress: () => undefined,
-    onPass: (report, inventory) => {
-      reports.push(report);
-      inventories.push(inventory);
-    },
-  });
-  return {
-    ...{ runtime, logs, clock, recorder, log, registry, world, asked, reports, inventories },
-    confirmed: () => confirmed,
-    left: () => [...runtime.containers, ...runtime.sandboxes].map(({ id }) => id).sort(),
-    pass: (signal = new AbortController().signal) => manager.collect(signal),
-  };
+/** A node with the pod `pod`, its ready sandbox, and these containers. */
+export function nodeWithPod(...containers: readonly RuntimeContainer[]): Node {
+  const node = new Node();
+  node.pods = [apiPod('pod')];
+  node.runtime.add(...containers, sandbox('pod'));
+  return node;
 }

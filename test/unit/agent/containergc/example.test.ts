@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { apiPod, dead, down, factsOf, goes, governedBy, link, log, rule, stays } from './builders.ts';
+import { apiPod, dead, down, factsOf, governedBy, keptOf, link, log, removalsOf, rule } from './builders.ts';
 import { observeGone } from '../../../../src/agent/containergc/pods.ts';
 import { planContainerGc } from '../../../../src/agent/containergc/plan.ts';
 import { container, sandbox } from '../../../fakes/runtime.ts';
 import { now } from '../../../builders.ts';
 
-/** A crash-looping pod, a pod that is gone, a container that is not the kubelet's, a link to nothing. */
+/** A crash-looping pod, a gone pod, a container that the kubelet did not create, and a broken link. */
 const facts = factsOf({
   pods: [apiPod('crash')],
   sandboxes: [sandbox('crash'), down('gone', 300)],
@@ -24,9 +24,9 @@ const facts = factsOf({
   ],
 });
 
-test('everything of the gone pod goes, in order; the crash-looping one keeps its newest attempt and its sandbox', () => {
+test('everything of the gone pod is removed in order; the newest attempt and the sandbox of the crash-looping pod are kept', () => {
   const plan = planContainerGc(facts, { governance: governedBy(rule()), now, assumeGone: true });
-  expect(goes(plan)).toEqual([
+  expect(removalsOf(plan)).toEqual([
     'gone-0 PodGone',
     'crash-0 DeadContainer',
     'crash-1 DeadContainer',
@@ -34,7 +34,7 @@ test('everything of the gone pod goes, in order; the crash-looping one keeps its
     'pods/web_gone_uid-gone OrphanedLogs',
     'containers/old_web_main-0123456789abcdef.log BrokenLink',
   ]);
-  expect(stays(plan)).toEqual([
+  expect(keptOf(plan)).toEqual([
     'crash-2 NewestAttempt',
     'crash-3 Running',
     'crash-sandbox Running',
@@ -43,25 +43,25 @@ test('everything of the gone pod goes, in order; the crash-looping one keeps its
   ]);
 });
 
-test('gone means seen so for two passes in a row', () => {
+test('a pod is gone after two passes in a row', () => {
   const once = observeGone(new Map(), facts, now);
   expect([...once]).toEqual([['uid-gone', 1]]);
   const twice = observeGone(once, facts, now);
   expect(twice.get('uid-gone')).toBe(2);
   const planned = (sightings: typeof once) =>
-    goes(planContainerGc({ ...facts, sightings }, { governance: governedBy(rule()), now })).filter((it) =>
-      it.includes('gone'),
+    removalsOf(planContainerGc({ ...facts, sightings }, { governance: governedBy(rule()), now })).filter(
+      (it) => it.includes('gone'),
     );
   expect(planned(once)).toEqual([]);
   expect(planned(twice)).toHaveLength(3);
 });
 
 test.each([
-  { name: 'the pods were not known', change: { pods: undefined } },
-  { name: 'the pod was there', change: { pods: [apiPod('gone')] } },
-  { name: 'the sandboxes were not known', change: { sandboxes: undefined } },
+  { name: 'the pods were unknown', change: { pods: undefined } },
+  { name: 'the pod existed', change: { pods: [apiPod('gone')] } },
+  { name: 'the sandboxes were unknown', change: { sandboxes: undefined } },
   { name: 'a container of it ran', change: { containers: [container('gone-1', { pod: 'gone' })] } },
-])('a pass in which $name starts the count anew', ({ change }) => {
+])('a pass in which $name resets the count', ({ change }) => {
   const between = observeGone(observeGone(new Map(), facts, now), { ...facts, ...change }, now);
   expect(observeGone(between, facts, now).get('uid-gone')).toBe(1);
 });

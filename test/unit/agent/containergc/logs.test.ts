@@ -7,7 +7,7 @@ import {
   dead,
   down,
   factsOf,
-  goes,
+  removalsOf,
   governedBy,
   link,
   log,
@@ -26,46 +26,42 @@ const gone = 'default_gone_uid-gone';
 test.each<Row>([
   {
     name: 'of gone pods, both forms of the name, by path',
-    world: { logs: [log(`${gone}/main/0.log`), log(`${uuid}/main/0.log`)] },
-    goes: [`pods/${uuid} OrphanedLogs`, `pods/${gone} OrphanedLogs`],
-    stays: [],
+    node: { logs: [log(`${gone}/main/0.log`), log(`${uuid}/main/0.log`)] },
+    removed: [`pods/${uuid} OrphanedLogs`, `pods/${gone} OrphanedLogs`],
+    kept: [],
   },
   {
     name: 'of pods that exist, or still run',
-    world: {
+    node: {
       pods: [apiPod('here')],
       sandboxes: [sandbox('alive')],
       logs: [log('default_here_uid-here/main/0.log'), log('default_alive_uid-alive/main/0.log')],
     },
-    goes: [],
-    stays: [
-      'pods/default_alive_uid-alive InUse',
-      'pods/default_here_uid-here InUse',
-      'alive-sandbox Running',
-    ],
+    removed: [],
+    kept: ['pods/default_alive_uid-alive InUse', 'pods/default_here_uid-here InUse', 'alive-sandbox Running'],
   },
   {
     name: 'seen gone once',
-    world: { logs: [log(`${gone}/main/0.log`)], sightings: { 'uid-gone': 1 } },
+    node: { logs: [log(`${gone}/main/0.log`)], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false },
-    goes: [],
-    stays: [`pods/${gone} Quarantined 12:01:00`],
+    removed: [],
+    kept: [`pods/${gone} Quarantined 12:01:00`],
   },
   {
     name: 'not the kubelet’s names',
-    world: {
+    node: {
       logs: ['lost+found/x', 'a_b/x', 'A_b_c/x', 'a_b_c_d/x', 'mine/x', '_a_b/x', 'a_b_/x'].map((path) =>
         log(path),
       ),
     },
-    goes: [],
-    stays: ['A_b_c', '_a_b', 'a_b', 'a_b_', 'a_b_c_d', 'lost+found', 'mine'].map(
+    removed: [],
+    kept: ['A_b_c', '_a_b', 'a_b', 'a_b_', 'a_b_c_d', 'lost+found', 'mine'].map(
       (it) => `pods/${it} NotKubelets`,
     ),
   },
   {
     name: 'static pods, even one that has no sandbox yet',
-    world: {
+    node: {
       sandboxes: [down('s', 9, { annotations: staticSource })],
       logs: [
         log(`kube-system_s_uid-s/main/0.log`),
@@ -73,8 +69,8 @@ test.each<Row>([
         log(`${hash}/x/0.log`),
       ],
     },
-    goes: [],
-    stays: [
+    removed: [],
+    kept: [
       's-sandbox StaticPod',
       'pods/kube-system_s_uid-s StaticPod',
       `pods/kube-system_api_${hash} StaticPod`,
@@ -83,41 +79,41 @@ test.each<Row>([
   },
   {
     name: 'pods not known',
-    world: { pods: undefined, logs: [log(`${gone}/main/0.log`)] },
-    goes: [],
-    stays: [`pods/${gone} PodsUnknown`],
+    node: { pods: undefined, logs: [log(`${gone}/main/0.log`)] },
+    removed: [],
+    kept: [`pods/${gone} PodsUnknown`],
   },
   {
     name: 'containers not known',
-    world: { containers: undefined, logs: [log(`${gone}/main/0.log`)] },
-    goes: [],
-    stays: [`pods/${gone} ContainersUnknown`],
+    node: { containers: undefined, logs: [log(`${gone}/main/0.log`)] },
+    removed: [],
+    kept: [`pods/${gone} ContainersUnknown`],
   },
   {
     name: 'a container of the pod is too young to go, so are its logs',
-    world: { containers: [dead('young', 1, { pod: 'gone' })], logs: [log(`${gone}/main/0.log`)] },
+    node: { containers: [dead('young', 1, { pod: 'gone' })], logs: [log(`${gone}/main/0.log`)] },
     policy: { minimumAgeMs: 600_000 },
-    goes: [],
-    stays: ['young TooYoung 12:09:00', `pods/${gone} InUse`],
+    removed: [],
+    kept: ['young TooYoung 12:09:00', `pods/${gone} InUse`],
   },
   {
     name: 'switched off',
-    world: { logs: [log(`${gone}/main/0.log`)] },
+    node: { logs: [log(`${gone}/main/0.log`)] },
     policy: { logs: logsRule({ orphanedDirectories: false }) },
-    goes: [],
-    stays: [`pods/${gone} RuleOff`],
+    removed: [],
+    kept: [`pods/${gone} RuleOff`],
   },
   {
     name: 'links into one that goes have no decision of their own',
-    world: {
+    node: {
       logs: [
         log(`${gone}/main/1.log`),
         link('a_default_main-aaaaaa.log', `${gone}/main/0.log`),
         link('b_default_main-bbbbbb.log', `../pods/${gone}/main/1.log`),
       ],
     },
-    goes: [`pods/${gone} OrphanedLogs`],
-    stays: [],
+    removed: [`pods/${gone} OrphanedLogs`],
+    kept: [],
   },
 ])('log directories: $name', checkRow);
 
@@ -139,7 +135,7 @@ test('a directory that holds nothing is known to a listing only', () => {
   const directories = [`/var/log/pods/${gone}`];
   const logs = facts.logs && { ...facts.logs, directories };
   const plan = planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now, assumeGone: true });
-  expect(goes(plan)).toEqual([`pods/${gone} OrphanedLogs`]);
+  expect(removalsOf(plan)).toEqual([`pods/${gone} OrphanedLogs`]);
 });
 
 const old = 'default_old_uid-old/main/0.log';
@@ -147,20 +143,20 @@ const old = 'default_old_uid-old/main/0.log';
 test.each<Row>([
   {
     name: 'broken, its container unknown to the runtime, ended, or not named',
-    world: {
+    node: {
       pods: [apiPod('pod')],
       containers: [dead('abcdef0123456789', 9)],
       logs: ['x_y_z-0123456789.log', 'x_y_z-abcdef01.log', 'x_y_z-abc.log', 'x.log'].map((it) =>
         link(it, old),
       ),
     },
-    goes: ['x.log', 'x_y_z-0123456789.log', 'x_y_z-abc.log', 'x_y_z-abcdef01.log'].map(
+    removed: ['x.log', 'x_y_z-0123456789.log', 'x_y_z-abc.log', 'x_y_z-abcdef01.log'].map(
       (it) => `containers/${it} BrokenLink`,
     ),
   },
   {
     name: 'broken, its container runs, was never started, or is in unknown state',
-    world: {
+    node: {
       pods: [apiPod('pod')],
       containers: [
         container('aaaaaaaa'),
@@ -169,54 +165,56 @@ test.each<Row>([
       ],
       logs: ['x-aaaaaaaa.log', 'x-bbbbbb.log', 'x-cccccccc.log'].map((it) => link(it, old)),
     },
-    goes: [],
-    stays: [
+    removed: [],
+    kept: [
       ...['aaaaaaaa Running', 'bbbbbbbb NewestAttempt', 'cccccccc UnknownState'],
       ...['aaaaaaaa', 'bbbbbb', 'cccccccc'].map((it) => `containers/x-${it}.log InUse`),
     ],
   },
   {
     name: 'a cut id that fits two containers, one of which runs',
-    world: { containers: [container('aaaaaa1'), dead('aaaaaa2', 9)], logs: [link('x-aaaaaa.log', old)] },
-    goes: [],
+    node: { containers: [container('aaaaaa1'), dead('aaaaaa2', 9)], logs: [link('x-aaaaaa.log', old)] },
+    removed: [],
   },
   {
     name: 'whole',
-    world: {
+    node: {
       pods: [apiPod('here')],
       logs: [
         log('default_here_uid-here/main/0.log'),
         link('x-0123456789.log', 'default_here_uid-here/main/0.log'),
       ],
     },
-    goes: [],
-    stays: ['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
+    removed: [],
+    kept: ['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
   },
   {
     name: 'leads where nobody has looked, or is no *.log link',
-    world: { logs: [link('x-0123456789.log', '/var/lib/docker/x.log'), link('x-0123456789.txt', old)] },
-    goes: [],
-    stays: ['containers/x-0123456789.log InUse'],
+    node: { logs: [link('x-0123456789.log', '/var/lib/docker/x.log'), link('x-0123456789.txt', old)] },
+    removed: [],
+    kept: ['containers/x-0123456789.log InUse'],
   },
   {
     name: 'containers not known',
-    world: { containers: undefined, logs: [link('x-0123456789.log', old)] },
-    goes: [],
-    stays: ['containers/x-0123456789.log ContainersUnknown'],
+    node: { containers: undefined, logs: [link('x-0123456789.log', old)] },
+    removed: [],
+    kept: ['containers/x-0123456789.log ContainersUnknown'],
   },
   {
     name: 'switched off',
-    world: { logs: [link('x-0123456789.log', old)] },
+    node: { logs: [link('x-0123456789.log', old)] },
     policy: { logs: logsRule({ brokenLinks: false }) },
-    goes: [],
-    stays: ['containers/x-0123456789.log RuleOff'],
+    removed: [],
+    kept: ['containers/x-0123456789.log RuleOff'],
   },
 ])('links: $name', checkRow);
 
 test('no link is broken by a listing that was cut off', () => {
   const facts = factsOf({ logs: [link('x-0123456789.log', old)] });
   const logs = facts.logs && { ...facts.logs, complete: false };
-  expect(goes(planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now }))).toEqual([]);
+  expect(removalsOf(planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now }))).toEqual(
+    [],
+  );
 });
 
 test('logs that could not be listed: nothing is said of them', () => {

@@ -1,200 +1,190 @@
 import { expect, test } from 'vitest';
-import { container, sandbox } from '../../../fakes/runtime.ts';
-import { bed, governed, nodePolicy, type Bed } from './environment.ts';
+import { changeAt, container, sandbox } from '../../../fakes/runtime.ts';
 import { apiPod, attempts, dead, down, link, log, logsRule } from './builders.ts';
+import { governed, keptBy, Node, nodePolicy, nodeWithPod } from './environment.ts';
 
 const goneLog = '/var/log/pods/default_gone_uid-gone/main/0.log';
 const goneLink = 'gone_default_main-gone-0.log';
 
-/** A pod that is gone with its container, sandbox, logs and link; beside it one that runs. */
-function goneBed(...args: Parameters<typeof bed>): Bed {
-  const made = bed(...args);
-  made.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60), container('live'), sandbox('pod'));
-  made.runtime.statuses.set('gone-0', { logPath: goneLog });
-  made.logs.add(
+/** A node with container, sandbox, log and link of a gone pod, and beside it a pod that runs. */
+function nodeWithGonePod(by = nodePolicy()): Node {
+  const node = new Node(by);
+  node.runtime.add(dead('gone-0', 60, { pod: 'gone' }), down('gone', 60), container('live'), sandbox('pod'));
+  node.runtime.statuses.set('gone-0', { logPath: goneLog });
+  node.logs.add(
     log('default_gone_uid-gone/main/0.log'),
     link(goneLink, goneLog),
     log('default_pod_uid-pod/main/0.log'),
   );
-  made.world.pods = [apiPod('pod')];
-  return made;
+  node.pods = [apiPod('pod')];
+  return node;
 }
 
-async function twice({ pass, clock }: Bed): Promise<void> {
-  await pass();
-  clock.advance(60_000);
-  await pass();
-}
-
-test('a pod that is gone for two passes loses container, sandbox, logs and link; the other pod nothing', async () => {
-  const made = goneBed();
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  await made.pass();
-  expect(made.runtime.changes).toEqual([
+test('container, sandbox, log and link of a pod that is gone for two passes are removed, those of another pod are kept', async () => {
+  const node = nodeWithGonePod();
+  await node.pass();
+  expect(node.runtime.changes).toEqual([]);
+  await node.pass();
+  expect(node.runtime.changes).toEqual([
     'removeContainer gone-0',
     'stopSandbox gone-sandbox',
     'removeSandbox gone-sandbox',
   ]);
-  expect(made.logs.paths).toEqual(['/var/log/pods/default_pod_uid-pod/main/0.log']);
-  expect(made.left()).toEqual(['live', 'pod-sandbox']);
-  expect(made.asked).toEqual(['default/gone uid-gone']);
-  expect(made.reports.map(({ result, removed, freedBytes }) => [result, removed, freedBytes])).toEqual([
+  expect(node.logs.paths).toEqual(['/var/log/pods/default_pod_uid-pod/main/0.log']);
+  expect(node.left).toEqual(['live', 'pod-sandbox']);
+  expect(node.podRequests).toEqual(['default/gone uid-gone']);
+  expect(node.reports.map(({ result, removed, freedBytes }) => [result, removed, freedBytes])).toEqual([
     ['Idle', 0, 0],
     ['Succeeded', 3, 100],
   ]);
 });
 
-test('the container goes after its logs and its link, as the kubelet does it', async () => {
-  const made = goneBed();
-  made.runtime.before = (call) => {
-    if (call === 'removeContainer') made.logs.calls.push('container');
-  };
-  await twice(made);
-  expect(made.logs.calls.slice(0, 3)).toEqual([
+test('a container is removed after its log and its link, as the kubelet does', async () => {
+  const node = nodeWithGonePod();
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    node.logs.calls.push('container');
+  });
+  await node.passTwice();
+  expect(node.logs.calls.slice(0, 3)).toEqual([
     `log ${goneLog}`,
     `link /var/log/containers/${goneLink}`,
     'container',
   ]);
 });
 
-test('DryRun counts and touches nothing', async () => {
-  const made = goneBed(nodePolicy({}, 'DryRun'));
-  await twice(made);
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.logs.calls).toEqual([]);
-  expect(made.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
-  expect(made.inventories.at(-1)).toMatchObject({
+test('a dry run counts and removes nothing', async () => {
+  const node = nodeWithGonePod(nodePolicy({}, 'DryRun'));
+  await node.passTwice();
+  expect(node.changes).toEqual([]);
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', removed: 0, errors: 0 });
+  expect(node.inventories.at(-1)).toMatchObject({
     containers: { total: 2, removable: 1 },
     sandboxes: { total: 2, removable: 1 },
     logs: { bytes: 200, removableBytes: 100 },
   });
-  expect(await made.registry.metrics()).toContain(
+  expect(await node.registry.metrics()).toContain(
     'dustpan_container_gc_due_objects{reason="PodGone",mode="DryRun"} 1',
   );
 });
 
 test.each([
-  { name: 'no policy', governance: { kind: 'keep', reason: 'NoPolicy', policy: undefined }, result: 'Idle' },
+  { name: 'no policy', governance: keptBy('NoPolicy'), result: 'Idle' },
   {
-    name: 'a marked node',
-    governance: { kind: 'keep', reason: 'KeepMarked', policy: undefined },
+    name: 'an opted-out node',
+    governance: keptBy('KeepMarked'),
     result: 'Idle',
   },
   {
     name: 'an unknown node',
-    governance: { kind: 'keep', reason: 'NodeUnknown', policy: undefined },
+    governance: keptBy('NodeUnknown'),
     result: 'Unknown',
   },
-] as const)('with $name nothing goes, what is there is told', async ({ governance, result }) => {
-  const made = goneBed();
-  made.world.governance = governance;
-  await twice(made);
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.reports.at(-1)).toMatchObject({ result, removed: 0 });
-  expect(made.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
-});
+] as const)(
+  'nothing is removed with $name, and the inventory is reported',
+  async ({ governance, result }) => {
+    const node = nodeWithGonePod();
+    node.governance = governance;
+    await node.passTwice();
+    expect(node.runtime.changes).toEqual([]);
+    expect(node.reports.at(-1)).toMatchObject({ result, removed: 0 });
+    expect(node.inventories.at(-1)).toMatchObject({ containers: { total: 2, removable: 0 } });
+  },
+);
 
-test('without the pods nothing is gone, and the pass says that it could not decide', async () => {
-  const made = goneBed();
-  made.world.pods = undefined;
-  await twice(made);
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.reports.at(-1)).toMatchObject({
+test('no pod is gone while the pods are unknown, and the pass is undecided', async () => {
+  const node = nodeWithGonePod();
+  node.pods = undefined;
+  await node.passTwice();
+  expect(node.runtime.changes).toEqual([]);
+  expect(node.reports.at(-1)).toMatchObject({
     result: 'Unknown',
     message: 'the pods of the node are not known',
   });
 });
 
 test.each(['exists', 'unknown'] as const)(
-  'a pod of which the API server says %s keeps everything',
+  'everything of a pod is kept when the API server responds %s',
   async (answer) => {
-    const made = goneBed();
-    made.world.answers.set('uid-gone', answer);
-    await twice(made);
-    expect(made.runtime.changes).toEqual([]);
-    expect(made.logs.calls).toEqual([]);
+    const node = nodeWithGonePod();
+    node.podResponses.set('uid-gone', answer);
+    await node.passTwice();
+    expect(node.changes).toEqual([]);
     const reason = answer === 'exists' ? 'InUse' : 'PodsUnknown';
-    expect(await made.registry.metrics()).toMatch(new RegExp(`skipped_total{reason="${reason}"} [1-9]`));
+    expect(await node.registry.metrics()).toMatch(new RegExp(`skipped_total{reason="${reason}"} [1-9]`));
   },
 );
 
-test('a pod that was found after all has to be missed twice again', async () => {
-  const made = goneBed();
-  made.world.answers.set('uid-gone', 'exists');
-  await twice(made);
-  made.world.answers.clear();
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  await made.pass();
-  expect(made.left()).toEqual(['live', 'pod-sandbox']);
+test('a pod that the API server found must look gone for two passes again', async () => {
+  const node = nodeWithGonePod();
+  node.podResponses.set('uid-gone', 'exists');
+  await node.passTwice();
+  node.podResponses.clear();
+  await node.pass();
+  expect(node.runtime.changes).toEqual([]);
+  await node.pass();
+  expect(node.left).toEqual(['live', 'pod-sandbox']);
 });
 
-test.each<{ name: string; change: (made: Bed) => void }>([
+test.each<{ name: string; change: (node: Node) => void }>([
   {
-    name: 'the policy went to DryRun',
-    change: ({ world }) => (world.governance = governed(nodePolicy({}, 'DryRun'))),
+    name: 'the policy becomes a dry run',
+    change: (node) => (node.governance = governed(nodePolicy({}, 'DryRun'))),
   },
   {
-    name: 'the policy is another one',
-    change: ({ world }) => (world.governance = governed({ ...nodePolicy(), generation: 2 })),
+    name: 'the policy changes',
+    change: (node) => (node.governance = governed({ ...nodePolicy(), generation: 2 })),
   },
   {
-    name: 'the node was marked',
-    change: ({ world }) => (world.governance = { kind: 'keep', reason: 'KeepMarked', policy: undefined }),
+    name: 'the node gets the keep label',
+    change: (node) => (node.governance = keptBy('KeepMarked')),
   },
   {
-    name: 'the pod is back in the cache',
-    change: ({ world }) => (world.pods = [apiPod('pod'), apiPod('gone')]),
+    name: 'the pod is in the cache again',
+    change: (node) => (node.pods = [apiPod('pod'), apiPod('gone')]),
   },
-  { name: 'the pods are not known any more', change: ({ world }) => (world.pods = undefined) },
+  { name: 'the pods become unknown', change: (node) => (node.pods = undefined) },
   {
-    name: 'a container of the pod runs',
+    name: 'a container of the pod starts',
     change: ({ runtime }) => runtime.add(container('gone-1', { pod: 'gone' })),
   },
   {
-    name: 'the sandbox is ready again',
+    name: 'the sandbox becomes ready',
     change: ({ runtime }) => {
       runtime.sandboxes = runtime.sandboxes.map((one) => ({ ...one, state: 'Ready' }));
     },
   },
   {
-    name: 'the container runs',
+    name: 'the container starts',
     change: ({ runtime }) => {
       runtime.containers = runtime.containers.map((one) => ({ ...one, state: 'Running' }));
     },
   },
-])('when in the middle of a pass $name, nothing goes', async ({ change }) => {
-  const made = goneBed();
-  await made.pass();
-  let lists = 0;
-  made.runtime.before = (call) => {
-    if (call === 'listContainers' && ++lists === 2) change(made);
-  };
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.logs.calls).toEqual([]);
+])('nothing is removed when during a pass $name', async ({ change }) => {
+  const node = nodeWithGonePod();
+  await node.pass();
+  changeAt(node.runtime, 'listContainers', 2, () => {
+    change(node);
+  });
+  await node.pass();
+  expect(node.changes).toEqual([]);
 });
 
-test('a container that starts between the last list and the act is asked for and kept', async () => {
-  const made = goneBed();
-  await made.pass();
-  made.runtime.statuses.set('gone-0', { state: 'Running', logPath: goneLog });
-  await made.pass();
-  expect(made.runtime.changes).toEqual([]);
-  expect(made.logs.calls).toEqual([]);
+test('a container that starts after the last listing is kept', async () => {
+  const node = nodeWithGonePod();
+  await node.pass();
+  node.runtime.statuses.set('gone-0', { state: 'Running', logPath: goneLog });
+  await node.pass();
+  expect(node.changes).toEqual([]);
 });
 
-test('a log that cannot be deleted keeps its container; the others go, and the node is told', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(4), sandbox('pod'));
-  made.runtime.statuses.set('c1', { logPath: '/var/log/pods/default_pod_uid-pod/main/1.log' });
-  made.logs.failing.add('log /var/log/pods/default_pod_uid-pod/main/1.log');
-  await expect(made.pass()).rejects.toThrow('removing containers, sandboxes and logs: 1 of 3 failed');
-  expect(made.left()).toEqual(['c1', 'c3', 'pod-sandbox']);
-  expect(made.reports).toMatchObject([{ result: 'Failed', removed: 2, errors: 1 }]);
-  expect(made.recorder.events).toMatchObject([
+test('a log that cannot be removed keeps its container; the others are removed, and an Event reports the failure', async () => {
+  const node = nodeWithPod(...attempts(4));
+  node.runtime.statuses.set('c1', { logPath: '/var/log/pods/default_pod_uid-pod/main/1.log' });
+  node.logs.failing.add('log /var/log/pods/default_pod_uid-pod/main/1.log');
+  await expect(node.pass()).rejects.toThrow('removing containers, sandboxes and logs: 1 of 3 failed');
+  expect(node.left).toEqual(['c1', 'c3', 'pod-sandbox']);
+  expect(node.reports).toMatchObject([{ result: 'Failed', removed: 2, errors: 1 }]);
+  expect(node.recorder.events).toMatchObject([
     {
       type: 'Warning',
       reason: 'ContainerGCFailed',
@@ -204,82 +194,104 @@ test('a log that cannot be deleted keeps its container; the others go, and the n
   ]);
 });
 
-test('an Event at every failed pass, none at the others', async () => {
-  const made = bed();
-  made.runtime.fail('listContainers', { times: 2 });
-  await expect(made.pass()).rejects.toThrow('listing containers and sandboxes');
-  await expect(made.pass()).rejects.toThrow('listing containers and sandboxes');
-  await made.pass();
-  expect(made.recorder.reasons).toEqual(['ContainerGCFailed Node/node-1', 'ContainerGCFailed Node/node-1']);
-  expect(made.reports.map(({ result }) => result)).toEqual(['Failed', 'Failed', 'Idle']);
-  expect(made.inventories[0]).toBeUndefined();
+test('every failed pass has an Event, and no other', async () => {
+  const node = new Node();
+  node.runtime.fail('listContainers', { times: 2 });
+  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
+  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
+  await node.pass();
+  expect(node.recorder.reasons).toEqual(['ContainerGCFailed Node/node-1', 'ContainerGCFailed Node/node-1']);
+  expect(node.reports.map(({ result }) => result)).toEqual(['Failed', 'Failed', 'Idle']);
+  expect(node.inventories[0]).toBeUndefined();
 });
 
-test('a runtime that goes away in the middle ends the pass', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(40), sandbox('pod'));
-  made.runtime.before = (call, target) => {
-    if (call === 'removeContainer' && target === 'c9') made.runtime.fail('listContainers', { times: 99 });
+test.each<{ name: string; change: (runtime: Node['runtime']) => void }>([
+  {
+    name: 'is unavailable',
+    change: (runtime) => {
+      runtime.fail('listContainers', { times: 99 });
+    },
+  },
+  {
+    name: 'is no longer ready',
+    change: (runtime) => {
+      runtime.notReady = 'Restarting';
+    },
+  },
+])('a runtime that $name in the middle of a pass ends the pass', async ({ change }) => {
+  const node = nodeWithPod(...attempts(40));
+  node.runtime.before = (call, target) => {
+    if (call === 'removeContainer' && target === 'c9') change(node.runtime);
   };
-  await expect(made.pass()).rejects.toThrow('checking before a removal');
-  expect(made.runtime.changes).toHaveLength(16);
-  expect(made.reports).toMatchObject([{ result: 'Failed', removed: 16 }]);
+  await expect(node.pass()).rejects.toThrow('checking before a removal');
+  expect(node.runtime.changes).toHaveLength(16);
+  expect(node.reports).toMatchObject([{ result: 'Failed', removed: 16 }]);
 });
 
-test('logs that cannot be listed do not keep containers, and the pass fails', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(2), sandbox('pod'));
-  made.logs.failing.add('list');
-  await expect(made.pass()).rejects.toThrow('listing logs');
-  expect(made.left()).toEqual(['c1', 'pod-sandbox']);
+test('a pass lists and removes nothing while the runtime is not ready, and reports its reason', async () => {
+  const node = nodeWithGonePod();
+  await node.pass();
+  node.runtime.notReady = 'Starting: recovering';
+  node.runtime.calls.length = 0;
+  await expect(node.pass()).rejects.toThrow('listing containers and sandboxes');
+  expect(node.runtime.calls).toEqual(['checkReady']);
+  expect(node.reports.at(-1)).toMatchObject({
+    result: 'Failed',
+    message: 'listing containers and sandboxes: Status: not ready: Starting: recovering',
+  });
+  node.runtime.notReady = undefined;
+  await node.pass();
+  expect(node.runtime.changes).toEqual([]);
 });
 
-test('a sandbox whose container could not be removed stays', async () => {
-  const made = goneBed();
-  made.runtime.fail('removeContainer');
-  await expect(twice(made)).rejects.toThrow('1 of 1 failed');
-  expect(made.left()).toEqual(['gone-0', 'gone-sandbox', 'live', 'pod-sandbox']);
+test('containers are removed when the logs cannot be listed, and the pass fails', async () => {
+  const node = nodeWithPod(...attempts(2));
+  node.logs.failing.add('list');
+  await expect(node.pass()).rejects.toThrow('listing logs');
+  expect(node.left).toEqual(['c1', 'pod-sandbox']);
 });
 
-test('what is gone by itself is no failure', async () => {
-  const made = goneBed();
-  await made.pass();
-  let lists = 0;
-  made.runtime.before = (call) => {
-    if (call === 'listContainers' && ++lists === 2) made.runtime.containers = [];
-  };
-  await made.pass();
-  expect(made.reports.at(-1)).toMatchObject({ result: 'Succeeded', errors: 0 });
+test('a sandbox whose container could not be removed is kept', async () => {
+  const node = nodeWithGonePod();
+  node.runtime.fail('removeContainer');
+  await expect(node.passTwice()).rejects.toThrow('1 of 1 failed');
+  expect(node.left).toEqual(['gone-0', 'gone-sandbox', 'live', 'pod-sandbox']);
 });
 
-test('a shutdown ends the pass after what has begun, without a report', async () => {
-  const made = bed();
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(...attempts(9), sandbox('pod'));
+test('an object that is already gone is not a failure', async () => {
+  const node = nodeWithGonePod();
+  await node.pass();
+  changeAt(node.runtime, 'listContainers', 2, () => {
+    node.runtime.containers = [];
+  });
+  await node.pass();
+  expect(node.reports.at(-1)).toMatchObject({ result: 'Succeeded', errors: 0 });
+});
+
+test('a shutdown ends the pass after the current removal, without a report', async () => {
+  const node = nodeWithPod(...attempts(9));
   const abort = new AbortController();
-  made.runtime.before = (call) => {
-    if (call === 'removeContainer') abort.abort();
-  };
-  await expect(made.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
-  expect(made.runtime.changes).toEqual(['removeContainer c0']);
-  expect(made.left()).not.toContain('c0');
-  expect(made.reports).toEqual([]);
+  changeAt(node.runtime, 'removeContainer', 1, () => {
+    abort.abort();
+  });
+  await expect(node.pass(abort.signal)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(node.runtime.changes).toEqual(['removeContainer c0']);
+  expect(node.left).not.toContain('c0');
+  expect(node.reports).toEqual([]);
 });
 
-test('rotated logs and broken links go and are counted', async () => {
-  const made = bed(nodePolicy({ logs: logsRule({ maxRotatedPerContainer: 0 }) }));
-  made.world.pods = [apiPod('pod')];
-  made.runtime.add(container('live'), sandbox('pod'));
-  made.logs.add(
+test('rotated logs and broken links are removed and counted', async () => {
+  const node = new Node(nodePolicy({ logs: logsRule({ maxRotatedPerContainer: 0 }) }));
+  node.pods = [apiPod('pod')];
+  node.runtime.add(container('live'), sandbox('pod'));
+  node.logs.add(
     log('default_pod_uid-pod/main/0.log'),
     log('default_pod_uid-pod/main/0.log.20260101-000001'),
     link('x_y_z-0123456789.log', 'default_pod_uid-pod/main/9.log'),
   );
-  await made.pass();
-  expect(made.logs.paths).toEqual(['/var/log/pods/default_pod_uid-pod/main/0.log']);
-  const metrics = await made.registry.metrics();
+  await node.pass();
+  expect(node.logs.paths).toEqual(['/var/log/pods/default_pod_uid-pod/main/0.log']);
+  const metrics = await node.registry.metrics();
   for (const reason of ['BrokenLink', 'RotatedLog'])
     expect(metrics).toContain(`dustpan_container_garbage_collected_total{reason="${reason}"} 1`);
   expect(metrics).toContain('dustpan_container_garbage_collected_total{reason="PodGone"} 0');

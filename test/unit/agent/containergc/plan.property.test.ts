@@ -5,8 +5,8 @@ import type { ContainerGcFacts } from '../../../../src/agent/containergc/facts.t
 import { overLimits } from '../../../../src/agent/containergc/containers.ts';
 import { podThatMustBeGone } from '../../../../src/agent/containergc/recheck.ts';
 import type { RuntimeContainer, RuntimeSandbox } from '../../../../src/cri/runtime.ts';
-import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './random.ts';
-import { goes, nameOf } from './builders.ts';
+import { facts, isGone, isNeeded, planned, policies, removedContainers, uidOf } from './arbitraries.ts';
+import { nameOf, removalsOf } from './builders.ts';
 import { property, worlds } from '../../../property.ts';
 
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
@@ -81,7 +81,7 @@ test('the order of the lists does not matter', property, () => {
         sandboxes: shuffled(seen.sandboxes),
         logs: seen.logs && { ...seen.logs, entries: shuffled(seen.logs.entries) },
       };
-      expect(goes(planned(other, policy))).toEqual(goes(planned(seen, policy)));
+      expect(removalsOf(planned(other, policy))).toEqual(removalsOf(planned(seen, policy)));
     }),
     worlds,
   );
@@ -90,7 +90,7 @@ test('the order of the lists does not matter', property, () => {
 test('once a plan is done there is nothing left to do', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
-      expect(goes(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
+      expect(removalsOf(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
     }),
     worlds,
   );

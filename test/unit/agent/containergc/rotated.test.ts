@@ -20,17 +20,17 @@ const bounded = (over: Parameters<typeof logsRule>[0]) => ({ logs: logsRule(over
 test.each<Row>([
   {
     name: 'those in a directory that goes are no removals of their own',
-    world: { logs: [log('default_gone_uid-gone/main/0.log.20260101-000001')] },
+    node: { logs: [log('default_gone_uid-gone/main/0.log.20260101-000001')] },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: ['pods/default_gone_uid-gone OrphanedLogs'],
-    stays: [],
+    removed: ['pods/default_gone_uid-gone OrphanedLogs'],
+    kept: [],
   },
   {
     name: 'in a directory that is not the kubelet’s nothing goes',
-    world: { ...here, logs: [log('mine/main/0.log.20260101-000001')] },
+    node: { ...here, logs: [log('mine/main/0.log.20260101-000001')] },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: [],
-    stays: [
+    removed: [],
+    kept: [
       'pod-sandbox Running',
       'pods/mine NotKubelets',
       'pods/mine/main/0.log.20260101-000001 NotKubelets',
@@ -38,55 +38,55 @@ test.each<Row>([
   },
   {
     name: 'the newest so many of a container stay',
-    world: { ...here, logs: set },
+    node: { ...here, logs: set },
     policy: bounded({ maxRotatedPerContainer: 1 }),
-    goes: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
+    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
       (it) => `pods/${dir}/${it} RotatedLog`,
     ),
-    stays: [...kept, `pods/${dir}/0.log.20260101-000003 UnderLimit`],
+    kept: [...kept, `pods/${dir}/0.log.20260101-000003 UnderLimit`],
   },
   {
     name: 'none at all, but live logs stay, whatever they weigh',
-    world: { ...here, logs: set },
+    node: { ...here, logs: set },
     policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
-    goes: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz', '0.log.20260101-000003'].map(
+    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz', '0.log.20260101-000003'].map(
       (it) => `pods/${dir}/${it} RotatedLog`,
     ),
-    stays: kept,
+    kept,
   },
   {
     name: 'the oldest go until the pod is within its bytes, live logs counted',
-    world: { ...here, logs: set },
+    node: { ...here, logs: set },
     policy: bounded({ maxBytesPerPod: 2150 }),
-    goes: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
+    removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
       (it) => `pods/${dir}/${it} RotatedLog`,
     ),
   },
   {
     name: 'one that was compressed after the next was written is still the older: the name tells',
-    world: {
+    node: {
       ...here,
       logs: [rotated('0.log.20260101-000001.gz', 10), rotated('0.log.20260101-000002', 11)],
     },
     policy: bounded({ maxRotatedPerContainer: 1 }),
-    goes: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
-    stays: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
+    removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
+    kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
     name: 'exactly as many bytes as allowed stay',
-    world: { ...here, logs: set },
+    node: { ...here, logs: set },
     policy: bounded({ maxBytesPerPod: 2300 }),
-    goes: [],
+    removed: [],
   },
   {
     name: 'without limits',
-    world: { ...here, logs: set.slice(0, 1) },
-    goes: [],
-    stays: [...kept, `pods/${dir}/0.log.20260101-000001.gz RuleOff`],
+    node: { ...here, logs: set.slice(0, 1) },
+    removed: [],
+    kept: [...kept, `pods/${dir}/0.log.20260101-000001.gz RuleOff`],
   },
   {
     name: 'other names, links and other depths are none',
-    world: {
+    node: {
       ...here,
       logs: [
         ...['main/0.log.1', 'main/0.log.bak', 'main/x.log.20260101-000001', '0.log.20260101-000001'].map(
@@ -96,67 +96,67 @@ test.each<Row>([
       ],
     },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: [],
-    stays: kept,
+    removed: [],
+    kept,
   },
   {
     name: 'one that the kubelet is just compressing into stays, a forgotten one goes',
-    world: {
+    node: {
       ...here,
       logs: [rotated('0.log.20260101-000001.tmp', 1), rotated('0.log.20260101-000002.tmp', 60)],
     },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: [`pods/${dir}/0.log.20260101-000002.tmp RotatedLog`],
+    removed: [`pods/${dir}/0.log.20260101-000002.tmp RotatedLog`],
   },
   {
     name: 'one that was written to a moment ago is still written to: the runtime has not opened the new one yet',
-    world: {
+    node: {
       ...here,
       logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
     },
     policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
-    goes: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
-    stays: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
+    removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
+    kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
     name: 'such a one counts all the same',
-    world: {
+    node: {
       ...here,
       logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
     },
     policy: bounded({ maxRotatedPerContainer: 1 }),
-    goes: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
+    removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
   },
   {
     name: 'logs of a container that this plan removes go with it',
-    world: {
+    node: {
       ...here,
       containers: [dead('c0', 9, { attempt: 0 }), dead('c1', 8, { attempt: 1 })],
       logs: [rotated('0.log.20260101-000001', 9), rotated('1.log.20260101-000001', 8)],
     },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: ['c0 DeadContainer', `pods/${dir}/1.log.20260101-000001 RotatedLog`],
+    removed: ['c0 DeadContainer', `pods/${dir}/1.log.20260101-000001 RotatedLog`],
   },
   {
     name: 'pods not known: the limits hold all the same',
-    world: { ...here, pods: undefined, logs: set },
+    node: { ...here, pods: undefined, logs: set },
     policy: bounded({ maxRotatedPerContainer: 2 }),
-    goes: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
+    removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
   },
   {
     name: 'sandboxes not known: it might be a static pod',
-    world: { pods: here.pods, sandboxes: undefined, logs: set.slice(0, 1) },
+    node: { pods: here.pods, sandboxes: undefined, logs: set.slice(0, 1) },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: [],
-    stays: [
+    removed: [],
+    kept: [
       'pods/default_pod_uid-pod ContainersUnknown',
       `pods/${dir}/0.log.20260101-000001.gz ContainersUnknown`,
     ],
   },
   {
     name: 'static pods are left to the kubelet',
-    world: { sandboxes: [sandbox('pod', { annotations: staticSource })], logs: set.slice(0, 1) },
+    node: { sandboxes: [sandbox('pod', { annotations: staticSource })], logs: set.slice(0, 1) },
     policy: bounded({ maxRotatedPerContainer: 0 }),
-    goes: [],
+    removed: [],
   },
 ])('rotated logs: $name', checkRow);
