@@ -34,9 +34,8 @@ const twoPasses = 2;
 
 type Observation = Omit<ContainerGcFacts, 'logs' | 'sightings'>;
 
-/** Why the pod is over although the API has it; undefined = it is not. A pod with the keep label never is. */
-function endOf({ keepMarked, evicted, deletionAtMs = Infinity }: KnownPod, now: Date): PodEnd | undefined {
-  if (keepMarked === true) return undefined;
+/** Why the pod is over although the API has it; undefined = it is not. */
+function endOf({ evicted, deletionAtMs = Infinity }: KnownPod, now: Date): PodEnd | undefined {
   if (evicted === true) return 'Evicted';
   return deletionAtMs < now.getTime() ? 'Deleted' : undefined;
 }

@@ -12,10 +12,10 @@ export type ImageGcMetrics = ReturnType<typeof imageGcMetrics>;
 
 type Registers = [Registry];
 
-/** Our reasons in the words of kubelet_image_garbage_collected_total. */
+/** The reasons as values of the kubelet's label in kubelet_image_garbage_collected_total. */
 export const upstreamReason: Readonly<Record<ImageRemoveReason, string>> = { Age: 'age', Space: 'space' };
 
-/** Where a pass can fail. */
+/** The stages in which a pass can fail. */
 const stages = ['observe', 'disk', 'remove', 'state', 'attribution'] as const;
 export type Stage = (typeof stages)[number];
 
@@ -43,7 +43,7 @@ function actMetrics(registers: Registers) {
     }),
     freedBytes: new Counter({
       name: 'dustpan_image_garbage_collected_bytes_total',
-      help: '[ALPHA] Bytes that came free on the image file system by removing images, measured where it can be.',
+      help: '[ALPHA] Bytes freed on the image file system by removing images, measured if possible.',
       registers,
     }),
     repulled: new Counter({
@@ -58,7 +58,7 @@ function actMetrics(registers: Registers) {
     }),
     errors: new Counter({
       name: 'dustpan_image_gc_errors_total',
-      help: '[ALPHA] What failed in passes of imagegc, by stage.',
+      help: '[ALPHA] Failures in passes of imagegc, by stage.',
       labelNames: ['stage'],
       registers,
     }),
@@ -98,7 +98,7 @@ function planMetrics(registers: Registers) {
   };
 }
 
-/** Shows one plan: what is due and what is kept, by reason. */
+/** Shows a plan: due and kept images by reason. */
 export function showPlan(
   metrics: ImageGcMetrics,
   { removals, kept, wantedBytes, usedPercent }: ImageGcPlan,

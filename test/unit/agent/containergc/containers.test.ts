@@ -23,75 +23,75 @@ const fiveByTwo = Array.from({ length: 5 }, (_, i) => attempts(2, { name: `u${i}
 
 test.each<Row>([
   {
-    name: 'of one container the newest dead one stays, the older go oldest first',
+    name: 'the newest dead attempt of a container is kept, the older ones are removed oldest first',
     node: { ...here, containers: attempts(3) },
     removed: ['c0 DeadContainer', 'c1 DeadContainer'],
     kept: ['c2 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'a running attempt does not count: the newest dead one stays beside it',
+    name: 'a running attempt does not count: the newest dead attempt is kept too',
     node: { ...here, containers: [...attempts(2), container('live', { attempt: 2 })] },
     removed: ['c0 DeadContainer'],
     kept: ['c1 NewestAttempt', 'live Running', 'pod-sandbox Running'],
   },
   {
-    name: 'a limit of two leaves two',
+    name: 'a limit of two keeps two',
     node: { ...here, containers: attempts(3) },
     policy: { maxPerPodContainer: 2 },
     removed: ['c0 DeadContainer'],
     kept: ['c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'a limit of zero leaves none of a pod that has finished',
+    name: 'a limit of zero keeps none of a finished pod',
     node: { ...finished, containers: attempts(2) },
     policy: { maxPerPodContainer: 0 },
     removed: ['c0 DeadContainer', 'c1 DeadContainer'],
     kept: ['pod-sandbox NewestSandbox'],
   },
   {
-    name: 'a limit of zero leaves the newest attempt of a pod that has not finished',
+    name: 'a limit of zero keeps the newest attempt of an unfinished pod',
     node: { ...here, containers: [...attempts(2), dead('init', 70, { name: 'init' })] },
     policy: { maxPerPodContainer: 0 },
     removed: ['c0 DeadContainer'],
     kept: ['c1 NewestAttempt', 'init NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'a dead attempt beside a later one that runs is not the newest: a limit of zero leaves none',
+    name: 'a dead attempt beside a later one that runs is not the newest: a limit of zero keeps none',
     node: { ...here, containers: [...attempts(2), container('live', { createdAtNs: agoNs(1) })] },
     policy: { maxPerPodContainer: 0 },
     removed: ['c0 DeadContainer', 'c1 DeadContainer'],
     kept: ['live Running', 'pod-sandbox Running'],
   },
   {
-    name: 'a pod whose phase says finished while something of it is alive has not finished',
+    name: 'a pod of which something is alive has not finished, whatever its phase',
     node: { ...finished, sandboxes: ready, containers: attempts(2) },
     policy: { maxPerPodContainer: 0 },
     removed: ['c0 DeadContainer'],
     kept: ['c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'a pod that cache and API server tell differently has not finished',
+    name: 'a pod that has finished in only one of cache and API server has not finished',
     node: { ...finished, pods: [...finished.pods, apiPod('pod')], containers: attempts(1) },
     policy: { maxPerPodContainer: 0 },
     removed: [],
     kept: ['c0 NewestAttempt', 'pod-sandbox InUse'],
   },
   {
-    name: 'pods not known, or one seen gone once: not finished',
+    name: 'an unknown pod has not finished',
     node: { pods: undefined, containers: attempts(2) },
     policy: { maxPerPodContainer: 0 },
     removed: ['c0 DeadContainer'],
     kept: ['c1 NewestAttempt'],
   },
   {
-    name: 'without limits all stay',
+    name: 'without limits all are kept',
     node: { ...here, containers: attempts(3) },
     policy: { maxPerPodContainer: undefined },
     removed: [],
     kept: ['c0 UnderLimit', 'c1 UnderLimit', 'c2 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'containers of two names, or of two pods, are two units',
+    name: 'containers of two names, or of two pods, count separately',
     node: {
       pods: [apiPod('pod'), apiPod('b')],
       sandboxes: [...ready, sandbox('b')],
@@ -107,12 +107,12 @@ test.each<Row>([
     ],
   },
   {
-    name: 'of two made at one moment the later attempt is the newer',
+    name: 'with equal creation times the later attempt is newer',
     node: { ...here, containers: [dead('z', 5, { attempt: 1 }), dead('a', 5, { attempt: 2 })] },
     removed: ['z DeadContainer'],
   },
   {
-    name: 'of two alike in all the greater id stays',
+    name: 'with equal attempts too the greater id is newer',
     node: { ...here, containers: [dead('b', 5), dead('a', 5)] },
     removed: ['a DeadContainer'],
   },
@@ -125,14 +125,14 @@ test.each<Row>([
     removed: ['b DeadContainer'],
   },
   {
-    name: 'age counts from creation; younger ones are no candidates and count for no limit',
+    name: 'age counts from creation; younger containers are kept and count for no limit',
     node: { ...here, containers: [dead('old', 11), dead('young', 9), dead('older', 12)] },
     policy: { minimumAgeMs: 600_000 },
     removed: ['older DeadContainer'],
     kept: ['old NewestAttempt', 'pod-sandbox Running', 'young TooYoung 12:01:00'],
   },
   {
-    name: 'made exactly the minimum age ago is old enough, a nanosecond later is not',
+    name: 'a container created exactly the minimum age ago is old enough, a nanosecond later is not',
     node: {
       ...finished,
       containers: [dead('exact', 10), dead('later', 10, { createdAtNs: agoNs(10) + 1n, name: 'b' })],
@@ -142,14 +142,14 @@ test.each<Row>([
     kept: ['later TooYoung 12:00:00', 'pod-sandbox InUse'],
   },
   {
-    name: 'made in the future, as a clock that went back tells, is too young',
+    name: 'a container created in the future is too young',
     node: { ...here, containers: [dead('future', -60)] },
     policy: { maxPerPodContainer: 0 },
     removed: [],
     kept: ['future TooYoung 13:00:00', 'pod-sandbox Running'],
   },
   {
-    name: 'one that was made and never started is dead, but not in its first two minutes',
+    name: 'a container that was created and not started is dead after two minutes',
     node: {
       ...finished,
       containers: [
@@ -162,13 +162,13 @@ test.each<Row>([
     kept: ['pod-sandbox InUse', 'starting TooYoung 12:01:00'],
   },
   {
-    name: 'one in unknown state of a pod that exists stays and counts for no limit',
+    name: 'a container in unknown state of an existing pod is kept and counts for no limit',
     node: { ...here, containers: [dead('a', 9), dead('u', 5, { state: 'Unknown' })] },
     removed: [],
     kept: ['a NewestAttempt', 'pod-sandbox Running', 'u UnknownState'],
   },
   {
-    name: 'one without the kubelet’s labels is not ours, whatever its age, and counts for no limit',
+    name: 'a container without the kubelet’s labels is kept whatever its age, and counts for no limit',
     node: {
       ...here,
       containers: [
@@ -203,7 +203,7 @@ test.each<Row>([
     ],
   },
   {
-    name: 'a mirror cannot make an API pod static: neither one that exists, nor one whose sandbox is left',
+    name: 'a mirror pod cannot make an API pod static: neither one that exists, nor one whose sandbox is left',
     node: {
       pods: [apiPod('b'), apiPod('forged', 'uid-b'), apiPod('forged-too', 'uid-a')],
       sandboxes: [down('a', 60)],
@@ -216,52 +216,52 @@ test.each<Row>([
 
 test.each<Row>([
   {
-    name: 'five units of two and a limit of six: one a unit, although six could stay',
+    name: 'five containers with two attempts each and a limit of six: one of each is kept',
     node: { ...here, containers: fiveByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 6 },
     removed: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].sort().map((id) => `${id} DeadContainer`),
   },
   {
-    name: 'a limit below the number of units: one a unit, then the oldest of all',
+    name: 'a limit below the number of containers removes the oldest of all',
     node: { ...finished, containers: threeByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 2 },
     removed: ['a0', 'a1', 'b0', 'c0'].map((id) => `${id} DeadContainer`),
     kept: ['b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox InUse'],
   },
   {
-    name: 'the newest attempts of a pod that has not finished stay beyond the limit, and cost no other its place',
+    name: 'the newest attempts of an unfinished pod are kept beyond the limit',
     node: { ...here, containers: threeByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 2 },
     removed: ['a0', 'b0', 'c0'].map((id) => `${id} DeadContainer`),
     kept: ['a1 NewestAttempt', 'b1 NewestAttempt', 'c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'as many as the limit all stay',
+    name: 'as many as the limit are all kept',
     node: { ...here, containers: fiveByTwo },
     policy: { maxPerPodContainer: undefined, maxContainers: 10 },
     removed: [],
   },
   {
-    name: 'the limit per container comes first and may be enough',
+    name: 'the limit per container applies first',
     node: { ...here, containers: fiveByTwo },
     policy: { maxPerPodContainer: 1, maxContainers: 5 },
     removed: ['u0-0', 'u1-0', 'u2-0', 'u3-0', 'u4-0'].map((id) => `${id} DeadContainer`),
   },
   {
-    name: 'a total limit of zero leaves none of a pod that has finished',
+    name: 'a total limit of zero keeps none of a finished pod',
     node: { ...finished, containers: attempts(2) },
     policy: { maxContainers: 0 },
     removed: ['c0 DeadContainer', 'c1 DeadContainer'],
   },
   {
-    name: 'a total limit of zero leaves the newest attempt of a pod that has not finished',
+    name: 'a total limit of zero keeps the newest attempt of an unfinished pod',
     node: { ...here, containers: attempts(2) },
     policy: { maxContainers: 0 },
     removed: ['c0 DeadContainer'],
     kept: ['c1 NewestAttempt', 'pod-sandbox Running'],
   },
   {
-    name: 'containers of gone pods are gone before anything is counted',
+    name: 'containers of gone pods are removed before the limits count',
     node: { ...here, containers: [...attempts(3, { pod: 'gone' }, 'g'), ...attempts(2)] },
     policy: { maxPerPodContainer: undefined, maxContainers: 2 },
     removed: ['g0 PodGone', 'g1 PodGone', 'g2 PodGone'],

@@ -25,13 +25,13 @@ const gone = 'default_gone_uid-gone';
 
 test.each<Row>([
   {
-    name: 'of gone pods, both forms of the name, by path',
+    name: 'of gone pods are removed, in both forms of the name, by path',
     node: { logs: [log(`${gone}/main/0.log`), log(`${uuid}/main/0.log`)] },
     removed: [`pods/${uuid} OrphanedLogs`, `pods/${gone} OrphanedLogs`],
     kept: [],
   },
   {
-    name: 'of pods that exist, or still run',
+    name: 'of pods that exist or run are kept',
     node: {
       pods: [apiPod('here')],
       sandboxes: [sandbox('alive')],
@@ -41,14 +41,14 @@ test.each<Row>([
     kept: ['pods/default_alive_uid-alive InUse', 'pods/default_here_uid-here InUse', 'alive-sandbox Running'],
   },
   {
-    name: 'seen gone once',
+    name: 'of a pod that looks gone in one pass are kept',
     node: { logs: [log(`${gone}/main/0.log`)], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false },
     removed: [],
     kept: [`pods/${gone} Quarantined 12:01:00`],
   },
   {
-    name: 'not the kubelet’s names',
+    name: 'with names that the kubelet does not use are kept',
     node: {
       logs: ['lost+found/x', 'a_b/x', 'A_b_c/x', 'a_b_c_d/x', 'mine/x', '_a_b/x', 'a_b_/x'].map((path) =>
         log(path),
@@ -60,7 +60,7 @@ test.each<Row>([
     ),
   },
   {
-    name: 'static pods, even one that has no sandbox yet',
+    name: 'of static pods are kept, even without a sandbox',
     node: {
       sandboxes: [down('s', 9, { annotations: staticSource })],
       logs: [
@@ -78,7 +78,7 @@ test.each<Row>([
     ],
   },
   {
-    name: 'pods not known',
+    name: 'are kept while the pods are unknown',
     node: { pods: undefined, logs: [log(`${gone}/main/0.log`)] },
     removed: [],
     kept: [`pods/${gone} PodsUnknown`],
@@ -90,7 +90,7 @@ test.each<Row>([
     kept: [`pods/${gone} ContainersUnknown`],
   },
   {
-    name: 'a container of the pod is too young to go, so are its logs',
+    name: 'of a pod with a container that is too young are kept',
     node: { containers: [dead('young', 1, { pod: 'gone' })], logs: [log(`${gone}/main/0.log`)] },
     policy: { minimumAgeMs: 600_000 },
     removed: [],
@@ -104,7 +104,7 @@ test.each<Row>([
     kept: [`pods/${gone} RuleOff`],
   },
   {
-    name: 'links into one that goes have no decision of their own',
+    name: 'that are removed include the decision about their links',
     node: {
       logs: [
         log(`${gone}/main/1.log`),
@@ -117,7 +117,7 @@ test.each<Row>([
   },
 ])('log directories: $name', checkRow);
 
-test('links into a directory that goes are told with it', () => {
+test('a removed log directory includes the links into it', () => {
   const [removal] = planOf({
     logs: [log(`${gone}/main/1.log`), link('a_default_main-aaaaaa.log', `${gone}/main/0.log`)],
   }).removals;
@@ -130,7 +130,7 @@ test('links into a directory that goes are told with it', () => {
   });
 });
 
-test('a directory that holds nothing is known to a listing only', () => {
+test('an empty log directory of a gone pod is removed', () => {
   const facts = factsOf({});
   const directories = [`/var/log/pods/${gone}`];
   const logs = facts.logs && { ...facts.logs, directories };
@@ -142,7 +142,7 @@ const old = 'default_old_uid-old/main/0.log';
 
 test.each<Row>([
   {
-    name: 'broken, its container unknown to the runtime, ended, or not named',
+    name: 'broken, the container unknown to the runtime, exited, or not in the name',
     node: {
       pods: [apiPod('pod')],
       containers: [dead('abcdef0123456789', 9)],
@@ -155,7 +155,7 @@ test.each<Row>([
     ),
   },
   {
-    name: 'broken, its container runs, was never started, or is in unknown state',
+    name: 'broken, the container runs, was not started, or is in unknown state',
     node: {
       pods: [apiPod('pod')],
       containers: [
@@ -172,12 +172,12 @@ test.each<Row>([
     ],
   },
   {
-    name: 'a cut id that fits two containers, one of which runs',
+    name: 'broken, the cut id matches two containers, one of which runs',
     node: { containers: [container('aaaaaa1'), dead('aaaaaa2', 9)], logs: [link('x-aaaaaa.log', old)] },
     removed: [],
   },
   {
-    name: 'whole',
+    name: 'not broken',
     node: {
       pods: [apiPod('here')],
       logs: [
@@ -189,7 +189,7 @@ test.each<Row>([
     kept: ['containers/x-0123456789.log InUse', 'pods/default_here_uid-here InUse'],
   },
   {
-    name: 'leads where nobody has looked, or is no *.log link',
+    name: 'a target outside of the listing, or not a *.log link',
     node: { logs: [link('x-0123456789.log', '/var/lib/docker/x.log'), link('x-0123456789.txt', old)] },
     removed: [],
     kept: ['containers/x-0123456789.log InUse'],
@@ -209,7 +209,7 @@ test.each<Row>([
   },
 ])('links: $name', checkRow);
 
-test('no link is broken by a listing that was cut off', () => {
+test('an incomplete listing makes no link broken', () => {
   const facts = factsOf({ logs: [link('x-0123456789.log', old)] });
   const logs = facts.logs && { ...facts.logs, complete: false };
   expect(removalsOf(planContainerGc({ ...facts, logs }, { governance: governedBy(rule()), now }))).toEqual(
@@ -217,6 +217,6 @@ test('no link is broken by a listing that was cut off', () => {
   );
 });
 
-test('logs that could not be listed: nothing is said of them', () => {
+test('logs that could not be listed have no decision', () => {
   expect(planOf({ logs: undefined })).toEqual({ removals: [], kept: [] });
 });

@@ -12,7 +12,7 @@ import { property, worlds } from '../../../property.ts';
 const removedSandboxes = ({ removals }: ContainerGcPlan): RuntimeSandbox[] =>
   removals.flatMap(({ target }) => (target.kind === 'Sandbox' ? [target.sandbox] : []));
 
-/** The world after everything planned was done. */
+/** The node after the plan was executed. */
 function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFacts {
   const ids = new Set(plan.removals.map(({ target }) => nameOf(target)));
   const removed = removedContainers(plan);
@@ -30,22 +30,26 @@ function applied(seen: ContainerGcFacts, plan: ContainerGcPlan): ContainerGcFact
   };
 }
 
-test('a running container, one that is not the kubelet’s and one of a static pod never go', property, () => {
-  fc.assert(
-    fc.property(facts, policies, (seen, policy) => {
-      for (const { state, labels } of removedContainers(planned(seen, policy))) {
-        expect(state).not.toBe('Running');
-        const uid = labels['io.kubernetes.pod.uid'] ?? '';
-        expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(uid);
-        if (!isGone(seen, uid)) expect(state).not.toBe('Unknown');
-      }
-    }),
-    worlds,
-  );
-});
+test(
+  'a running container, one that the kubelet did not create and one of a static pod are never removed',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, policies, (seen, policy) => {
+        for (const { state, labels } of removedContainers(planned(seen, policy))) {
+          expect(state).not.toBe('Running');
+          const uid = labels['io.kubernetes.pod.uid'] ?? '';
+          expect(['uid-a', 'uid-b', 'uid-c', 'uid-gone']).toContain(uid);
+          if (!isGone(seen, uid)) expect(state).not.toBe('Unknown');
+        }
+      }),
+      worlds,
+    );
+  },
+);
 
 test(
-  'a ready sandbox, one that a container which stays refers to, and the newest of an existing pod never go',
+  'a ready sandbox, one with a kept container, and the newest of an existing pod are never removed',
   property,
   () => {
     fc.assert(
@@ -87,7 +91,7 @@ test('the order of the lists does not matter', property, () => {
   );
 });
 
-test('once a plan is done there is nothing left to do', property, () => {
+test('a second plan after an executed one removes nothing', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       expect(removalsOf(planned(applied(seen, planned(seen, policy)), policy))).toEqual([]);
@@ -110,7 +114,7 @@ test('every container and every sandbox has one decision', property, () => {
   );
 });
 
-test('without the pods nothing is called gone', property, () => {
+test('no pod is gone while the pods are unknown', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned({ ...seen, pods: undefined }, policy);
@@ -120,7 +124,7 @@ test('without the pods nothing is called gone', property, () => {
   );
 });
 
-/** The dead containers that the limits look at. */
+/** The dead containers that the limits count. */
 const limitedContainers = (decisions: readonly ContainerDecision[]): RuntimeContainer[] =>
   decisions.flatMap(({ target, reason }) =>
     target.kind === 'Container' && ['DeadContainer', 'NewestAttempt', 'UnderLimit'].includes(reason)
@@ -129,7 +133,7 @@ const limitedContainers = (decisions: readonly ContainerDecision[]): RuntimeCont
   );
 
 test(
-  'of every container of an existing pod a newest dead attempt stays, when the limit per container allows one and there is no total',
+  'the newest dead attempt of every container of an existing pod is kept under a limit per container of at least one and no total limit',
   property,
   () => {
     fc.assert(
@@ -156,7 +160,7 @@ test(
   },
 );
 
-test('whatever the limits, the newest attempt of a pod that has not finished stays', property, () => {
+test('the newest attempt of an unfinished pod is kept whatever the limits', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals } = planned(seen, policy);
@@ -168,7 +172,7 @@ test('whatever the limits, the newest attempt of a pod that has not finished sta
   );
 });
 
-test('a total limit is kept, but for the newest attempts of pods that have not finished', property, () => {
+test('a total limit is exceeded only by the newest attempts of unfinished pods', property, () => {
   fc.assert(
     fc.property(facts, policies, fc.integer({ min: 0, max: 6 }), (seen, policy, maxContainers) => {
       const limited = limitedContainers(planned(seen, { ...policy, maxContainers }).kept);
@@ -178,7 +182,7 @@ test('a total limit is kept, but for the newest attempts of pods that have not f
   );
 });
 
-test('the newest attempts that stay cost no other container its place', property, () => {
+test('a kept newest attempt makes no other container exceed a limit', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);

@@ -22,20 +22,20 @@ const gone = { containers: [dead('g', 60, { pod: 'gone' })], sandboxes: [down('g
 
 test.each<Row>([
   {
-    name: 'absent for two passes: everything goes',
+    name: 'absent for two passes: everything is removed',
     node: { ...gone, sightings: { 'uid-gone': 2 } },
     given: { assumeGone: false },
     removed: ['g PodGone', 'gone-sandbox Sandbox'],
   },
   {
-    name: 'absent for one pass: it waits for the next',
+    name: 'absent for one pass: waits for the next',
     node: { ...gone, sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false },
     removed: [],
     kept: ['g Quarantined 12:01:00', 'gone-sandbox InUse'],
   },
   {
-    name: 'in quarantine the limits hold as for any pod',
+    name: 'in quarantine the limits apply as for any pod',
     node: { containers: attempts(2, { pod: 'gone' }), sandboxes: [], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false, periodMs: 300_000 },
     removed: ['c0 DeadContainer'],
@@ -48,50 +48,50 @@ test.each<Row>([
     kept: ['g NewestAttempt', 'gone-sandbox Running'],
   },
   {
-    name: 'a running container: not gone, and no sibling goes',
+    name: 'a running container: not gone, and no sibling is removed',
     node: { ...gone, containers: [...gone.containers, container('live', { pod: 'gone', name: 'side' })] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
   },
   {
-    name: 'pods not known: nothing is gone, limits hold',
+    name: 'pods unknown: nothing is gone, limits apply',
     node: { ...gone, containers: [...gone.containers, dead('g2', 50, { pod: 'gone' })], pods: undefined },
     removed: ['g DeadContainer'],
     kept: ['g2 NewestAttempt', 'gone-sandbox InUse'],
   },
   {
-    name: 'sandboxes not known: nothing is decided',
+    name: 'sandboxes unknown: everything is kept',
     node: { containers: attempts(3), sandboxes: undefined },
     removed: [],
     kept: ['c0 ContainersUnknown', 'c1 ContainersUnknown', 'c2 ContainersUnknown'],
   },
   {
-    name: 'finished, but still in the API: it exists',
+    name: 'finished, but still in the API: exists',
     node: { ...gone, pods: [finishedPod('gone', { phase: 'Failed' })] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox InUse'],
   },
   {
-    name: 'evicted, still in the API: everything goes, logs too',
+    name: 'evicted, still in the API: everything is removed, logs too',
     node: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 2 } },
     given: { assumeGone: false },
     removed: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
   },
   {
-    name: 'evicted, seen so once: it waits for the next pass',
+    name: 'evicted for one pass: waits for the next',
     node: { ...gone, ...goneLogs, pods: [evictedPod('gone')], sightings: { 'uid-gone': 1 } },
     given: { assumeGone: false },
     removed: [],
     kept: ['g Quarantined 12:01:00', 'gone-sandbox InUse', 'pods/default_gone_uid-gone Quarantined 12:01:00'],
   },
   {
-    name: 'evicted, and its sandbox is ready: it exists',
+    name: 'evicted, and its sandbox is ready: exists',
     node: { containers: gone.containers, pods: [evictedPod('gone')], sandboxes: [sandbox('gone')] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox Running'],
   },
   {
-    name: 'evicted, and a container runs: it exists',
+    name: 'evicted, and a container runs: exists',
     node: {
       ...gone,
       pods: [evictedPod('gone')],
@@ -101,7 +101,7 @@ test.each<Row>([
     kept: ['g NewestAttempt', 'gone-sandbox InUse', 'live Running'],
   },
   {
-    name: 'evicted with the keep label: it loses nothing',
+    name: 'evicted with the keep label: everything is kept',
     node: { ...gone, ...goneLogs, pods: [evictedPod('gone', { keepMarked: true })] },
     removed: [],
     kept: ['g KeepMarked', 'gone-sandbox KeepMarked', 'pods/default_gone_uid-gone KeepMarked'],
@@ -117,24 +117,24 @@ test.each<Row>([
     kept: ['g StaticPod', 'gone-sandbox StaticPod'],
   },
   {
-    name: 'deleted, its grace period over, and held by a finalizer: everything goes',
+    name: 'deleted, its grace period over, and held by a finalizer: everything is removed',
     node: { ...gone, ...goneLogs, pods: [deletedPod('gone', 1)] },
     removed: ['g PodGone', 'gone-sandbox Sandbox', 'pods/default_gone_uid-gone OrphanedLogs'],
   },
   {
-    name: 'deleted, its grace period not over: it exists',
+    name: 'deleted, its grace period not over: exists',
     node: { ...gone, ...goneLogs, pods: [deletedPod('gone', 0)] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox InUse', 'pods/default_gone_uid-gone InUse'],
   },
   {
-    name: 'deleted long ago, and its sandbox is ready: it exists',
+    name: 'deleted long ago, and its sandbox is ready: exists',
     node: { containers: gone.containers, pods: [deletedPod('gone', 60)], sandboxes: [sandbox('gone')] },
     removed: [],
     kept: ['g NewestAttempt', 'gone-sandbox Running'],
   },
   {
-    name: 'a pod that carries the keep label loses nothing, whatever the limits, and counts for none',
+    name: 'everything of a pod with the keep label is kept, whatever the limits, and counts for none',
     node: {
       pods: [{ ...apiPod('pod'), keepMarked: true }, finishedPod('other')],
       containers: [...attempts(2), dead('lost', 60, { state: 'Unknown' }), dead('o', 90, { pod: 'other' })],
@@ -151,14 +151,14 @@ test.each<Row>([
     ],
   },
   {
-    name: 'the minimum age holds for a gone pod too, and its sandbox stays with it',
+    name: 'the minimum age applies to a gone pod too, and keeps its sandbox',
     node: gone,
     policy: { minimumAgeMs: 7_200_000 },
     removed: [],
     kept: ['g TooYoung 13:00:00', 'gone-sandbox InUse'],
   },
   {
-    name: 'unknown state: it goes, and one just made too',
+    name: 'containers in unknown state or just created are removed',
     node: {
       ...gone,
       containers: [
@@ -172,7 +172,7 @@ test.each<Row>([
 
 const sandboxRows: readonly Row[] = [
   {
-    name: 'of an existing pod the newest stays although it is down, older ones go oldest first',
+    name: 'the newest of an existing pod is kept although it is not ready, older ones are removed oldest first',
     node: {
       pods,
       sandboxes: [down('pod', 9, { id: 's2' }), down('pod', 8, { id: 's3' }), down('pod', 10, { id: 's1' })],
@@ -181,7 +181,7 @@ const sandboxRows: readonly Row[] = [
     kept: ['s3 NewestSandbox'],
   },
   {
-    name: 'a ready one counts as the newest: a younger one that is down stays as well',
+    name: 'a younger one than the ready one is the newest and kept as well',
     node: {
       pods,
       sandboxes: [sandbox('pod', { createdAtNs: agoNs(10) }), down('pod', 5, { id: 'younger' })],
@@ -190,7 +190,7 @@ const sandboxRows: readonly Row[] = [
     kept: ['pod-sandbox Running', 'younger NewestSandbox'],
   },
   {
-    name: 'one that a container refers to stays; one whose last container this plan removes goes',
+    name: 'one with a container is kept; one whose last container this plan removes is removed',
     node: {
       pods,
       sandboxes: [down('pod', 9, { id: 's1' }), down('pod', 8, { id: 's2' }), sandbox('pod')],
@@ -200,7 +200,7 @@ const sandboxRows: readonly Row[] = [
     kept: ['c2 NewestAttempt', 'pod-sandbox Running', 's2 InUse'],
   },
   {
-    name: 'one without the kubelet’s labels is not ours',
+    name: 'one without the kubelet’s labels is kept',
     node: { sandboxes: [down('x', 9, { labels: {} }), down('x', 8, { labels: {}, id: 'y' })] },
     removed: [],
     kept: ['x-sandbox NotKubelets', 'y NotKubelets'],
@@ -213,13 +213,13 @@ const sandboxRows: readonly Row[] = [
     kept: ['gone-sandbox RuleOff'],
   },
   {
-    name: 'containers not known: every one may be in use',
+    name: 'containers unknown: every one may be in use',
     node: { sandboxes: [down('pod', 9), down('pod', 8, { id: 'newer' })], containers: undefined },
     removed: [],
     kept: ['newer ContainersUnknown', 'pod-sandbox ContainersUnknown'],
   },
   {
-    name: 'pods not known: the newest stays, older ones go',
+    name: 'pods unknown: the newest is kept, older ones are removed',
     node: { sandboxes: [down('pod', 9), down('pod', 8, { id: 'newer' })], pods: undefined },
     removed: ['pod-sandbox Sandbox'],
     kept: ['newer NewestSandbox'],

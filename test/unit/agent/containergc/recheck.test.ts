@@ -25,7 +25,7 @@ import {
   staticSource,
 } from './builders.ts';
 
-const marked = { uid: 'uid-pod', configHash: undefined, keepMarked: true };
+const optedOut = { uid: 'uid-pod', configHash: undefined, keepMarked: true };
 const old = dead('old', 60, { attempt: 0 });
 const newer = dead('newer', 50, { attempt: 1 });
 const view = (over: Partial<LiveView> = {}): LiveView => ({
@@ -34,17 +34,17 @@ const view = (over: Partial<LiveView> = {}): LiveView => ({
   ...over,
 });
 
-/** What the plan counted on: that its pod is gone, that a newer one stays, or only that a limit is exceeded. */
-type CountedOn = 'podGone' | 'superseded' | 'limit';
+/** What the removal depends on: that the pod is gone, that a newer object exists, or only that a limit is exceeded. */
+type DependsOn = 'podGone' | 'superseded' | 'limit';
 
 const pod = { uid: 'uid-pod', namespace: 'default', name: 'pod' };
 const ended = { pod, end: undefined };
 
-function ofContainer(because: CountedOn): ContainerRemoval {
+function ofContainer(dependsOn: DependsOn): ContainerRemoval {
   const subject = { target: containerTarget(old), policy: undefined };
-  if (because === 'podGone') return decide(subject, { reason: 'PodGone', evidence: ended });
+  if (dependsOn === 'podGone') return decide(subject, { reason: 'PodGone', evidence: ended });
   const limits = { maxPerPodContainer: 1, maxContainers: undefined };
-  const place = because === 'superseded' ? 2 : 1;
+  const place = dependsOn === 'superseded' ? 2 : 1;
   const evidence = { pod, container: 'main', place, attempts: 2, total: 2, limits };
   return decide(subject, { reason: 'DeadContainer', evidence });
 }
@@ -52,105 +52,110 @@ function ofContainer(because: CountedOn): ContainerRemoval {
 describe('a container', () => {
   test.each<{
     readonly name: string;
-    readonly because?: CountedOn;
+    readonly dependsOn?: DependsOn;
     readonly live?: Partial<LiveView>;
-    readonly says: string;
+    readonly expected: string;
   }>([
-    { name: 'is due as it was', says: 'due' },
-    { name: 'went by itself', live: { containers: [newer] }, says: 'absent' },
-    { name: 'runs', live: { containers: [{ ...old, state: 'Running' }, newer] }, says: 'Running' },
+    { name: 'is due as it was', expected: 'due' },
+    { name: 'is already gone', live: { containers: [newer] }, expected: 'absent' },
+    { name: 'runs', live: { containers: [{ ...old, state: 'Running' }, newer] }, expected: 'Running' },
     {
-      name: 'is of another pod by now',
+      name: 'belongs to another pod',
       live: { containers: [dead('old', 60, { pod: 'other' })] },
-      says: 'InUse',
+      expected: 'InUse',
     },
     {
-      name: 'is in no known state',
+      name: 'is in unknown state',
       live: { containers: [{ ...old, state: 'Unknown' }, newer] },
-      says: 'UnknownState',
+      expected: 'UnknownState',
     },
-    { name: 'is of a pod that is marked by now', live: { pods: [marked] }, says: 'KeepMarked' },
+    { name: 'belongs to a pod that got the keep label', live: { pods: [optedOut] }, expected: 'KeepMarked' },
     {
-      name: 'is of a static pod',
+      name: 'belongs to a static pod',
       live: { sandboxes: [sandbox('pod', { annotations: staticSource })] },
-      says: 'StaticPod',
+      expected: 'StaticPod',
     },
-    { name: 'is the newest by now', live: { containers: [old] }, says: 'NewestAttempt' },
+    { name: 'became the newest', live: { containers: [old] }, expected: 'NewestAttempt' },
     {
-      name: 'is the newest by now, and its pod has not finished',
-      because: 'limit',
+      name: 'became the newest attempt of an unfinished pod',
+      dependsOn: 'limit',
       live: { containers: [old] },
-      says: 'NewestAttempt',
+      expected: 'NewestAttempt',
     },
     {
-      name: 'is the newest by now, but over a limit, and its pod has finished',
-      because: 'limit',
+      name: 'became the newest attempt over a limit in a finished pod',
+      dependsOn: 'limit',
       live: { containers: [old], sandboxes: [], pods: [finishedPod('pod')] },
-      says: 'due',
+      expected: 'due',
     },
     {
-      name: 'is the newest by now, and only the cache says that its pod has finished',
-      because: 'limit',
+      name: 'became the newest attempt in a pod that has finished only in the cache',
+      dependsOn: 'limit',
       live: { containers: [old], sandboxes: [], pods: [finishedPod('pod'), apiPod('pod')] },
-      says: 'NewestAttempt',
+      expected: 'NewestAttempt',
     },
     {
       name: 'is over a limit, and a later attempt runs',
-      because: 'limit',
+      dependsOn: 'limit',
       live: { containers: [old, { ...newer, state: 'Running' }] },
-      says: 'due',
+      expected: 'due',
     },
     {
-      name: 'is followed by a running one alone',
+      name: 'has no dead attempt after it, only a running one',
       live: { containers: [old, { ...newer, state: 'Running' }] },
-      says: 'NewestAttempt',
+      expected: 'NewestAttempt',
     },
-    { name: 'of a gone pod is due', because: 'podGone', live: { sandboxes: [], pods: [] }, says: 'due' },
-    { name: 'of a gone pod that is back', because: 'podGone', says: 'InUse' },
+    {
+      name: 'of a gone pod is due',
+      dependsOn: 'podGone',
+      live: { sandboxes: [], pods: [] },
+      expected: 'due',
+    },
+    { name: 'of a gone pod that is back', dependsOn: 'podGone', expected: 'InUse' },
     {
       name: 'of an evicted pod is due',
-      because: 'podGone',
+      dependsOn: 'podGone',
       live: { sandboxes: [], pods: [evictedPod('pod')] },
-      says: 'due',
+      expected: 'due',
     },
     {
       name: 'of an evicted pod that runs',
-      because: 'podGone',
+      dependsOn: 'podGone',
       live: { pods: [evictedPod('pod')] },
-      says: 'InUse',
+      expected: 'InUse',
     },
     {
-      name: 'of a pod that only the cache holds for evicted',
-      because: 'podGone',
+      name: 'of a pod that is evicted only in the cache',
+      dependsOn: 'podGone',
       live: { sandboxes: [], pods: [evictedPod('pod'), apiPod('pod')] },
-      says: 'InUse',
+      expected: 'InUse',
     },
     {
       name: 'of an evicted pod that got the keep label',
-      because: 'podGone',
+      dependsOn: 'podGone',
       live: { sandboxes: [], pods: [evictedPod('pod', { keepMarked: true })] },
-      says: 'KeepMarked',
+      expected: 'KeepMarked',
     },
     {
       name: 'of a pod whose deletion is over',
-      because: 'podGone',
+      dependsOn: 'podGone',
       live: { sandboxes: [], pods: [deletedPod('pod', 1)] },
-      says: 'due',
+      expected: 'due',
     },
     {
-      name: 'of a pod that is being deleted, by the clock of the API server',
-      because: 'podGone',
+      name: 'of a pod that is still being deleted by the clock of the API server',
+      dependsOn: 'podGone',
       live: { sandboxes: [], pods: [deletedPod('pod', 1)], now: new Date(minutesAgo(2)) },
-      says: 'InUse',
+      expected: 'InUse',
     },
     {
-      name: 'of a gone pod that nobody can tell of',
-      because: 'podGone',
+      name: 'of a gone pod while the pods are unknown',
+      dependsOn: 'podGone',
       live: { pods: undefined },
-      says: 'PodsUnknown',
+      expected: 'PodsUnknown',
     },
-  ])('$name: $says', ({ because = 'superseded', live, says }) => {
-    expect(recheck(ofContainer(because), view(live))).toBe(says);
+  ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
+    expect(recheck(ofContainer(dependsOn), view(live))).toBe(expected);
   });
 });
 
@@ -159,27 +164,27 @@ describe('a sandbox', () => {
   const rival = down('pod', 50, { id: 'rival' });
   test.each<{
     readonly name: string;
-    readonly because?: CountedOn;
+    readonly dependsOn?: DependsOn;
     readonly live?: Partial<LiveView>;
-    readonly says: string;
+    readonly expected: string;
   }>([
-    { name: 'is due as it was', says: 'due' },
-    { name: 'went by itself', live: { sandboxes: [rival] }, says: 'absent' },
-    { name: 'is ready', live: { sandboxes: [{ ...planned, state: 'Ready' }, rival] }, says: 'Running' },
+    { name: 'is due as it was', expected: 'due' },
+    { name: 'went by itself', live: { sandboxes: [rival] }, expected: 'absent' },
+    { name: 'is ready', live: { sandboxes: [{ ...planned, state: 'Ready' }, rival] }, expected: 'Running' },
     {
       name: 'has a container',
       live: { containers: [dead('a', 1, { sandboxId: 'planned' })] },
-      says: 'InUse',
+      expected: 'InUse',
     },
-    { name: 'is of a marked pod', live: { pods: [marked] }, says: 'KeepMarked' },
-    { name: 'is the newest by now', live: { sandboxes: [planned] }, says: 'NewestSandbox' },
-    { name: 'of a gone pod is due', because: 'podGone', live: { pods: [] }, says: 'due' },
-    { name: 'of a gone pod that is back', because: 'podGone', says: 'InUse' },
-  ])('$name: $says', ({ because = 'superseded', live, says }) => {
-    const evidence = { ...ended, isPodGone: because === 'podGone' };
+    { name: 'belongs to a pod that got the keep label', live: { pods: [optedOut] }, expected: 'KeepMarked' },
+    { name: 'became the newest', live: { sandboxes: [planned] }, expected: 'NewestSandbox' },
+    { name: 'of a gone pod is due', dependsOn: 'podGone', live: { pods: [] }, expected: 'due' },
+    { name: 'of a gone pod that is back', dependsOn: 'podGone', expected: 'InUse' },
+  ])('$name: $expected', ({ dependsOn = 'superseded', live, expected }) => {
+    const evidence = { ...ended, isPodGone: dependsOn === 'podGone' };
     const subject = { target: sandboxTarget(planned), policy: undefined };
     const removal = decide(subject, { reason: 'Sandbox', evidence });
-    expect(recheck(removal, view({ containers: [], sandboxes: [planned, rival], ...live }))).toBe(says);
+    expect(recheck(removal, view({ containers: [], sandboxes: [planned, rival], ...live }))).toBe(expected);
   });
 });
 
@@ -208,78 +213,55 @@ describe('logs', () => {
     readonly name: string;
     readonly removal: ContainerRemoval;
     readonly live?: Partial<LiveView>;
-    readonly says: string;
+    readonly expected: string;
   }>([
+    { name: 'a directory of a gone pod', removal: directory(pod), live: gone, expected: 'due' },
+    { name: 'a directory of a pod that has a container', removal: directory(pod), expected: 'InUse' },
     {
-      name: 'a directory of a gone pod',
-      removal: directory(pod),
-      live: gone,
-      says: 'due',
-    },
-    {
-      name: 'of one that has a container',
-      removal: directory(pod),
-      says: 'InUse',
-    },
-    {
-      name: 'of one that is back',
+      name: 'a directory of a pod that is back',
       removal: directory(pod),
       live: { containers: [] },
-      says: 'InUse',
+      expected: 'InUse',
     },
+    { name: 'a directory of no pod', removal: directory(undefined), live: gone, expected: 'NotKubelets' },
+    { name: 'a link of a gone container', removal: brokenLink, live: gone, expected: 'due' },
     {
-      name: 'of nobody',
-      removal: directory(undefined),
-      live: gone,
-      says: 'NotKubelets',
-    },
-    {
-      name: 'a link of a container that is gone',
-      removal: brokenLink,
-      live: gone,
-      says: 'due',
-    },
-    {
-      name: 'a link of one that runs',
+      name: 'a link of a running container',
       removal: brokenLink,
       live: { containers: [writer] },
-      says: 'InUse',
+      expected: 'InUse',
     },
-    {
-      name: 'a rotated log',
-      removal: rotated,
-      says: 'due',
-    },
-  ])('$name: $says', ({ removal, live, says }) => {
-    expect(recheck(removal, view(live))).toBe(says);
+    { name: 'a rotated log', removal: rotated, expected: 'due' },
+  ])('$name: $expected', ({ removal, live, expected }) => {
+    expect(recheck(removal, view(live))).toBe(expected);
   });
 
-  test('a link and a rotated log count on no pod to be gone', () => {
+  test('removing a link or a rotated log requires no pod to be gone', () => {
     expect(podThatMustBeGone(brokenLink)).toBeUndefined();
     expect(podThatMustBeGone(rotated)).toBeUndefined();
     expect(podThatMustBeGone(directory(pod))).toBe(pod);
   });
 
-  test('the live log was rotated at no time', () => {
+  test('a live log has no rotation time', () => {
     expect(rotatedAt(`${path}/main/0.log`)).toBe('');
     expect(rotatedAt(`${path}/main/0.log.20260101-000001.gz`)).toBe('20260101-000001');
   });
 });
 
-describe('how pods stand', () => {
-  test('a ready sandbox and a running container that are nobody’s keep nobody alive', () => {
+describe('pods', () => {
+  test('look gone although a ready sandbox and a running container without a pod exist', () => {
     const sandboxes = [sandbox('stray', { labels: {} })];
     const states = new PodStates({ containers: [container('c', { labels: {} })], sandboxes, pods: [] }, now);
     expect(states.standing('uid-gone')).toBe('LooksGone');
     expect(states.standing('')).toBe('LooksGone');
   });
 
-  test('a pod that looks gone, and that nobody has counted, is in quarantine', () => {
+  test('are quarantined when they look gone and were not counted before', () => {
     expect(podsNow(factsOf({}), { now }).standing('uid-gone')).toBe('Quarantined');
   });
 });
 
-describe('what a node has', () => {
+describe('a node', () => {
   const ungoverned = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
   const world = factsOf({
     containers: [old],
@@ -287,7 +269,7 @@ describe('what a node has', () => {
     logs: [log('default_pod_uid-pod/main/0.log')],
   });
 
-  test('where nothing may be touched, everything stays for one reason', () => {
+  test('without a policy keeps everything for one reason', () => {
     const { removals, kept } = planContainerGc(world, { governance: ungoverned, now });
     expect(removals).toEqual([]);
     expect(kept.map(({ target, reason }) => `${nameOf(target)} ${reason}`)).toEqual([
@@ -299,7 +281,7 @@ describe('what a node has', () => {
     expect(planContainerGc(unknown, { governance: ungoverned, now }).kept).toEqual([]);
   });
 
-  test('what is not known counts for nothing, and without a plan nothing would go', () => {
+  test('counts nothing that is unknown, and no removals without a plan', () => {
     const unknown = factsOf({ containers: undefined, sandboxes: undefined, logs: undefined });
     const nothing = { total: 0, removable: 0 };
     expect(inventoryOf(unknown)).toEqual({

@@ -19,14 +19,14 @@ const bounded = (over: Parameters<typeof logsRule>[0]) => ({ logs: logsRule(over
 
 test.each<Row>([
   {
-    name: 'those in a directory that goes are no removals of their own',
+    name: 'in a removed directory have no decision of their own',
     node: { logs: [log('default_gone_uid-gone/main/0.log.20260101-000001')] },
     policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: ['pods/default_gone_uid-gone OrphanedLogs'],
     kept: [],
   },
   {
-    name: 'in a directory that is not the kubelet’s nothing goes',
+    name: 'in a directory that the kubelet did not create are kept',
     node: { ...here, logs: [log('mine/main/0.log.20260101-000001')] },
     policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: [],
@@ -37,7 +37,7 @@ test.each<Row>([
     ],
   },
   {
-    name: 'the newest so many of a container stay',
+    name: 'up to the limit per container are kept, newest first',
     node: { ...here, logs: set },
     policy: bounded({ maxRotatedPerContainer: 1 }),
     removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
@@ -46,7 +46,7 @@ test.each<Row>([
     kept: [...kept, `pods/${dir}/0.log.20260101-000003 UnderLimit`],
   },
   {
-    name: 'none at all, but live logs stay, whatever they weigh',
+    name: 'are all removed by limits of zero, live logs of any size are kept',
     node: { ...here, logs: set },
     policy: bounded({ maxRotatedPerContainer: 0, maxBytesPerPod: 0 }),
     removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz', '0.log.20260101-000003'].map(
@@ -55,7 +55,7 @@ test.each<Row>([
     kept,
   },
   {
-    name: 'the oldest go until the pod is within its bytes, live logs counted',
+    name: 'are removed oldest first until the pod is within its bytes, live logs included',
     node: { ...here, logs: set },
     policy: bounded({ maxBytesPerPod: 2150 }),
     removed: ['0.log.20260101-000001.gz', '0.log.20260101-000002.gz'].map(
@@ -63,7 +63,7 @@ test.each<Row>([
     ),
   },
   {
-    name: 'one that was compressed after the next was written is still the older: the name tells',
+    name: 'are ordered by name: one that was compressed after the next was written is older',
     node: {
       ...here,
       logs: [rotated('0.log.20260101-000001.gz', 10), rotated('0.log.20260101-000002', 11)],
@@ -73,19 +73,19 @@ test.each<Row>([
     kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
-    name: 'exactly as many bytes as allowed stay',
+    name: 'of exactly as many bytes as allowed are kept',
     node: { ...here, logs: set },
     policy: bounded({ maxBytesPerPod: 2300 }),
     removed: [],
   },
   {
-    name: 'without limits',
+    name: 'are kept without limits',
     node: { ...here, logs: set.slice(0, 1) },
     removed: [],
     kept: [...kept, `pods/${dir}/0.log.20260101-000001.gz RuleOff`],
   },
   {
-    name: 'other names, links and other depths are none',
+    name: 'do not include other names, links and other depths',
     node: {
       ...here,
       logs: [
@@ -100,7 +100,7 @@ test.each<Row>([
     kept,
   },
   {
-    name: 'one that the kubelet is just compressing into stays, a forgotten one goes',
+    name: 'that the kubelet is compressing into are kept, abandoned ones are removed',
     node: {
       ...here,
       logs: [rotated('0.log.20260101-000001.tmp', 1), rotated('0.log.20260101-000002.tmp', 60)],
@@ -109,7 +109,7 @@ test.each<Row>([
     removed: [`pods/${dir}/0.log.20260101-000002.tmp RotatedLog`],
   },
   {
-    name: 'one that was written to a moment ago is still written to: the runtime has not opened the new one yet',
+    name: 'that were just written to are kept: the runtime has not opened the new log yet',
     node: {
       ...here,
       logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
@@ -119,7 +119,7 @@ test.each<Row>([
     kept: [...kept, `pods/${dir}/0.log.20260101-000002 UnderLimit`],
   },
   {
-    name: 'such a one counts all the same',
+    name: 'that were just written to count for the limit',
     node: {
       ...here,
       logs: [rotated('0.log.20260101-000001', 1), rotated('0.log.20260101-000002', 0)],
@@ -128,7 +128,7 @@ test.each<Row>([
     removed: [`pods/${dir}/0.log.20260101-000001 RotatedLog`],
   },
   {
-    name: 'logs of a container that this plan removes go with it',
+    name: 'of a removed container have no decision of their own',
     node: {
       ...here,
       containers: [dead('c0', 9, { attempt: 0 }), dead('c1', 8, { attempt: 1 })],
@@ -138,13 +138,13 @@ test.each<Row>([
     removed: ['c0 DeadContainer', `pods/${dir}/1.log.20260101-000001 RotatedLog`],
   },
   {
-    name: 'pods not known: the limits hold all the same',
+    name: 'are limited while the pods are unknown',
     node: { ...here, pods: undefined, logs: set },
     policy: bounded({ maxRotatedPerContainer: 2 }),
     removed: [`pods/${dir}/0.log.20260101-000001.gz RotatedLog`],
   },
   {
-    name: 'sandboxes not known: it might be a static pod',
+    name: 'are kept while the sandboxes are unknown: the pod may be static',
     node: { pods: here.pods, sandboxes: undefined, logs: set.slice(0, 1) },
     policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: [],
@@ -154,7 +154,7 @@ test.each<Row>([
     ],
   },
   {
-    name: 'static pods are left to the kubelet',
+    name: 'of static pods are kept',
     node: { sandboxes: [sandbox('pod', { annotations: staticSource })], logs: set.slice(0, 1) },
     policy: bounded({ maxRotatedPerContainer: 0 }),
     removed: [],
