@@ -56,7 +56,7 @@ function insufficient(disk: DiskSpace | undefined): string {
 }
 
 /** Usage of the image file system in bytes; image sizes are those that the runtime reports. */
-export interface DiskUsage {
+interface DiskUsage {
   readonly usedBytes: number;
   readonly capacityBytes: number;
   /** Kept images by reason, largest first. */

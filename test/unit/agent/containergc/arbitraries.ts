@@ -87,7 +87,7 @@ const pods = fc
 
 export const facts: fc.Arbitrary<ContainerGcFacts> = fc
   .record({ containers, sandboxes, logs, pods })
-  .map((world) => factsOf(world));
+  .map((node) => factsOf(node));
 
 export const uidOf = ({ labels }: RuntimeContainer): string => labels['io.kubernetes.pod.uid'] ?? '';
 

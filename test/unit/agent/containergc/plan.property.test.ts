@@ -104,11 +104,11 @@ test('every container and every sandbox has one decision', property, () => {
   fc.assert(
     fc.property(facts, policies, (seen, policy) => {
       const { removals, kept } = planned(seen, policy);
-      const told = [...removals, ...kept]
+      const decided = [...removals, ...kept]
         .map(({ target }) => target)
         .filter(({ kind }) => kind === 'Container' || kind === 'Sandbox');
       const all = [...(seen.containers ?? []), ...(seen.sandboxes ?? [])];
-      expect(told.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
+      expect(decided.map(nameOf).sort()).toEqual(all.map(({ id }) => id).sort());
     }),
     worlds,
   );

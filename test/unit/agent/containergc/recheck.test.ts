@@ -263,14 +263,14 @@ describe('pods', () => {
 
 describe('a node', () => {
   const ungoverned = { kind: 'keep', reason: 'NoPolicy', policy: undefined } as const;
-  const world = factsOf({
+  const node = factsOf({
     containers: [old],
     sandboxes: [down('pod', 9)],
     logs: [log('default_pod_uid-pod/main/0.log')],
   });
 
   test('without a policy keeps everything for one reason', () => {
-    const { removals, kept } = planContainerGc(world, { governance: ungoverned, now });
+    const { removals, kept } = planContainerGc(node, { governance: ungoverned, now });
     expect(removals).toEqual([]);
     expect(kept.map(({ target, reason }) => `${nameOf(target)} ${reason}`)).toEqual([
       'old NoPolicy',
@@ -289,7 +289,7 @@ describe('a node', () => {
     });
     const subject = { target: containerTarget(old), policy: undefined };
     const kept = [decide(subject, { reason: 'UnknownState', evidence: { pod } })];
-    expect(inventoryOf(world, { removals: [], kept })).toMatchObject({
+    expect(inventoryOf(node, { removals: [], kept })).toMatchObject({
       ...{ containers: { total: 1, removable: 0 }, logs: { bytes: 100 } },
       offenders: [{ kind: 'LogDirectory', name: 'pod', bytes: 100, reason: undefined }],
     });
