@@ -7,7 +7,7 @@ import { systemClock as clock } from '../../src/runtime/scheduling/clock.ts';
 import { node, now, pod, policy } from '../builders.ts';
 import { FakeEvictions } from '../fakes/evictions.ts';
 import { silentLogger as log } from '../fakes/logger.ts';
-import { asks, byUid, evictPolicy, namespace } from '../unit/controllers/eviction.world.ts';
+import { asks, byUid, evictPolicy, namespace } from '../unit/controllers/eviction/builders.ts';
 import { median } from './median.ts';
 
 /** What the controller's looks at so many reports take, medians. */

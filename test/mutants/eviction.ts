@@ -14,11 +14,11 @@ export const evictionMutants: MutantGroup = {
   unit: 'eviction',
   reasons: evictionKeepReasons,
   tests: [
-    'test/unit/controllers/eviction.plan',
-    'test/unit/controllers/eviction.memory',
-    'test/unit/controllers/eviction.outcomes',
-    'test/unit/controllers/eviction.controller',
-    'test/unit/controllers/eviction.overdue',
+    'test/unit/controllers/eviction/plan',
+    'test/unit/controllers/eviction/memory',
+    'test/unit/controllers/eviction/outcomes',
+    'test/unit/controllers/eviction/controller',
+    'test/unit/controllers/eviction/overdue',
   ],
   mutants: [
     [

@@ -13,7 +13,7 @@ export const governanceMutants: MutantGroup = {
     'test/unit/api/',
     'test/unit/agent/imagegc/plan',
     'test/unit/agent/imagegc/manager.test.ts',
-    'test/unit/controllers/eviction.plan',
+    'test/unit/controllers/eviction/plan',
   ],
   mutants: [
     [

@@ -29,7 +29,7 @@ export const podGcMutants: MutantGroup = {
     'finished',
     'held',
     'marking',
-  ].map((name) => `test/unit/controllers/podgc.${name}.test.ts`),
+  ].map((name) => `test/unit/controllers/podgc/${name}.test.ts`),
   mutants: [
     [
       'Terminated: one too many',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { governNode, isSamePolicy } from '../../../src/api/policy/node-governance.ts';
 import type { InvalidPolicy, Policy } from '../../../src/api/policy/policy.ts';
 import { labelled, node, policy } from '../../builders.ts';
-import { evictPolicy, keepMark } from '../controllers/eviction.world.ts';
+import { evictPolicy, keepMark } from '../controllers/eviction/builders.ts';
 
 const broken: InvalidPolicy = {
   ...{ name: 'broken', uid: 'uid-broken', generation: 1, priority: 9, problems: ['spec.nodes: bad'] },

@@ -15,7 +15,7 @@ import {
   namespace,
   reportOf,
   running,
-} from '../controllers/eviction.world.ts';
+} from '../controllers/eviction/builders.ts';
 
 const deferred = (reason: DeferralReason): Partial<EvictionFacts> => ({
   memory: { ...noMemory, deferred: new Map([['uid-a', { reason, tries: 1, untilMs: 1 }]]) },

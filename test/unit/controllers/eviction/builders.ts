@@ -1,0 +1,76 @@
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
+import type { LocalStoragePolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type {
+  EvictionFacts,
+  EvictionMemory,
+  RequestingNode,
+} from '../../../../src/controllers/eviction/facts.ts';
+import { noMemory } from '../../../../src/controllers/eviction/memory.ts';
+import type { NamespaceFacts } from '../../../../src/kube/cache/objects.ts';
+import { everything, node, nodesRules, now, pod, policy } from '../../../builders.ts';
+
+export const mebibyte = 1024 ** 2;
+export const keepMark = { 'gc.dustpan.dev/keep': 'true' };
+
+/** A policy that evicts on every node, and says nothing about pods otherwise. */
+export const evictPolicy = (
+  over: Partial<LocalStoragePolicy> = {},
+  policyOver: Partial<Pick<Policy, 'name' | 'mode' | 'priority'>> & {
+    readonly selector?: typeof everything;
+  } = {},
+): Policy => {
+  const { selector = everything, ...rest } = policyOver;
+  const rule: LocalStoragePolicy = {
+    ...{ warnAtPercent: [80, 95], evictAtPercent: 100, respectPodDisruptionBudgets: true },
+    gracePeriodSeconds: undefined,
+    defaultLimits: { emptyDirBytes: undefined, podBytes: undefined, containerBytes: undefined },
+    ...over,
+  };
+  return policy({
+    ...rest,
+    pods: undefined,
+    nodes: nodesRules({ nodeSelector: selector, localStorageEviction: rule }),
+  });
+};
+
+/** The pod `name`, whose emptyDir holds 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
+export function asks(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
+  const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
+  return {
+    pod: { namespace: namespace ?? 'default', name: own ?? name, uid: `uid-${name}` },
+    ...{ signal: 'emptydirfs.limit', subject: 'cache' },
+    ...{ observedBytes: 130 * mebibyte, limitBytes: 100 * mebibyte },
+    ...{ observedAtMs: now.getTime() - 60_000, gracePeriodSeconds: undefined },
+    ...over,
+  };
+}
+
+/** What the node of this name asks for, by the policy `default`. */
+export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): RequestingNode => ({
+  ...{ name, policyUid: 'uid-default', policyGeneration: 1, requests },
+});
+
+/** The memory of pods that were evicted at the time 0. */
+export const evictedAt0 = (...uids: readonly string[]): EvictionMemory['evicted'] =>
+  new Map(uids.map((uid) => [uid, { atMs: 0, requestedGraceSeconds: undefined, isReported: false }]));
+
+export const running = { phase: 'Running' } as const;
+export const namespace = (name: string, labels: Record<string, string> = {}): NamespaceFacts => ({
+  ...{ uid: `uid-${name}`, name, resourceVersion: '1', labels },
+});
+
+/** node-1 asks for the pod `a`, which runs there. */
+export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
+  reports: [reportOf('node-1', asks('a'))],
+  pods: byUid(pod('a', running)),
+  nodes: new Map([
+    ['node-1', node('node-1')],
+    ['node-2', node('node-2')],
+  ]),
+  namespaces: new Map([['default', namespace('default')]]),
+  memory: noMemory,
+  ...over,
+});
+
+export const byUid = <T extends { readonly uid: string }>(...items: readonly T[]): Map<string, T> =>
+  new Map(items.map((item) => [item.uid, item]));

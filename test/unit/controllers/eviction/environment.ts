@@ -1,0 +1,101 @@
+import { Registry } from 'prom-client';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
+import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { EvictionController, type EvictionDeps } from '../../../../src/controllers/eviction/controller.ts';
+import type { Confirmation } from '../../../../src/api/policy/policy-view.ts';
+import { evictionMetrics } from '../../../../src/controllers/eviction/metrics.ts';
+import type { LivePod } from '../../../../src/kube/actions/live-pod.ts';
+import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
+import type { NamespaceFacts, NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { node, pod } from '../../../builders.ts';
+import { FakeClock } from '../../../fakes/clock.ts';
+import { FakeRecorder } from '../../../fakes/cluster.ts';
+import { FakeEvictions, livePod } from '../../../fakes/evictions.ts';
+import { RecordingLogger } from '../../../fakes/recording-logger.ts';
+import { asks, byUid, evictPolicy, namespace } from './builders.ts';
+import { report } from '../policystatus/builders.ts';
+
+interface FakeStore<T> {
+  items: Map<string, T>;
+  synced: boolean;
+}
+const store = <T>(items: Map<string, T>): FakeStore<T> => ({ items, synced: true });
+
+/** node-1 asks for these pods; they run there, in the cache as in the API. */
+export class EvictionBed {
+  readonly clock = new FakeClock();
+  readonly recorder = new FakeRecorder();
+  readonly log = new RecordingLogger();
+  readonly registry = new Registry();
+  readonly evictions: FakeEvictions;
+  readonly nodeReports = store<NodeReportFacts>(new Map());
+  readonly pods = store<PodFacts>(new Map());
+  readonly nodes = store<NodeFacts>(byUid(node('node-1'), node('node-2')));
+  readonly namespaces = store<NamespaceFacts>(byUid(namespace('default')));
+  readonly policies = {
+    synced: true,
+    ranked: [evictPolicy()] as readonly (Policy | InvalidPolicy)[],
+    confirm: (): Promise<Confirmation> => Promise.resolve({ same: true, clockSkewMs: 0 }),
+  };
+  leads = true;
+  readonly #stop = new AbortController();
+  readonly #controller: EvictionController;
+
+  constructor(...pods: readonly LivePod[]) {
+    this.evictions = new FakeEvictions(...pods);
+    for (const { uid, name, namespace: ns } of pods) {
+      const facts = pod(`${ns}/${name}`, { uid, phase: 'Running' });
+      this.pods.items.set(uid, facts);
+    }
+    this.ask(
+      ...pods.map(({ uid, name, namespace: ns }) => asks(name, { pod: { namespace: ns, name, uid } })),
+    );
+    const deps: EvictionDeps = {
+      ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
+      ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
+      ...{
+        recorder: this.recorder,
+        clock: this.clock,
+        metrics: evictionMetrics(this.registry),
+        log: this.log,
+      },
+    };
+    this.#controller = new EvictionController(deps);
+  }
+
+  ask(...requests: readonly EvictionRequest[]): void {
+    this.askFrom('node-1', ...requests);
+  }
+
+  askFrom(name: string, ...requests: readonly EvictionRequest[]): void {
+    this.nodeReports.items.set(`report-${name}`, report(name, { requests }));
+  }
+
+  mark(uid: string, over: Partial<PodFacts>): void {
+    const known = this.pods.items.get(uid);
+    if (known === undefined) throw new Error(`no pod ${uid}`);
+    this.pods.items.set(uid, { ...known, ...over });
+  }
+
+  pass = (): Promise<void> => this.#controller.reconcile(this.#stop.signal);
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** The value of a metric, its labels in the order of their declaration. */
+  async metric(name: string, labels = ''): Promise<number> {
+    const line = (await this.registry.metrics())
+      .split('\n')
+      .find((one) => one.startsWith(`${name}${labels} `));
+    return Number(line?.split(' ')[1]);
+  }
+
+  messages(level: string): string[] {
+    return this.log.lines.filter((line) => line.level === level).map(({ message }) => message);
+  }
+}
+
+/** So many pods that node-1 asks for. */
+export const many = (count: number): EvictionBed =>
+  new EvictionBed(...Array.from({ length: count }, (_, i) => livePod(`p${String(i).padStart(3, '0')}`)));

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import { rankPolicies } from '../../../../src/api/policy/matching.ts';
+import type { PodDeletion, PodGcFacts, PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
+import { planPodGc } from '../../../../src/controllers/podgc/plan.ts';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { labelled, minutesAgo, node, now, owner, pod, policy, terminatedRule } from '../../../builders.ts';
+
+export const planned = (seen: PodGcFacts, { policies }: Given): PodGcPlan =>
+  planPodGc(seen, { policies, now });
+export const lineOf = ({ target: { uid, markFailed }, reason, policy: { name } }: PodDeletion): string =>
+  `${uid} ${reason} ${name} ${markFailed}`;
+
+const keep = { 'gc.dustpan.dev/keep': 'true' };
+const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
+export const jobTracking = 'batch.kubernetes.io/job-tracking';
+
+/** One object for all pods that have the same, as the cache hands them out. */
+const sharedLabels = {
+  a: { app: 'a' },
+  b: { app: 'b' },
+  aMarked: { app: 'a', ...keep },
+  bMarked: { app: 'b', ...keep },
+} as const;
+
+/** A kind of the same name in another API group: not a Job. */
+const otherJob = { ...owner('Job', 'j'), apiVersion: 'jobs.example.com/v1' };
+
+const somePod = fc
+  .record({
+    namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'marked', 'unknown'),
+    nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
+    started: fc.boolean(),
+    phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
+    app: fc.constantFrom('a' as const, 'b' as const),
+    isMarked: rarely(9),
+    deletion: fc.constantFrom(undefined, undefined, 0, 30),
+    finalizers: fc.constantFrom([], [], [], ['example.com/hold'], [jobTracking]),
+    controller: fc.constantFrom(
+      undefined,
+      undefined,
+      owner('Job', 'j'),
+      owner('Job', 'k'),
+      otherJob,
+      owner('ReplicaSet', 'r'),
+    ),
+    reason: fc.constantFrom('', '', 'Evicted'),
+    age: fc.integer({ min: 0, max: 6 }),
+    clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense'),
+    /** The controller may have started, or taken over, since. */
+    seenAfter: fc.integer({ min: 0, max: 6 }),
+  })
+  .map(({ app, isMarked, deletion, age, clock, seenAfter, ...over }) => ({
+    ...over,
+    labels: sharedLabels[isMarked ? (`${app}Marked` as const) : app],
+    ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
+    createdAtMs: minutesAgo(60 + age),
+    finishedAtMs: finishedBy[clock](age),
+    trueFinishMs: minutesAgo(age),
+    seenForMs: Math.max(0, age - seenAfter) * 60_000,
+  }));
+
+type Clock = keyof typeof finishedBy;
+/** What a node's clock says of a pod that finished so many minutes ago, an hour after its creation. */
+const finishedBy = {
+  right: minutesAgo,
+  behind: (age: number) => minutesAgo(age + 90),
+  ahead: (age: number) => minutesAgo(age - 90),
+  unset: (age: number) => (7 - age) * 60_000,
+  nonsense: () => 253_402_300_799_000,
+};
+
+const pods = fc.noBias(fc.array(somePod, { maxLength: 30, size: 'medium' })).map((list) =>
+  list.map(({ namespace, trueFinishMs, seenForMs, ...over }, i) => ({
+    facts: pod(`${namespace}/p${i}`, over),
+    trueFinishMs,
+    seenForMs,
+  })),
+);
+
+export interface Seen extends PodGcFacts {
+  readonly pods: readonly PodFacts[];
+  /** By UID, whatever the clock of its node says. */
+  readonly trueFinishMs: ReadonlyMap<string, number>;
+}
+
+/** Random pods on nodes that are there, marked, out of service or gone, with right and broken clocks, in namespaces that are there, marked or unknown. */
+export const facts: fc.Arbitrary<Seen> = fc
+  .record({
+    pods,
+    jobFinished: fc.boolean(),
+    spareNodes: fc.integer({ min: 0, max: 8 }),
+    missingForMs: fc.constantFrom(0, 40_000),
+    wasSeen: fc.boolean(),
+  })
+  .map(({ pods: listed, jobFinished, spareNodes, missingForMs, wasSeen }) => ({
+    pods: listed.map(({ facts: one }) => one),
+    trueFinishMs: new Map(listed.map(({ facts: { uid }, trueFinishMs }) => [uid, trueFinishMs])),
+    finishedForMs: new Map(listed.map(({ facts: { uid }, seenForMs }) => [uid, seenForMs])),
+    nodes: new Map(
+      [
+        node('node-1'),
+        node('out', { ready: false, taintKeys: ['node.kubernetes.io/out-of-service'] }),
+        node('keep', { labels: keep }),
+        ...Array.from({ length: spareNodes }, (_, i) => node(`spare-${i}`)),
+      ].map((one) => [one.name, one]),
+    ),
+    namespaces: new Map<string, Record<string, string>>([
+      ['default', {}],
+      ['shop', { team: 'shop' }],
+      ['marked', keep],
+    ]),
+    jobsFinished: new Map([['uid-Job-j', jobFinished]]),
+    replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),
+    seenNodes: new Set(['node-1', ...(wasSeen ? ['gone'] : [])]),
+    missingForMs: new Map([
+      ['gone', missingForMs],
+      ['gone-2', 40_000],
+    ]),
+  }));
+
+/** Pods that somebody bound to nodes that never were: no kubelet has started them. */
+export const invented: fc.Arbitrary<readonly PodFacts[]> = fc
+  .array(
+    fc.record({ namespace: fc.constantFrom('default', 'shop'), phase: fc.constantFrom('Pending', 'Failed') }),
+    { minLength: 1, maxLength: 30, size: 'medium' },
+  )
+  .map((list) =>
+    list.map(({ namespace, phase }, i) =>
+      pod(`${namespace}/invented-${i}`, {
+        phase,
+        nodeName: `invented-${i}`,
+        started: false,
+        labels: sharedLabels.a,
+      }),
+    ),
+  );
+
+const orNone = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined });
+const rules = fc.record({
+  terminated: orNone(
+    fc
+      .record({
+        threshold: fc.integer({ min: 0, max: 8 }),
+        perNamespaceThreshold: orNone(fc.integer({ min: 1, max: 4 })),
+        ttlAfterFinishedMs: orNone(fc.constantFrom(0, 180_000)),
+        keepPerOwner: fc.integer({ min: 0, max: 2 }),
+        protectUnfinishedJobs: fc.boolean(),
+      })
+      .map((over) => terminatedRule(over)),
+  ),
+  orphaned: orNone(fc.constant({ quarantineMs: 40_000 })),
+  unscheduledTerminating: fc.boolean(),
+  outOfService: fc.boolean(),
+});
+
+export interface Given {
+  readonly policies: readonly (Policy | InvalidPolicy)[];
+  readonly maxDeletesPerPass: number;
+}
+
+/** Up to three policies: of everything, of one app, of one namespace; sometimes one that cannot be followed stands above, between or below. */
+export const given: fc.Arbitrary<Given> = fc
+  .record({
+    all: orNone(rules),
+    app: orNone(rules),
+    shop: orNone(rules),
+    invalid: fc.constantFrom(undefined, undefined, undefined, -1, 1, 15, 30),
+    maxDeletesPerPass: fc.integer({ min: 0, max: 4 }),
+    maxOrphanedNodesPercent: fc.constantFrom(20, 50, 100),
+    isDryRun: fc.boolean(),
+  })
+  .map(({ all, app, shop, invalid, isDryRun, ...safety }) => {
+    const made = (name: string, priority: number, over: NonNullable<Parameters<typeof policy>[0]>['pods']) =>
+      policy({
+        ...{ name, priority, mode: isDryRun ? 'DryRun' : 'Enforce' },
+        pods: { ...over, safety },
+      });
+    const broken = { name: 'broken', uid: 'uid-broken', generation: 1, problems: ['nonsense'] };
+    return {
+      maxDeletesPerPass: safety.maxDeletesPerPass,
+      policies: rankPolicies([
+        ...(all === undefined ? [] : [made('all', 0, all)]),
+        ...(app === undefined ? [] : [made('app', 10, { ...app, podSelector: labelled('app', 'a') })]),
+        ...(shop === undefined
+          ? []
+          : [made('shop', 20, { ...shop, namespaceSelector: labelled('team', 'shop') })]),
+        ...(invalid === undefined ? [] : [{ ...broken, priority: invalid }]),
+      ]),
+    };
+  });
+
+/** Told anew, without the code under test: the first policy whose selectors take the pod. */
+export function governorOf(one: PodFacts, { policies }: Given): string | undefined {
+  const takes = (each: Policy | InvalidPolicy): boolean => {
+    if ('problems' in each) return true;
+    if (each.name === 'app') return one.labels['app'] === 'a';
+    return each.name === 'all' || one.namespace === 'shop';
+  };
+  return policies.find(takes)?.name;
+}

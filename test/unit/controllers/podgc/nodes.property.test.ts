@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
+import type { PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
+import { property, worlds } from '../../../property.ts';
+import { facts, given, invented, lineOf, planned } from './arbitraries.ts';
+
+test('a breaker that is open lets no orphan go', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const plan = planned(seen, how);
+      const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
+      // At least those of the names that were a Node's.
+      const real = orphans.filter(
+        ({ target: { pod: one } }) => one.started || seen.seenNodes.has(one.nodeName ?? ''),
+      );
+      const missing = new Set(real.map(({ target: { node } }) => node)).size;
+      for (const { policy: by } of orphans) {
+        const percent = (100 * missing) / (missing + (seen.nodes?.size ?? 0));
+        expect(percent).toBeLessThanOrEqual(by.pods?.safety.maxOrphanedNodesPercent ?? 0);
+        expect(plan.policies.find(({ policy: one }) => one === by)?.trippedPercent).toBeUndefined();
+      }
+    }),
+    worlds,
+  );
+});
+
+test('invented nodes change nothing for the orphans of others, and open no breaker', property, () => {
+  let orphans = 0;
+  fc.assert(
+    fc.property(facts, invented, given, (seen, made, how) => {
+      const unlimited = { ...how, policies: how.policies.map(withoutLimit) };
+      const missingForMs = new Map([
+        ...seen.missingForMs,
+        ...made.map(({ nodeName = '' }) => [nodeName, 0] as const),
+      ]);
+      const plan = planned(seen, unlimited);
+      const other = planned({ ...seen, pods: [...seen.pods, ...made], missingForMs }, unlimited);
+      const ofNodes = ({ deletions }: PodGcPlan): string[] =>
+        deletions.filter(({ reason }) => reason === 'Orphaned').map(lineOf);
+      expect(ofNodes(other)).toEqual(ofNodes(plan));
+      expect(other.policies.map(({ missingNodes }) => missingNodes)).toEqual(
+        plan.policies.map(({ missingNodes }) => missingNodes),
+      );
+      orphans += ofNodes(plan).length;
+    }),
+    worlds,
+  );
+  expect(orphans).toBeGreaterThan(10);
+});
+
+const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
+  'problems' in one || one.pods === undefined
+    ? one
+    : {
+        ...one,
+        pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 }, terminated: undefined },
+      };
+
+test('without the nodes, or without the namespaces, nothing goes that needs them', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);
+      expect(reasons).not.toContain('Orphaned');
+      expect(reasons).not.toContain('OutOfService');
+      expect(planned({ ...seen, namespaces: new Map() }, how).deletions).toEqual([]);
+    }),
+    worlds,
+  );
+});

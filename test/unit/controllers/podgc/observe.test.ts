@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { noneSeen } from '../../../../src/controllers/podgc/finish.ts';
+import { noneMissing, observeMissing, type MissingNodes } from '../../../../src/controllers/podgc/nodes.ts';
+import { observe, type Caches } from '../../../../src/controllers/podgc/observe.ts';
+import type { JobFacts, NamespaceFacts, ReplicaSetFacts } from '../../../../src/kube/cache/objects.ts';
+import { node, now, owner, pod } from '../../../builders.ts';
+import { storeOf } from '../../../fakes/cluster.ts';
+import { terminated } from './rows.ts';
+
+const job: JobFacts = {
+  uid: 'uid-Job-j',
+  name: 'j',
+  namespace: 'default',
+  resourceVersion: '1',
+  finished: true,
+};
+const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): ReplicaSetFacts => ({
+  ...{ uid: `uid-${name}`, name, namespace: 'default', resourceVersion: '1', controller },
+});
+const deployment = owner('Deployment', 'web');
+
+/** One pod on one node, one Job, a ReplicaSet of a Deployment and one of nobody. */
+const caches = (synced: boolean): Caches => ({
+  pods: storeOf(new Map([['p', pod('p')]])),
+  nodes: storeOf(new Map([['n', node('node-1')]])),
+  namespaces: storeOf(new Map<string, NamespaceFacts>()),
+  jobs: () => storeOf(new Map([['j', job]]), synced),
+  replicaSets: () =>
+    storeOf(
+      new Map([
+        ['a', replicaSet('owned', deployment)],
+        ['b', replicaSet('bare', undefined)],
+      ]),
+      synced,
+    ),
+});
+const memory = {
+  ...{ missing: noneMissing, seenFinished: noneSeen },
+  ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
+};
+
+test('who finished and who owns is read only for a policy that asks, and Jobs only from a complete list', () => {
+  const asking = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];
+  expect(observe(caches(true), asking, memory).facts).toMatchObject({
+    jobsFinished: new Map([['uid-Job-j', true]]),
+    replicaSetOwners: new Map([['uid-owned', deployment]]),
+  });
+  expect(observe(caches(false), asking, memory).facts.jobsFinished).toBeUndefined();
+  expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
+    jobsFinished: undefined,
+    replicaSetOwners: new Map(),
+  });
+});
+
+test('nodes that are not known are not missing', () => {
+  const pods = [pod('p', { nodeName: 'gone' })];
+  const before = { since: new Map([['gone', 1]]), lookedAtMs: 4_900, seen: new Set(['gone']) };
+  expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
+    since: new Map(),
+    lookedAtMs: 5_000,
+    seen: new Set(['gone']),
+  });
+  expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
+});
+
+test('a node that was seen is remembered for as long as pods refer to it, an invented one never', () => {
+  const on = (...names: string[]) => names.map((nodeName) => pod(`on-${nodeName}`, { nodeName }));
+  const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
+  let seen: MissingNodes = noneMissing;
+  const look = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
+    seen = observeMissing(seen, { pods, nodes }, memory);
+    return [...seen.seen].sort();
+  };
+  expect(look(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
+  expect(look(on('a', 'invented'), nodesOf())).toEqual(['a']);
+  expect(look(on('a', 'b'), nodesOf())).toEqual(['a']);
+  expect(look(on('invented'), nodesOf())).toEqual([]);
+  expect(look(on('a'), nodesOf())).toEqual([]);
+});
+
+test('what is remembered of nodes does not grow with their number over time', () => {
+  let seen = noneMissing;
+  for (let i = 0; i < 1_000; i++) {
+    const nodes = new Map([[`node-${i}`, node(`node-${i}`)]]);
+    seen = observeMissing(seen, { pods: [pod('p', { nodeName: 'gone' })], nodes }, memory);
+  }
+  expect(seen.seen.size + seen.since.size).toBe(2);
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { byTurn, Line } from '../../../../src/controllers/podgc/order.ts';
+import { pod } from '../../../builders.ts';
+import { property } from '../../../property.ts';
+
+/** Few ages, few names: many ties. */
+const somePod = fc
+  .record({
+    age: fc.integer({ min: 0, max: 3 }),
+    name: fc.constantFrom('a', 'b', 'c'),
+    namespace: fc.constantFrom('x', 'y'),
+    evicted: fc.boolean(),
+  })
+  .map(({ age, name, namespace, evicted }) =>
+    pod(`${namespace}/${name}`, {
+      createdAtMs: 1_700_000_000_000 + age * 700,
+      phase: evicted ? 'Failed' : 'Succeeded',
+      reason: evicted ? 'Evicted' : '',
+    }),
+  );
+
+test('a line gives the surplus over its threshold, in order, and each pod its place', property, () => {
+  fc.assert(
+    fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
+      const line = new Line(pods, { threshold, counted: pods.length, held: 0 });
+      const sorted = pods.toSorted(byTurn);
+      expect(line.over()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
+    }),
+  );
+});
+
+test('a pod that is not in line has no place, and a line without a threshold no surplus', () => {
+  const [inLine, held] = [pod('a'), pod('b')];
+  const line = new Line([inLine], { threshold: 0, counted: 1, held: 1 });
+  expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
+  expect(line.over()).toEqual([]);
+});
+
+test('evicted first, then the oldest second, then by name, then by namespace', () => {
+  const at = (createdAtMs: number) => ({ createdAtMs });
+  const pods = [
+    pod('x/b', at(1_000)),
+    pod('y/a', at(1_999)),
+    pod('x/a', at(1_000)),
+    pod('x/old', at(999)),
+    pod('x/evicted', { ...at(5_000), phase: 'Failed', reason: 'Evicted' }),
+  ];
+  const names = pods.toSorted(byTurn).map(({ namespace, name }) => `${namespace}/${name}`);
+  expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b']);
+});

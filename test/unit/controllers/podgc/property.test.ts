@@ -1,0 +1,267 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Policy } from '../../../../src/api/policy/policy.ts';
+import {
+  decisionsOf,
+  type PodDeletion,
+  type PodGcFacts,
+  type PodGcPlan,
+} from '../../../../src/controllers/podgc/facts.ts';
+import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
+import { now, owner } from '../../../builders.ts';
+import { property, worlds } from '../../../property.ts';
+import {
+  facts,
+  given,
+  governorOf,
+  jobTracking,
+  lineOf,
+  planned,
+  type Given,
+  type Seen,
+} from './arbitraries.ts';
+
+test(
+  'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { target, policy: by } of planned(seen, how).deletions) {
+          const one = target.pod;
+          expect(by.name).toBe(governorOf(one, how));
+          expect(one.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+          expect(['default', 'shop']).toContain(one.namespace);
+          expect(one.nodeName).not.toBe('keep');
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+/** Whether what a reason claims is so. */
+const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
+  Terminated: (_, by) => (by.pods?.terminated?.threshold ?? 0) > 0,
+  TerminatedInNamespace: (_, by) => by.pods?.terminated?.perNamespaceThreshold !== undefined,
+  Expired: ({ uid }, by, { trueFinishMs }) =>
+    (trueFinishMs.get(uid) ?? Infinity) + (by.pods?.terminated?.ttlAfterFinishedMs ?? Infinity) <=
+    now.getTime(),
+  OutOfService: ({ nodeName, deletionAtMs }, by) =>
+    by.pods?.outOfService === true && nodeName === 'out' && deletionAtMs !== undefined,
+  Orphaned: ({ nodeName = '' }, by, { missingForMs }) =>
+    nodeName.startsWith('gone') &&
+    (missingForMs.get(nodeName) ?? 0) >= (by.pods?.orphaned?.quarantineMs ?? Infinity),
+  Unscheduled: ({ nodeName, deletionAtMs }, by) =>
+    by.pods?.unscheduledTerminating === true && nodeName === undefined && deletionAtMs !== undefined,
+};
+
+test(
+  'a pod that has not finished goes only by its node or for want of one, and is marked first; what it takes is there',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+          const { pod: one, markFailed } = target;
+          const isAlive = ['Running', 'Pending', 'Unknown'].includes(one.phase);
+          if (isAlive) expect(['Orphaned', 'OutOfService', 'Unscheduled']).toContain(reason);
+          expect(markFailed).toBe(isAlive || one.phase === '');
+          expect(grounds[reason](one, by, seen)).toBe(true);
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+const count = (deletions: readonly PodDeletion[], wanted: PodDeletion['reason']): number =>
+  deletions.filter(({ reason }) => reason === wanted).length;
+const surplus = (there: number, threshold: number): number =>
+  threshold === 0 ? 0 : Math.max(0, there - threshold);
+
+test('never more than asked: thresholds leave so many, a pass deletes so many', property, () => {
+  fc.assert(
+    fc.property(facts, given, (seen, how) => {
+      const { deletions, policies } = planned(seen, how);
+      for (const { policy: by } of policies) {
+        const mine = deletions.filter((one) => one.policy === by);
+        expect(mine.length).toBeLessThanOrEqual(
+          how.maxDeletesPerPass === 0 ? Infinity : how.maxDeletesPerPass,
+        );
+        const { threshold = 0, perNamespaceThreshold = 0 } = by.pods?.terminated ?? {};
+        const governed = seen.pods.filter(
+          (one) => governorOf(one, how) === by.name && isCounted(one, by, seen),
+        );
+        expect(count(mine, 'Terminated')).toBeLessThanOrEqual(surplus(governed.length, threshold));
+        for (const name of ['default', 'shop']) {
+          const ofNamespace = mine.filter(({ target }) => target.namespace === name);
+          const there = governed.filter((one) => one.namespace === name).length;
+          expect(count(ofNamespace, 'TerminatedInNamespace')).toBeLessThanOrEqual(
+            surplus(there, perNamespaceThreshold),
+          );
+        }
+      }
+    }),
+    worlds,
+  );
+});
+
+const isHeld = ({ deletionGracePeriodSeconds, finalizers, phase }: PodFacts): boolean =>
+  deletionGracePeriodSeconds === 0 && finalizers.length > 0 && ['Succeeded', 'Failed'].includes(phase);
+const isOfUnfinishedJob = ({ controller }: PodFacts, by: Policy, { jobsFinished }: PodGcFacts): boolean =>
+  by.pods?.terminated?.protectUnfinishedJobs === true &&
+  controller?.kind === 'Job' &&
+  controller.apiVersion === 'batch/v1' &&
+  jobsFinished?.get(controller.uid) !== true;
+const isStuck = (one: PodFacts, by: Policy, seen: PodGcFacts): boolean =>
+  isHeld(one) || one.finalizers.includes(jobTracking) || isOfUnfinishedJob(one, by, seen);
+const isTerminated = ({ phase }: PodFacts): boolean => !['Running', 'Pending', 'Unknown'].includes(phase);
+/** Whether a threshold of the policy counts it. */
+const isCounted = (one: PodFacts, by: Policy, seen: PodGcFacts): boolean =>
+  isTerminated(one) && !isStuck(one, by, seen);
+const byThreshold = ['Terminated', 'TerminatedInNamespace'];
+const ofFinished = [...byThreshold, 'Expired'];
+
+test(
+  'what its Job has not counted, and what waits for finalizers alone, is not deleted for being finished',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        for (const { target, reason, policy: by } of planned(seen, how).deletions) {
+          const one = target.pod;
+          expect(isHeld(one)).toBe(false);
+          if (ofFinished.includes(reason)) expect(isStuck(one, by, seen)).toBe(false);
+        }
+      }),
+      worlds,
+    );
+  },
+);
+
+/** Held pods may be among the newest of their owner. */
+const withoutOwners = (how: Given): Given => ({
+  ...how,
+  policies: how.policies.map((one) =>
+    'problems' in one || one.pods?.terminated === undefined
+      ? one
+      : { ...one, pods: { ...one.pods, terminated: { ...one.pods.terminated, keepPerOwner: 0 } } },
+  ),
+});
+
+test(
+  'pods that cannot be deleted push out no other pod: without them the same finished pods go',
+  property,
+  () => {
+    let stuckOnes = 0;
+    fc.assert(
+      fc.property(facts, given.map(withoutOwners), (seen, how) => {
+        const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
+        const pods = seen.pods.filter((one) => {
+          const by = policyOf(one);
+          return by === undefined || 'problems' in by || !isTerminated(one) || !isStuck(one, by, seen);
+        });
+        stuckOnes += seen.pods.length - pods.length;
+        const lines = (world: PodGcFacts): string[] =>
+          planned(world, how)
+            .deletions.filter(({ reason }) => ofFinished.includes(reason))
+            .map(lineOf);
+        expect(lines(seen)).toEqual(lines({ ...seen, pods }));
+      }),
+      worlds,
+    );
+    expect(stuckOnes).toBeGreaterThan(worlds.numRuns / 5);
+  },
+);
+
+test('of each owner of a namespace the newest stay, whoever names the same UID elsewhere', property, () => {
+  const ofOneUid = facts.map((seen) => ({
+    ...seen,
+    pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
+  }));
+  /** One policy for all namespaces. */
+  const oneForAll = given.map((how) => ({
+    ...how,
+    policies: how.policies.filter(({ name }) => name === 'all'),
+  }));
+  fc.assert(
+    fc.property(ofOneUid, oneForAll, (seen, how) => {
+      const plan = planned(seen, how);
+      const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
+      for (const { policy: by } of plan.policies) {
+        const left = seen.pods.filter(
+          (one) =>
+            governorOf(one, how) === by.name &&
+            isTerminated(one) &&
+            one.deletionAtMs === undefined &&
+            one.labels['gc.dustpan.dev/keep'] === undefined &&
+            one.nodeName !== 'keep' &&
+            reasonOf.get(one) !== 'Terminated',
+        );
+        const keep = by.pods?.terminated?.keepPerOwner ?? 0;
+        for (const name of ['default', 'shop']) {
+          const pods = left.filter(({ namespace }) => namespace === name);
+          const stay = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
+          expect(stay.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+        }
+      }
+    }),
+    worlds,
+  );
+});
+
+test('every pod has one verdict, and pods in another order the same, in the same order', property, () => {
+  const shuffled = facts.chain((seen) =>
+    fc
+      .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
+      .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
+  );
+  fc.assert(
+    fc.property(shuffled, given, ({ seen, other }, how) => {
+      const [plan, again] = [planned(seen, how), planned(other, how)];
+      expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
+      const kept = (made: PodGcPlan): string[] =>
+        [...made.kept].map(
+          ({ target: { uid }, reason, eligibleAt }) => `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
+        );
+      expect(kept(again).sort()).toEqual(kept(plan).sort());
+      const told = [...decisionsOf(plan)].map(({ target: { uid } }) => uid);
+      expect(told.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
+    }),
+    worlds,
+  );
+});
+
+test(
+  'once a plan is done there is nothing left to do, unless a limit or the breaker held something back',
+  property,
+  () => {
+    fc.assert(
+      fc.property(facts, given, (seen, how) => {
+        const plan = planned(seen, how);
+        const isCut = [...plan.kept].some(({ reason }) => reason === 'PacingLimit' || reason === 'Tripped');
+        fc.pre(!isCut);
+        const gone = new Set(plan.deletions.map(({ target }) => target.pod));
+        const after = { ...seen, pods: seen.pods.filter((one) => !gone.has(one)) };
+        expect(planned(after, how).deletions.map(lineOf)).toEqual([]);
+      }),
+      worlds,
+    );
+  },
+);
+
+test('the worlds are such that each rule hits in some of them', property, () => {
+  const reasons = fc
+    .sample(fc.tuple(facts, given), worlds.numRuns)
+    .flatMap(([seen, how]) => planned(seen, how).deletions.map(({ reason }) => reason));
+  for (const reason of [
+    'Terminated',
+    'TerminatedInNamespace',
+    'Expired',
+    'OutOfService',
+    'Orphaned',
+    'Unscheduled',
+  ])
+    expect(reasons.filter((one) => one === reason).length).toBeGreaterThan(3);
+});
