@@ -1,5 +1,13 @@
 import { test } from 'vitest';
-import { finalizerHeld, labelled, node, pod, policy, terminatedRule, terminating } from '../../../builders.ts';
+import {
+  finalizerHeld,
+  labelled,
+  node,
+  pod,
+  policy,
+  terminatedRule,
+  terminating,
+} from '../../../builders.ts';
 import { checkRow, type Row, aged, gone, outOfServiceNode, terminated } from './rows.ts';
 
 /** One object for many pods, as the cache has it. */
