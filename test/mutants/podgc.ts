@@ -7,7 +7,6 @@ const groups = 'src/controllers/podgc/groups.ts';
 const nodes = 'src/controllers/podgc/nodes.ts';
 const order = 'src/controllers/podgc/order.ts';
 const plan = 'src/controllers/podgc/plan.ts';
-const recheck = 'src/controllers/podgc/recheck.ts';
 const terminated = 'src/controllers/podgc/terminated.ts';
 const decide = 'src/controllers/podgc/decide.ts';
 const checks = 'src/controllers/podgc/checks.ts';
@@ -21,14 +20,13 @@ export const podGcMutants: MutantGroup = {
     'terminated',
     'nodes',
     'order',
-    'recheck',
     'observe',
     'controller',
     'checks',
     'finish',
     'finished',
     'held',
-    'marking',
+    'act',
   ].map((name) => `test/unit/controllers/podgc/${name}.test.ts`),
   mutants: [
     [
@@ -71,7 +69,7 @@ export const podGcMutants: MutantGroup = {
     [
       'TerminatedInNamespace: what may not go stays',
       terminated,
-      'new Line(pods.filter(mayGo), sums)',
+      'new Line(pods.filter(mayDelete), sums)',
       'new Line(pods, sums)',
     ],
     [
@@ -218,7 +216,12 @@ export const podGcMutants: MutantGroup = {
     ],
     ['Quarantined: to its end', nodes, '>= quarantineMs;', '>= quarantineMs - 1;'],
     ['Quarantined: not beyond', nodes, '>= quarantineMs;', '> quarantineMs;'],
-    ['Quarantined: anew after a gap', nodes, 'before.lookedAtMs > maxGapMs', 'before.lookedAtMs > Infinity'],
+    [
+      'Quarantined: anew after a gap',
+      nodes,
+      'before.observedAtMs > maxGapMs',
+      'before.observedAtMs > Infinity',
+    ],
     ['Quarantined: anew for a node that was back', nodes, 'nodes?.has(nodeName) === true || ', ''],
     [
       'Tripped: over the limit',
@@ -255,33 +258,33 @@ export const podGcMutants: MutantGroup = {
     ['Unscheduled: only where asked', nodes, 'rules.unscheduledTerminating ?', 'true ?'],
     ['PacingLimit: so many a pass', plan, 'count >= limit', 'count > limit'],
     ['PacingLimit: 0 is off', plan, 'limit > 0 && ', ''],
-    ['KeepMarked: the pod', groups, "if (isKeepMarked(pod)) return marked('the pod');", ''],
-    ['KeepMarked: its namespace', groups, 'if (markedNamespaces.has(namespace))', 'if (false)'],
-    ['KeepMarked: its node', groups, 'markedNodes.has(nodeName) ? marked', 'false ? marked'],
+    ['KeepMarked: the pod', groups, "if (isKeepMarked(pod)) return optedOut('the pod');", ''],
+    ['KeepMarked: its namespace', groups, 'if (keptNamespaces.has(namespace))', 'if (false)'],
+    ['KeepMarked: its node', groups, 'keptNodes.has(nodeName) ? optedOut', 'false ? optedOut'],
     [
       'KeepMarked: its namespace by now',
       checks,
       'isKeepMarked(namespaces.items',
       'false && isKeepMarked(namespaces.items',
     ],
-    ['KeepMarked: its node, read live', recheck, "if (isKeepMarked(live.node)) return 'KeepMarked';", ''],
+    ['KeepMarked: its node, read live', checks, "if (isKeepMarked(live.node)) return 'KeepMarked';", ''],
     ['NamespaceUnknown', groups, 'if (!namespaces.has(namespace))', 'if (false)'],
     ['NoPolicy', groups, "{ reason: 'NoPolicy', evidence", "{ reason: 'RuleOff', evidence"],
     ['InvalidPolicy: is reported', groups, 'governor !== undefined && isInvalid(governor)', 'false'],
-    ['NodeExists', recheck, "live.node === undefined ? undefined : 'NodeExists'", 'undefined'],
+    ['NodeExists', checks, "live.node === undefined ? undefined : 'NodeExists'", 'undefined'],
     [
       'NodeUnknown: no answer',
-      recheck,
+      checks,
       "if (live === 'unreadable') return 'NodeUnknown';",
       "if (live === 'unreadable') return undefined;",
     ],
     [
       'NodeUnknown: none to be out of service',
-      recheck,
+      checks,
       "if (live.node === undefined) return 'NodeUnknown';",
       'if (live.node === undefined) return undefined;',
     ],
-    ['NodeRecovered', recheck, "? undefined : 'NodeRecovered'", '? undefined : undefined'],
+    ['NodeRecovered', checks, "? undefined : 'NodeRecovered'", '? undefined : undefined'],
     ['ClockUnsure', checks, "clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),", ''],
     ['ClockUnsure: of what finished too long ago alone', checks, "reason === 'Expired'", 'true'],
     ['check: the lease', checks, "(holdsLease() ? undefined : 'the lease is lost')", 'undefined'],
@@ -305,9 +308,9 @@ export const podGcMutants: MutantGroup = {
     ['order: the oldest first', order, 'second(a) - second(b)', 'second(b) - second(a)'],
     ['order: then by name', order, 'byText(a.name, b.name) ||', ''],
     ['order: then by namespace', order, 'byText(a.namespace, b.namespace)', '0'],
-    ['order: over all policies', plan, '.sort((a, b) => byTurn(a.pod, b.pod))', ''],
+    ['order: over all policies', plan, '.sort((a, b) => byDeletionOrder(a.target.pod, b.target.pod))', ''],
     ['reach: what has finished is not marked failed', decide, '!isFinished(pod)', 'true'],
     ['reach: what runs is', decide, '!isFinished(pod)', 'false'],
-    ['reach: only orphans get the condition', recheck, "  reason === 'Orphaned'\n    ? {", '  true\n    ? {'],
+    ['reach: only orphans get the condition', act, "  reason === 'Orphaned'\n    ? {", '  true\n    ? {'],
   ],
 };

@@ -1,33 +1,33 @@
 import type { RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { PodDeleteReason } from '../../api/reasons.ts';
 import type { Outcome } from '../../gc/decision.ts';
 import { execute, logStop, type Executed, type StepResult } from '../../gc/execute.ts';
-import type { ClusterActions } from '../../kube/actions/cluster.ts';
+import type { ClusterActions, DisruptionTarget } from '../../kube/actions/cluster.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { podChecks, type PodCheckDeps } from './checks.ts';
 import type { PodDeletion } from './facts.ts';
 import { upstreamReason, type PodGcMetrics } from './metrics.ts';
-import { disruptionTarget, statusOf, throttledForMs } from './recheck.ts';
 
-interface ActDeps extends PodCheckDeps {
+export interface ActDeps extends PodCheckDeps {
   readonly cluster: ClusterActions;
   readonly clock: Clock;
   readonly metrics: PodGcMetrics;
   readonly log: Logger;
   /** 0 = no limit. */
   readonly maxDeletesPerSecond: number;
-  /** Called when a pass ends because its plan is out of date: the next one should not wait. */
+  /** Called when a pass ends because its plan is out of date: the next pass should start at once. */
   readonly onStale: () => void;
-  /** Called as deletions go on: a long pass does not hang. */
+  /** Called after each request: a long pass is not a hung one. */
   readonly onProgress: () => void;
   /** Called when a node exists although the cache does not have it. */
   readonly onNodeFound: (node: string) => void;
 }
 
-/** About what an API server and its etcd can use (docs/benchmarks.md); more would only wait inside the server. */
+/** More requests would only wait inside the API server (docs/benchmarks.md). */
 const concurrency = 32;
-/** So many failures in a row are no accident of single pods: the rest would only fail as well. */
+/** After so many failures in a row the rest would fail as well. */
 const giveUpAfter = 16;
 /** A broken server must not fill the log. */
 const maxFailureLines = 10;
@@ -65,14 +65,14 @@ class PodDeleter {
   readonly #deps: ActDeps;
   /** resourceVersion after the mark, by UID. */
   readonly #marked = new Map<string, string>();
-  /** Not the pass's own signal: what was sent is awaited, or a deletion would not be recorded. Each request has its deadline. */
+  /** Not the signal of the pass: every sent request is awaited, or a deletion would not be recorded. Each request has its deadline. */
   readonly #signal = new AbortController().signal;
 
   constructor(deps: ActDeps) {
     this.#deps = deps;
   }
 
-  /** Sets phase Failed where that is needed first. */
+  /** Sets phase Failed first, if the pod has not finished. */
   async mark(deletion: PodDeletion): Promise<StepResult> {
     const { pod, markFailed } = deletion.target;
     if (!markFailed) return { kind: 'done' };
@@ -150,11 +150,11 @@ class Journal {
     metrics.skipped.inc({ reason });
     log.debug({ ...fieldsOf(decision), kept: reason }, 'keeping pod after live check');
     if (reason === 'NodeExists') onNodeFound(decision.target.node ?? '');
-    if (reason === 'ClockUnsure') this.#warnOfSkew(decision);
+    if (reason === 'ClockUnsure') this.#warnAboutSkew(decision);
   }
 
-  /** Once a pass: it concerns every deletion by ttl alike. */
-  #warnOfSkew(deletion: PodDeletion): void {
+  /** Once per pass: the skew affects every deletion by ttl. */
+  #warnAboutSkew(deletion: PodDeletion): void {
     if (this.#isSkewLogged) return;
     this.#isSkewLogged = true;
     const aheadSeconds = Math.round(this.#clockSkewMs(deletion) / 1000);
@@ -171,7 +171,7 @@ class Journal {
   }
 }
 
-/** Throws when a deletion failed, or something could not be read: the other pods were deleted all the same. */
+/** Throws if a deletion or a live check failed; the other pods are deleted all the same. */
 export function throwIfFailed({ outcomes, stopped }: Executed<PodDeletion>): void {
   const failed = outcomes.filter((one) => one.kind === 'failed');
   const [first] = failed;
@@ -186,12 +186,33 @@ export function throwIfFailed({ outcomes, stopped }: Executed<PodDeletion>): voi
   });
 }
 
+/** The condition upstream writes on an orphan, and on nothing else (pkg/controller/podgc/gc_controller.go, markFailedAndDeletePodWithCondition). */
+export const disruptionTarget = (reason: PodDeleteReason, at: Date): DisruptionTarget | undefined =>
+  reason === 'Orphaned'
+    ? { reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists', at }
+    : undefined;
+
+/** The pause after a response 429 without Retry-After. */
+const defaultPauseMs = 1_000;
+
+/** How long to wait after a response 429; undefined = the error is another one. */
+export const throttledForMs = (err: unknown): number | undefined =>
+  statusOf(err) === 429 ? (retryAfterOf(err) ?? defaultPauseMs) : undefined;
+
+// Structural, because a unit imports only types from an adapter.
+const statusOf = (err: unknown): number | undefined =>
+  err instanceof Error && 'status' in err && typeof err.status === 'number' ? err.status : undefined;
+const retryAfterOf = (err: unknown): number | undefined =>
+  err instanceof Error && 'retryAfterMs' in err && typeof err.retryAfterMs === 'number'
+    ? err.retryAfterMs
+    : undefined;
+
 const labelsOf = ({ target, reason }: PodDeletion): { namespace: string; reason: string } => ({
   namespace: target.namespace,
   reason: upstreamReason[reason],
 });
 
-/** The fields of a log line about a deletion: enough to know the pod by when it is gone. */
+/** The fields of a log line about a deletion: they identify the pod after it is gone. */
 export const fieldsOf = ({ target: { pod }, reason, policy }: PodDeletion): object => ({
   pod: { namespace: pod.namespace, name: pod.name },
   uid: pod.uid,

@@ -1,24 +1,24 @@
 import { isKeepMarked } from '../../api/policy/matching.ts';
-import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { Confirmation, PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { PodDeleteReason, PodKeepReason } from '../../api/reasons.ts';
 import { clocksAgree, Confirmed, goOn } from '../../gc/checks.ts';
 import type { Check } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { ClusterActions } from '../../kube/actions/cluster.ts';
 import type { NamespaceFacts, NodeFacts } from '../../kube/cache/objects.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Confirmation } from '../../api/policy/policy-view.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import { errorLine } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import type { PodDeletion } from './facts.ts';
-import { dependsOnNode, recheckNode, type LiveNode } from './recheck.ts';
+import { isOutOfService } from './nodes.ts';
 
 export interface PodCheckDeps {
   readonly policies: PolicyView;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
   readonly cluster: Pick<ClusterActions, 'getNode'>;
-  /** True while this process surely holds the lease. */
+  /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Pick<Logger, 'warn'>;
@@ -26,16 +26,16 @@ export interface PodCheckDeps {
 
 interface PodChecks {
   readonly checks: readonly Check<PodDeletion>[];
-  /** Whether the plan is out of date: the next pass should not wait. */
+  /** Whether the plan is out of date. */
   readonly isStale: () => boolean;
-  /** By how much our clock is ahead of the API server's, when the policies were read. */
+  /** How far our clock was ahead of the API server's when the policies were read. */
   readonly clockSkewMs: (deletion: PodDeletion) => number;
 }
 
-/** A pass over a large backlog is cut into plans of this age at most: labels, thresholds and nodes change meanwhile. */
+/** A plan that is older is not carried out further: labels, thresholds and nodes change meanwhile. */
 export const maxPlanAgeMs = 60_000;
 
-/** What must be true right before a pod is marked or deleted. `ranked`: the policies that the plan was made from. */
+/** The conditions that must hold right before a pod is marked or deleted. `ranked`: the policies of the plan. */
 export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks {
   const { policies, namespaces, holdsLease, clock } = deps;
   const startedAtMs = clock.monotonicMs();
@@ -53,23 +53,23 @@ export function podChecks(deps: PodCheckDeps, ranked: RankedPolicies): PodChecks
       error: new Error('confirming policies', { cause }),
     }),
   });
-  const isMarked = keepLabels(deps);
+  const isOptedOut = keepLabels(deps);
   const checks: readonly Check<PodDeletion>[] = [
     goOn('leaseHeld', () => (holdsLease() ? undefined : 'the lease is lost')),
     goOn('planCurrent', () => (isStale() ? 'the plan is out of date' : undefined)),
-    // Before the policies: a node that takes long to read keeps its own pods, and does not make the policies too old for all others.
+    // Before the policies: a slow read of a node keeps the pods of that node, and does not make the policies stale for all others.
     nodeStillGone(deps),
     confirmed.check,
     {
       name: 'notKept',
-      objection: (deletion) => (isMarked(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
+      objection: (deletion) => (isOptedOut(deletion) ? { kind: 'keep', reason: 'KeepMarked' } : undefined),
     },
     clocksAgree(confirmed, ({ reason }) => reason === 'Expired'),
   ];
   return { checks, isStale, clockSkewMs: (deletion) => confirmed.clockSkewMs(deletion) };
 }
 
-/** The node of an orphan, or of a pod on a node out of service, read live: one GET for all its pods. */
+/** Re-checks the node of an orphan, or of a pod on a node out of service: one GET for all its pods. */
 function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion> {
   const live = new Live<PodDeletion, LiveNode>({
     clock,
@@ -95,7 +95,24 @@ function nodeStillGone({ cluster, clock, log }: PodCheckDeps): Check<PodDeletion
   };
 }
 
-/** Whether the keep label is on the namespace or the node of a pod by now, as the caches know them. */
+/** The result of a live read: the node, its absence, or an error. */
+export type LiveNode = { readonly node: NodeFacts | undefined } | 'unreadable';
+
+/** Whether a deletion depends on a node, which is then read live right before. */
+const dependsOnNode = (reason: PodDeleteReason): boolean =>
+  reason === 'Orphaned' || reason === 'OutOfService';
+
+/** Why the live node forbids the deletion; undefined = it does not. */
+export function recheckNode(reason: PodDeleteReason, live: LiveNode): PodKeepReason | undefined {
+  if (!dependsOnNode(reason)) return undefined;
+  if (live === 'unreadable') return 'NodeUnknown';
+  if (reason === 'Orphaned') return live.node === undefined ? undefined : 'NodeExists';
+  if (live.node === undefined) return 'NodeUnknown';
+  if (isKeepMarked(live.node)) return 'KeepMarked';
+  return isOutOfService(live.node) ? undefined : 'NodeRecovered';
+}
+
+/** Whether the namespace or the node of a pod has the keep label now, by the caches. */
 function keepLabels({ namespaces, nodes }: PodCheckDeps): (deletion: PodDeletion) => boolean {
   const namespaceUids = uidsByName(namespaces);
   const nodeUids = uidsByName(nodes);

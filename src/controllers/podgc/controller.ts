@@ -1,20 +1,18 @@
 import { podLabelKeys } from '../../api/policy/matching.ts';
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
-import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
+import type { RankedPolicies } from '../../api/policy/policy-view.ts';
 import { podKeepReasons } from '../../api/reasons.ts';
 import { countByPolicy } from '../../gc/summary.ts';
-import type { ClusterActions } from '../../kube/actions/cluster.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { Logger } from '../../runtime/logging/logger.ts';
 import { inSlices } from '../../runtime/scheduling/slices.ts';
-import { deletePods, fieldsOf, throwIfFailed } from './act.ts';
+import { deletePods, fieldsOf, throwIfFailed, type ActDeps } from './act.ts';
 import { maxPlanAgeMs } from './checks.ts';
 import { backlogCollected, CollectedByOwner, podsCollected } from './events.ts';
 import type { PodDeletion, PodGcFacts, PodGcPlan } from './facts.ts';
-import { showPlan, type PodGcMetrics } from './metrics.ts';
+import { showPlan } from './metrics.ts';
 import { noneSeen, type SeenFinished } from './finish.ts';
 import { observe, type Caches } from './observe.ts';
 import { noneMissing, type MissingNodes } from './nodes.ts';
@@ -29,34 +27,21 @@ import {
   type Noticed,
 } from './report.ts';
 
-/** The pods known, and whether the labels that today's policies read were kept of them. */
+/** The cached pods, with the labels that policies read. */
 export interface PodStore extends Store<PodFacts> {
-  /** False until a list with these label keys is complete; asking starts it. */
+  /** False until a list with these label keys is complete; the call starts that list. */
   covers(labelKeys: ReadonlySet<string>): boolean;
 }
 
-export interface PodGcDeps extends Caches {
+export interface PodGcDeps extends Caches, Omit<ActDeps, 'onNodeFound'> {
   readonly pods: PodStore;
-  readonly policies: PolicyView;
-  readonly cluster: ClusterActions;
-  /** True while this process surely holds the lease. */
-  readonly holdsLease: () => boolean;
   readonly recorder: Recorder;
-  readonly clock: Clock;
-  readonly metrics: PodGcMetrics;
-  readonly log: Logger;
   /** Between two passes. */
   readonly periodMs: number;
-  /** 0 = no limit. */
-  readonly maxDeletesPerSecond: number;
-  /** Called when a pass ends because its plan is out of date: the next one should not wait. */
-  readonly onStale: () => void;
-  /** Called as deletions go on: a long pass does not hang. */
-  readonly onProgress: () => void;
   readonly onPass: (reports: ReadonlyMap<string, PolicyPassReport>) => void;
 }
 
-/** Deletes the pods that the policies call garbage, and reports after each pass what it did. */
+/** Deletes the pods that are garbage by the policies, and reports each pass. */
 export class PodGcController {
   readonly #deps: PodGcDeps;
   #missing: MissingNodes = noneMissing;
@@ -67,7 +52,7 @@ export class PodGcController {
     this.#deps = deps;
   }
 
-  /** One pass: observe, plan, act. Without a complete view nothing is decided: everything stays. */
+  /** One pass: observe, plan, act. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
     const { policies, clock, metrics, recorder, log } = this.#deps;
     const { ranked } = policies;
@@ -142,7 +127,7 @@ export class PodGcController {
     });
   }
 
-  /** The node exists although the cache does not have it: its quarantine starts anew. */
+  /** The node exists although the cache does not have it: its quarantine restarts. */
   #forgetMissing(node: string): void {
     const since = new Map([...this.#missing.since].filter(([name]) => name !== node));
     this.#missing = { ...this.#missing, since };
@@ -156,7 +141,7 @@ interface Decided {
   readonly ranked: RankedPolicies;
 }
 
-/** After a longer gap nobody knows that a node was missing all the time. */
+/** After a longer gap a node may have been back in between. */
 const maxMissedPasses = 5;
 
 /** The deletions of mode Enforce; those of mode DryRun are only logged. */

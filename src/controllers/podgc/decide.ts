@@ -6,7 +6,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { Because, JudgedPod, PodDecision, PodDeletion } from './facts.ts';
 
 /** A rule of a policy, or one step of it. */
-interface DeleteRule<R extends PodDeleteReason = PodDeleteReason> {
+interface DeleteRule<R extends PodDeleteReason> {
   readonly reason: R;
   readonly policy: Policy;
   readonly evidenceOf: (pod: PodFacts) => PodEvidence[R];
@@ -15,45 +15,12 @@ interface DeleteRule<R extends PodDeleteReason = PodDeleteReason> {
 /** The decisions of one rule to delete these pods. */
 export const toDelete = <R extends PodDeleteReason>(
   pods: readonly PodFacts[],
-  rule: DeleteRule<R>,
-): readonly Deletion[] => pods.map((pod) => new Deletion(pod, rule));
-
-/** The decision to delete a pod. It makes target and evidence when they are read: a backlog may have 100 000 pods. */
-export class Deletion implements PodDeletion {
-  readonly unit = 'podgc';
-  readonly verdict = 'Delete';
-  readonly pod: PodFacts;
-  readonly #rule: DeleteRule;
-
-  constructor(pod: PodFacts, rule: DeleteRule) {
-    this.pod = pod;
-    this.#rule = rule;
-  }
-
-  get target(): JudgedPod {
-    return targetOf(this.pod);
-  }
-
-  get reason(): PodDeleteReason {
-    return this.#rule.reason;
-  }
-
-  get policy(): Policy {
-    return this.#rule.policy;
-  }
-
-  get evidence(): PodEvidence[PodDeleteReason] {
-    return this.#rule.evidenceOf(this.pod);
-  }
-
-  get eligibleAt(): undefined {
-    return undefined;
-  }
-
-  get bytes(): undefined {
-    return undefined;
-  }
-}
+  { reason, policy, evidenceOf }: DeleteRule<R>,
+): readonly PodDeletion[] =>
+  pods.map((pod) => ({
+    ...{ unit: 'podgc', verdict: 'Delete', target: targetOf(pod), reason, policy },
+    ...{ eligibleAt: undefined, bytes: undefined, evidence: evidenceOf(pod) },
+  }));
 
 /** The decision to keep a pod. */
 export const toKeep = (
@@ -61,14 +28,8 @@ export const toKeep = (
   { reason, evidence, eligibleAtMs }: Because,
   policy: Policy | InvalidPolicy | undefined,
 ): PodDecision => ({
-  unit: 'podgc',
-  verdict: 'Keep',
-  target: targetOf(pod),
-  reason,
-  policy,
+  ...{ unit: 'podgc', verdict: 'Keep', target: targetOf(pod), reason, policy, bytes: undefined, evidence },
   eligibleAt: eligibleAtMs === undefined ? undefined : new Date(eligibleAtMs),
-  bytes: undefined,
-  evidence,
 });
 
 const targetOf = (pod: PodFacts): JudgedPod => ({

@@ -5,7 +5,7 @@ import { isCut } from '../../runtime/bounds.ts';
 import type { PodDeletion, PolicyVerdicts } from './facts.ts';
 import { ownerOf } from './terminated.ts';
 
-/** How many pod names a note spells out; the rest is a count. */
+/** How many pod names a note lists. */
 const namesShown = 5;
 
 type DeletedPod = Pick<PodDeletion, 'reason' | 'policy'> & {
@@ -16,11 +16,11 @@ type DeletedPod = Pick<PodDeletion, 'reason' | 'policy'> & {
 interface Collected {
   readonly regarding: ObjectRef;
   readonly first: DeletedPod;
-  /** Of all of them. */
+  /** The names of all pods. */
   readonly names: string[];
 }
 
-/** The recorder takes 200 new Events at once, and other passes may have used up some of them. */
+/** The recorder accepts 200 new Events at once, and earlier passes may have used some of them. */
 const fewGroups = 100;
 
 /** The pods that a pass deleted, by owner and reason. */
@@ -36,7 +36,7 @@ export class CollectedByOwner {
     const { reason } = deletion;
     const { pod } = deletion.target;
     const regarding = regardingOf(pod, this.#replicaSetOwners);
-    // Owners of two namespaces may claim one UID.
+    // Pods of two namespaces may name one owner UID.
     const key = `${regarding.namespace ?? ''}/${regarding.uid} ${reason}`;
     const known = this.#groups.get(key);
     if (known === undefined) this.#groups.set(key, { regarding, first: deletion, names: [pod.name] });
@@ -53,7 +53,7 @@ export class CollectedByOwner {
   }
 }
 
-/** One Event for each owner and reason of a pass, however many pods were deleted: on the owner, which outlives them; on the pod itself when it has none. */
+/** One Event for each owner and reason of a pass, however many pods were deleted. It is about the owner, which outlives them, or about a pod without one. */
 export function podsCollected(collected: Collected): EventSpec {
   return {
     regarding: collected.regarding,
@@ -64,7 +64,7 @@ export function podsCollected(collected: Collected): EventSpec {
   };
 }
 
-/** A pass that deleted the pods of many owners, whose Events are limited: this one comes first, and says where to find each pod. One series a policy. */
+/** One summary Event per policy when a pass deleted pods of too many owners to report each. */
 export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
   regarding: policyRef(policy),
   type: 'Normal',
@@ -75,9 +75,9 @@ export const backlogCollected = (policy: Policy, pods: number): EventSpec => ({
 
 function regardingOf(pod: PodFacts, replicaSetOwners: ReadonlyMap<string, OwnerRef>): ObjectRef {
   const owner = ownerOf(pod, replicaSetOwners);
-  // Nothing can have a name that had to be cut.
+  // An owner with a name that had to be cut cannot exist.
   if (owner !== undefined && isCut(owner.name)) return podRef(pod);
-  // A Node owns its static pods' mirrors; being cluster-scoped, its Events live elsewhere.
+  // A Node owns its mirror pods; it is cluster-scoped, so its Events are in another namespace.
   if (owner?.kind === 'Node' && owner.apiVersion === 'v1') return { ...owner, namespace: undefined };
   if (owner !== undefined) return { ...owner, namespace: pod.namespace };
   return podRef(pod);
@@ -107,7 +107,7 @@ const policyRef = (policy: Pick<Policy, 'name' | 'uid'>): ObjectRef => ({
 });
 
 interface Tripped extends Pick<PolicyVerdicts, 'policy' | 'missingNodes'> {
-  /** Of the nodes are missing. */
+  /** The share of nodes that are missing. */
   readonly percent: number;
 }
 
@@ -123,7 +123,7 @@ export function tripped({ policy, missingNodes, percent }: Tripped): EventSpec {
   };
 }
 
-/** A pod that would be due, if it did not wait for its finalizers; recorded once. */
+/** A pod that would be due if it did not wait for its finalizers; recorded once. */
 export const finalizerHeld = (pod: PodFacts): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',

@@ -5,7 +5,7 @@ import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { PodEvidence, PodReason } from '../../gc/reasons/pod-evidence.ts';
 import type { NodeFacts, OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 
-/** Everything a plan is made from. Maps that are undefined were not observed: nothing is decided from them. */
+/** The input of a plan. Maps that are undefined were not observed: nothing is decided from them. */
 export interface PodGcFacts {
   readonly pods: readonly PodFacts[];
   /** By name. */
@@ -16,11 +16,11 @@ export interface PodGcFacts {
   readonly jobsFinished: ReadonlyMap<string, boolean> | undefined;
   /** The controller of each ReplicaSet, by the ReplicaSet's UID. */
   readonly replicaSetOwners: ReadonlyMap<string, OwnerRef>;
-  /** Names that were a Node's when this or an earlier pass looked; of missing nodes, those that pods still refer to. */
+  /** Names of Nodes that exist in this pass or existed in an earlier one; of missing nodes only those that pods still refer to. */
   readonly seenNodes: ReadonlySet<string>;
   /** How long each node name that pods refer to and that does not exist has been missing, milliseconds of the monotonic clock; Infinity = assumed. */
   readonly missingForMs: ReadonlyMap<string, number>;
-  /** How long the controller has seen each pod finished whose finish time cannot be true, by UID; milliseconds of the monotonic clock. */
+  /** For each pod whose finish time cannot be true: how long the controller has seen it finished. By UID; milliseconds of the monotonic clock. */
   readonly finishedForMs: ReadonlyMap<string, number>;
 }
 
@@ -41,7 +41,7 @@ export interface PodDeletion extends PodDecision<PodDeleteReason> {
   readonly policy: Policy;
 }
 
-/** Why a pod is deleted or stays. */
+/** Why a pod is deleted or kept. */
 export interface Because<R extends PodReason = PodReason> {
   readonly reason: R;
   readonly evidence: PodEvidence[R];
@@ -53,7 +53,7 @@ export interface Because<R extends PodReason = PodReason> {
 export interface PodGcPlan {
   /** In the order of execution, policies of mode DryRun included. */
   readonly deletions: readonly PodDeletion[];
-  /** Every other pod. The decisions are made anew at each iteration: a pass needs no object for each of 100 000 pods. */
+  /** Every other pod. Each iteration makes the decisions again: a pass needs no object for each of 100 000 pods. */
   readonly kept: Iterable<PodDecision>;
   readonly policies: readonly PolicyVerdicts[];
 }
@@ -76,19 +76,18 @@ export interface PolicyVerdicts {
 /** The pods that one policy governs. */
 export interface Group {
   readonly policy: Policy;
-  /** The policy's. */
   readonly rules: PodsPolicy;
-  /** Those that its rules may touch. */
+  /** The pods that the rules apply to. */
   readonly pods: readonly PodFacts[];
-  /** Of these, the ones that have finished. */
+  /** The finished ones among `pods`. */
   readonly terminated: readonly PodFacts[];
-  /** Of these, the ones that are being deleted. */
+  /** The ones among `pods` that are being deleted. */
   readonly terminating: readonly PodFacts[];
-  /** Those that no rule may touch. */
-  readonly shielded: readonly Shielded[];
+  /** The pods that no rule applies to. */
+  readonly excluded: readonly Excluded[];
 }
 
-export interface Shielded {
+export interface Excluded {
   readonly pod: PodFacts;
   readonly because: Because;
 }
@@ -99,7 +98,7 @@ export const isTerminated = ({ phase }: PodFacts): boolean =>
 
 export const isTerminating = (pod: PodFacts): boolean => pod.deletionAtMs !== undefined;
 
-/** A finished pod that was already deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
+/** Whether a finished pod was deleted with grace 0 and waits only for its finalizers: deleting it again changes nothing. */
 export const isFinalizerHeld = (pod: PodFacts): boolean =>
   pod.finalizers.length > 0 && isTerminating(pod) && pod.deletionGracePeriodSeconds === 0 && isFinished(pod);
 

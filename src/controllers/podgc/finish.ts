@@ -1,15 +1,15 @@
 import type { PodFacts } from '../../kube/cache/objects.ts';
 import { isTerminated, type PodGcFacts } from './facts.ts';
 
-/** Since when the controller has seen each pod finished whose own finish time cannot be true: monotonic milliseconds by UID. */
+/** For each pod whose finish time cannot be true: since when the controller has seen it finished. Monotonic milliseconds by UID. */
 export type SeenFinished = ReadonlyMap<string, number>;
 
 export const noneSeen: SeenFinished = new Map();
 
-/** Clocks that are synchronised never differ by more; without it a node half a second ahead would count as broken. */
+/** Synchronised clocks never differ by more; without it a node half a second ahead would count as broken. */
 const tolerableSkewMs = 60_000;
 
-/** Adds this pass to what was seen before. A finished pod stays finished, so that a gap between two passes changes nothing. */
+/** Adds this pass to earlier ones. A finished pod stays finished, so a gap between two passes changes nothing. */
 export function observeFinished(
   before: SeenFinished,
   pods: readonly PodFacts[],
@@ -40,10 +40,10 @@ type SeenFacts = Pick<PodGcFacts, 'finishedForMs'>;
 const firstSeenMs = (pod: PodFacts, { finishedForMs }: SeenFacts, nowMs: number): number =>
   nowMs - (finishedForMs.get(pod.uid) ?? 0);
 
-/** What the pod's status says, by the clock of its node; the creation where it says nothing. */
+/** The finish in the pod's status, by the clock of its node; the creation if the status has none. */
 export const reportedFinish = (pod: PodFacts): number => pod.finishedAtMs ?? pod.createdAtMs;
 
-/** Nothing finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
+/** No pod finishes before it was created (by the API server's clock), or after it was seen finished (by ours). */
 function isCredible(pod: PodFacts, seenAtMs: number): boolean {
   const atMs = reportedFinish(pod);
   return atMs >= pod.createdAtMs && atMs <= seenAtMs + tolerableSkewMs;

@@ -8,10 +8,10 @@ import {
   type Given,
   type Group,
   type PodGcFacts,
-  type Shielded,
+  type Excluded,
 } from './facts.ts';
 
-/** What governs a pod: a policy, none, or `unknown` while the labels of the pod's namespace are. */
+/** The policy that governs a pod; undefined = none, `unknown` = the labels of the pod's namespace are not known. */
 type Governor = Policy | InvalidPolicy | 'unknown' | undefined;
 
 interface Grouped {
@@ -21,10 +21,10 @@ interface Grouped {
   readonly ungoverned: ReadonlyMap<Governor, readonly PodFacts[]>;
 }
 
-/** Sorts every pod to the policy that governs it, and finds the pods that no rule may touch. */
+/** Assigns every pod to the policy that governs it, and finds the pods that no rule applies to. */
 export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   const governorOf = podMatcher(policies, facts.namespaces);
-  const shieldOf = shields(facts);
+  const exclusionOf = exclusions(facts);
   const groups = new Map<Governor, GrowingGroup>(
     policies.flatMap((policy) =>
       isInvalid(policy) || policy.pods === undefined ? [] : [[policy, newGroup(policy, policy.pods)]],
@@ -34,13 +34,13 @@ export function groupByPolicy(facts: PodGcFacts, { policies }: Given): Grouped {
   for (const pod of facts.pods) {
     const governor = governorOf(pod);
     const group = groups.get(governor);
-    if (group !== undefined) add(pod, group, shieldOf(pod));
+    if (group !== undefined) add(pod, group, exclusionOf(pod));
     else listIn(ungoverned, governor).push(pod);
   }
   return { groups: [...groups.values()], ungoverned };
 }
 
-/** Why a pod that no valid policy governs stays. */
+/** Why a pod that no valid policy governs is kept. */
 export function ungovernedBecause(governor: Governor, { namespace }: PodFacts): Because {
   if (governor === 'unknown') return { reason: 'NamespaceUnknown', evidence: { namespace } };
   return governor !== undefined && isInvalid(governor)
@@ -52,16 +52,16 @@ interface GrowingGroup extends Group {
   readonly pods: PodFacts[];
   readonly terminated: PodFacts[];
   readonly terminating: PodFacts[];
-  readonly shielded: Shielded[];
+  readonly excluded: Excluded[];
 }
 
 const newGroup = (policy: Policy, rules: PodsPolicy): GrowingGroup => ({
-  ...{ policy, rules, pods: [], terminated: [], terminating: [], shielded: [] },
+  ...{ policy, rules, pods: [], terminated: [], terminating: [], excluded: [] },
 });
 
 function add(pod: PodFacts, group: GrowingGroup, because: Because | undefined): void {
   if (because !== undefined) {
-    group.shielded.push({ pod, because });
+    group.excluded.push({ pod, because });
     return;
   }
   group.pods.push(pod);
@@ -69,27 +69,27 @@ function add(pod: PodFacts, group: GrowingGroup, because: Because | undefined): 
   if (isTerminating(pod)) group.terminating.push(pod);
 }
 
-/** The list of a key, made when it is asked for first. */
+/** Returns the list of a key, new if there is none. */
 export function listIn<K, T>(lists: Map<K, T[]>, key: K): T[] {
   const list = lists.get(key) ?? [];
   if (list.length === 0) lists.set(key, list);
   return list;
 }
 
-/** Why no rule may touch a governed pod: the keep label on it, its namespace or its node; or its namespace, and so that label, is not known yet. */
-function shields({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Because | undefined {
-  const marked = (on: string): Because => ({ reason: 'KeepMarked', evidence: { on } });
-  const markedNodes = new Set(
+/** Why no rule applies to a governed pod: the pod, its namespace or its node has the keep label, or its namespace is not known yet. */
+function exclusions({ namespaces, nodes }: PodGcFacts): (pod: PodFacts) => Because | undefined {
+  const optedOut = (on: string): Because => ({ reason: 'KeepMarked', evidence: { on } });
+  const keptNodes = new Set(
     [...(nodes ?? new Map<string, NodeFacts>())].flatMap(([name, node]) => (isKeepMarked(node) ? name : [])),
   );
-  const markedNamespaces = new Set(
+  const keptNamespaces = new Set(
     [...namespaces].flatMap(([name, labels]) => (isKeepMarked({ labels }) ? name : [])),
   );
   return (pod) => {
     const { namespace, nodeName = '' } = pod;
     if (!namespaces.has(namespace)) return { reason: 'NamespaceUnknown', evidence: { namespace } };
-    if (isKeepMarked(pod)) return marked('the pod');
-    if (markedNamespaces.has(namespace)) return marked(`namespace ${namespace}`);
-    return markedNodes.has(nodeName) ? marked(`node ${nodeName}`) : undefined;
+    if (isKeepMarked(pod)) return optedOut('the pod');
+    if (keptNamespaces.has(namespace)) return optedOut(`namespace ${namespace}`);
+    return keptNodes.has(nodeName) ? optedOut(`node ${nodeName}`) : undefined;
   };
 }

@@ -12,7 +12,7 @@ export type PodGcMetrics = ReturnType<typeof podGcMetrics>;
 
 type Registers = [Registry];
 
-/** Our reasons in the words of upstream's pod_gc_collector metrics; what upstream does not have keeps our own. */
+/** Our reasons as label values of upstream's pod_gc_collector metrics; in the same style where upstream has none. */
 export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
   Terminated: 'terminated',
   TerminatedInNamespace: 'terminated-in-namespace',
@@ -26,7 +26,7 @@ export const upstreamReason: Readonly<Record<PodDeleteReason, string>> = {
 export function podGcMetrics(registry: Registry) {
   const metrics = { ...actMetrics([registry]), ...planMetrics([registry]) };
   for (const reason of podKeepReasons) metrics.kept.set({ reason }, 0);
-  // Upstream's have the namespace, so nothing of them is there before the first case: what begins with 1 has never increased.
+  // Upstream's counters have the label namespace, so they have no series before the first deletion: a series that begins with 1 never increased.
   for (const reason of podDeleteReasons)
     for (const counter of [metrics.deleted, metrics.failed]) counter.inc({ reason }, 0);
   for (const reason of [
@@ -68,7 +68,7 @@ function actMetrics(registers: Registers) {
     }),
     skipped: new Counter({
       name: 'dustpan_pod_gc_skipped_pods_total',
-      help: '[ALPHA] Planned deletions that the live re-check right before them called off, by reason.',
+      help: '[ALPHA] Planned deletions that a live re-check right before the request prevented, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -96,7 +96,7 @@ function planMetrics(registers: Registers) {
     }),
     missingNodes: new Gauge({
       name: 'dustpan_pod_gc_missing_nodes',
-      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist, those that never existed included.',
+      help: '[ALPHA] Names of nodes that pods are bound to and that do not exist, including names that never existed.',
       registers,
     }),
     tripped: new Gauge({
@@ -107,14 +107,14 @@ function planMetrics(registers: Registers) {
     }),
     planSeconds: new Histogram({
       name: 'dustpan_pod_gc_plan_duration_seconds',
-      help: '[ALPHA] Time that the decisions of one pass took; the event loop stands still meanwhile.',
+      help: '[ALPHA] Time that the decisions of one pass took; the event loop is blocked meanwhile.',
       buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1],
       registers,
     }),
   };
 }
 
-/** Shows one plan: what is due and what is kept, by reason. */
+/** Sets the gauges of one plan: due and kept pods by reason. */
 export function showPlan(metrics: PodGcMetrics, { policies }: PodGcPlan, { byPolicy }: Census): void {
   for (const mode of ['DryRun', 'Enforce'] as const) {
     const ofMode = policies.filter(({ policy }) => policy.mode === mode);

@@ -1,7 +1,14 @@
 import type { PodsPolicy } from '../../api/policy/policy.ts';
 import type { NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
-import { toDelete, type Deletion } from './decide.ts';
-import { isFinalizerHeld, type Because, type Given, type Group, type PodGcFacts } from './facts.ts';
+import { toDelete } from './decide.ts';
+import {
+  isFinalizerHeld,
+  type Because,
+  type Given,
+  type Group,
+  type PodDeletion,
+  type PodGcFacts,
+} from './facts.ts';
 
 const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 
@@ -9,7 +16,7 @@ const outOfServiceTaint = 'node.kubernetes.io/out-of-service';
 export function outOfService(
   { policy, rules, terminating }: Group,
   nodes: ReadonlyMap<string, NodeFacts> = new Map<string, NodeFacts>(),
-): readonly Deletion[] {
+): readonly PodDeletion[] {
   const isOn = (pod: PodFacts): boolean => {
     const node = nodes.get(nodeOf(pod));
     return node !== undefined && isOutOfService(node);
@@ -25,17 +32,17 @@ export const isOutOfService = (node: NodeFacts): boolean =>
   !node.ready && node.taintKeys.includes(outOfServiceTaint);
 
 /** Terminating pods that were never bound to a node, as upstream (gcUnscheduledTerminating). */
-export function unscheduled({ policy, rules, terminating }: Group): readonly Deletion[] {
+export function unscheduled({ policy, rules, terminating }: Group): readonly PodDeletion[] {
   const pods = rules.unscheduledTerminating ? terminating.filter((pod) => pod.nodeName === undefined) : [];
   return toDelete(pods, { reason: 'Unscheduled', policy, evidenceOf: () => undefined });
 }
 
 export interface OrphanVerdicts {
-  readonly due: readonly Deletion[];
+  readonly due: readonly PodDeletion[];
   readonly missingNodes: number;
-  /** Set when more of the nodes are missing than the policy allows: then nothing is due. */
+  /** Set when a greater share of the nodes is missing than the policy allows: then nothing is due. */
   readonly trippedPercent: number | undefined;
-  /** Why an orphan that is not due stays; undefined: the pod is no orphan. */
+  /** Why an orphan that is not due is kept; undefined = the pod is no orphan. */
   keepReason(pod: PodFacts): Because | undefined;
 }
 
@@ -87,19 +94,19 @@ export function judgeOrphans(
   };
 }
 
-/** '' = none was chosen: no node is called so. */
+/** '' = the pod is not bound; no node has this name. */
 const nodeOf = ({ nodeName = '' }: PodFacts): string => nodeName;
 
 const isOnMissing = ({ nodeName }: PodFacts, nodes: ReadonlyMap<string, NodeFacts>): boolean =>
   nodeName !== undefined && !nodes.has(nodeName);
 
-/** The observation has visited all pods: mostly no node is missing, and then nothing visits them again. */
+/** Mostly no node is missing, and then no rule reads all pods again. */
 const isNoneMissing = ({ missingForMs }: Pick<PodGcFacts, 'missingForMs'>): boolean =>
   missingForMs.size === 0;
 
 /**
- * Counts the missing nodes that pods of any policy with the orphan rule refer to: many small policies are one cluster. A name counts only
- * when it was a Node's: anybody who may create pods can invent names, and invented names must not open the circuit breaker.
+ * Counts the missing nodes that pods of any policy with the orphan rule refer to: many small policies share one cluster. Only names of former
+ * Nodes count: every user who may create pods can invent names, and invented names must not open the circuit breaker.
  */
 export function missingNodes(
   groups: readonly Group[],
@@ -116,7 +123,7 @@ export function missingNodes(
   return missing.size;
 }
 
-/** The share of nodes that are missing, when it is over the policy's limit. A list of nodes that lost half its entries is more likely wrong than true. */
+/** The share of nodes that are missing, if it exceeds the policy's limit. A list that lost half its nodes is more likely wrong than true. */
 function overPercent(
   missing: number,
   existing: number,
@@ -127,42 +134,42 @@ function overPercent(
   return percent > maxOrphanedNodesPercent ? percent : undefined;
 }
 
-/** Since when node names that pods refer to have been missing, and when the last pass looked; by the monotonic clock. */
+/** Since when node names that pods refer to have been missing, and when the last pass was; by the monotonic clock. */
 export interface MissingNodes {
   readonly since: ReadonlyMap<string, number>;
-  readonly lookedAtMs: number;
-  /** Names of the nodes that exist, and of missing ones that existed when an earlier pass looked. */
+  readonly observedAtMs: number;
+  /** Names of the nodes that exist, and of missing ones that existed in an earlier pass. */
   readonly seen: ReadonlySet<string>;
 }
 
-/** A look at the nodes: when, and how long ago the one before may be for the time between to count. */
-export interface Look {
+export interface PassTime {
   readonly monotonicMs: number;
+  /** After a longer gap between two passes the time between them does not count. */
   readonly maxGapMs: number;
 }
 
-export const noneMissing: MissingNodes = { since: new Map(), lookedAtMs: -Infinity, seen: new Set() };
+export const noneMissing: MissingNodes = { since: new Map(), observedAtMs: -Infinity, seen: new Set() };
 
 /**
- * Folds this pass's sight of missing nodes into the earlier ones. A node that is back loses its entry, so that its quarantine starts
- * anew; after a gap all of them do.
+ * Adds this pass to what earlier passes observed. A node that is back loses its entry, so that its quarantine restarts; after a gap
+ * every quarantine restarts.
  */
 export function observeMissing(
   before: MissingNodes,
   { pods, nodes }: Pick<PodGcFacts, 'pods' | 'nodes'>,
-  { monotonicMs, maxGapMs }: Look,
+  { monotonicMs, maxGapMs }: PassTime,
 ): MissingNodes {
   const since = new Map<string, number>();
-  const isGap = monotonicMs - before.lookedAtMs > maxGapMs;
-  const see = ({ nodeName }: PodFacts): void => {
+  const isGap = monotonicMs - before.observedAtMs > maxGapMs;
+  const observe = ({ nodeName }: PodFacts): void => {
     if (nodeName === undefined || nodes?.has(nodeName) === true || since.has(nodeName)) return;
     since.set(nodeName, (isGap ? undefined : before.since.get(nodeName)) ?? monotonicMs);
   };
-  if (nodes !== undefined) pods.forEach(see);
-  return { since, lookedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
+  if (nodes !== undefined) pods.forEach(observe);
+  return { since, observedAtMs: monotonicMs, seen: seenNodes(before.seen, since, nodes) };
 }
 
-/** Bounded: a node that is gone is forgotten when no pod refers to it any more. */
+/** Bounded: a deleted node is forgotten when no pod refers to it any more. */
 function seenNodes(
   before: ReadonlySet<string>,
   missing: ReadonlyMap<string, number>,

@@ -9,32 +9,32 @@ import type {
 import type { Store } from '../../kube/cache/reflector.ts';
 import type { PodGcFacts } from './facts.ts';
 import { observeFinished, type SeenFinished } from './finish.ts';
-import { observeMissing, type Look, type MissingNodes } from './nodes.ts';
+import { observeMissing, type PassTime, type MissingNodes } from './nodes.ts';
 
 /** The caches a pass reads, all at one moment. */
 export interface Caches {
   readonly pods: Store<PodFacts>;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
-  /** Watched from the first question on: only some policies need them, and not every installation may read them. */
+  /** Watched from the first call on: only some policies need them, and not every installation may read them. */
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
 }
 
 interface Observed {
   readonly facts: PodGcFacts;
-  /** To be handed in at the next pass. */
+  /** For the next pass. */
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
 }
 
-interface Memory extends Look {
+interface Memory extends PassTime {
   readonly missing: MissingNodes;
   readonly seenFinished: SeenFinished;
   readonly now: Date;
 }
 
-/** Reads the caches into the facts of one pass, and folds what has to be remembered between passes. */
+/** Reads the caches into the facts of one pass, and updates what is remembered between passes. */
 export function observe(
   caches: Caches,
   policies: readonly (Policy | InvalidPolicy)[],
@@ -58,7 +58,7 @@ export function observe(
   return { facts, missing, seenFinished };
 }
 
-const forMs = (since: ReadonlyMap<string, number>, { monotonicMs }: Look): ReadonlyMap<string, number> =>
+const forMs = (since: ReadonlyMap<string, number>, { monotonicMs }: PassTime): ReadonlyMap<string, number> =>
   new Map([...since].map(([key, sinceMs]) => [key, monotonicMs - sinceMs]));
 
 const terminatedRules = (policies: readonly (Policy | InvalidPolicy)[]): TerminatedPolicy[] =>
@@ -70,7 +70,7 @@ function jobsFinished(jobs: Store<JobFacts>): PodGcFacts['jobsFinished'] {
     : undefined;
 }
 
-/** Not synced means fewer owners known, so more groups and more pods kept: the safe side. */
+/** While not synced, fewer owners are known, so more pods are kept. */
 const owners = (replicaSets: Store<ReplicaSetFacts>): PodGcFacts['replicaSetOwners'] =>
   new Map(
     [...replicaSets.items.values()].flatMap(({ uid, controller }) =>

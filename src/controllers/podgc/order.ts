@@ -2,7 +2,7 @@ import type { PodFacts } from '../../kube/cache/objects.ts';
 import type { PlaceInLine } from '../../gc/reasons/pod-evidence.ts';
 
 /** The order in which pods are deleted: evicted first, then by creation (in seconds), name and namespace. As upstream's byEvictionAndCreationTimestamp; the namespace is ours. */
-export const byTurn = (a: PodFacts, b: PodFacts): number =>
+export const byDeletionOrder = (a: PodFacts, b: PodFacts): number =>
   Number(isEvicted(b)) - Number(isEvicted(a)) ||
   second(a) - second(b) ||
   byText(a.name, b.name) ||
@@ -15,7 +15,7 @@ const second = (pod: PodFacts): number => Math.floor(pod.createdAtMs / 1000);
 /** By code unit, as the API server's strings are compared; not by language. */
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The pods that one threshold is about, in the order of deletion. Sorted when that is asked for: in most passes nothing is due. */
+/** The pods that one threshold applies to, in the order of deletion. Sorted when first needed: in most passes nothing is due. */
 export class Line {
   readonly threshold: number;
   readonly counted: number;
@@ -24,7 +24,7 @@ export class Line {
   #sorted: readonly PodFacts[] | undefined;
   #places: ReadonlyMap<PodFacts, number> | undefined;
 
-  /** `pods`: those that may be deleted, of all that are counted. */
+  /** `pods`: the pods that may be deleted; `counts` may include others. */
   constructor(pods: readonly PodFacts[], counts: Omit<PlaceInLine, 'place'>) {
     this.#pods = pods;
     this.threshold = counts.threshold;
@@ -32,10 +32,10 @@ export class Line {
     this.held = counts.held;
   }
 
-  /** The first pods, as many as there are more than the threshold; 0 or less = off. */
-  over(): readonly PodFacts[] {
-    const surplus = this.threshold > 0 ? this.counted - this.threshold : 0;
-    return surplus > 0 ? this.#inOrder().slice(0, surplus) : [];
+  /** The pods that exceed the threshold, first in order; a threshold of 0 or less is off. */
+  surplus(): readonly PodFacts[] {
+    const count = this.threshold > 0 ? this.counted - this.threshold : 0;
+    return count > 0 ? this.#inOrder().slice(0, count) : [];
   }
 
   /** From 1; 0 = the pod is not in line. */
@@ -45,11 +45,11 @@ export class Line {
   }
 
   #inOrder(): readonly PodFacts[] {
-    return (this.#sorted ??= this.#pods.toSorted(byTurn));
+    return (this.#sorted ??= this.#pods.toSorted(byDeletionOrder));
   }
 }
 
-/** The place of one pod. A small object that asks the line, as there may be 100 000 of them and few are shown. */
+/** The place of one pod, found when it is read: there may be 100 000 of them and few are shown. */
 export class Place implements PlaceInLine {
   readonly #line: Line;
   readonly #pod: PodFacts;

@@ -10,26 +10,27 @@ import {
   type Given,
   type Group,
   type PodDecision,
+  type PodDeletion,
   type PodGcFacts,
   type PodGcPlan,
   type PolicyVerdicts,
 } from './facts.ts';
-import { toKeep, type Deletion } from './decide.ts';
+import { toKeep } from './decide.ts';
 import { groupByPolicy, ungovernedBecause } from './groups.ts';
 import { missingNodes, judgeOrphans, outOfService, unscheduled, type OrphanVerdicts } from './nodes.ts';
-import { byTurn } from './order.ts';
+import { byDeletionOrder } from './order.ts';
 import { judgeTerminated, type TerminatedVerdicts } from './terminated.ts';
 
 /**
- * Decides which pods are deleted, in which order and why; and of all others, why they stay. A pod has one decision, by the first rule that hits.
+ * Decides which pods are deleted, in which order and why, and why all others are kept. The first rule that applies to a pod decides.
  * Rules, in order: terminated (threshold, perNamespaceThreshold, ttl), outOfService, orphaned, unscheduledTerminating.
  */
 export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
   const { groups, ungoverned } = groupByPolicy(facts, given);
   const missing = missingNodes(groups, facts);
   const judged = groups.map((group) => judge(group, { ...facts, missing }, given));
-  const { deletions, over } = sequence(judged);
-  const isDue = new Set(deletions.map(({ pod }) => pod));
+  const { deletions, overLimit } = sequence(judged);
+  const isDue = new Set(deletions.map(({ target }) => target.pod));
 
   function* kept(): Generator<PodDecision> {
     for (const [governor, pods] of ungoverned) {
@@ -37,10 +38,10 @@ export function planPodGc(facts: PodGcFacts, given: Given): PodGcPlan {
       for (const pod of pods) yield toKeep(pod, ungovernedBecause(governor, pod), policy);
     }
     for (const one of judged) {
-      const { policy, shielded, pods } = one.group;
-      for (const { pod, because } of shielded) yield toKeep(pod, because, policy);
+      const { policy, excluded, pods } = one.group;
+      for (const { pod, because } of excluded) yield toKeep(pod, because, policy);
       for (const pod of pods)
-        if (!isDue.has(pod)) yield toKeep(pod, keptBecause(pod, one, { over, facts }), policy);
+        if (!isDue.has(pod)) yield toKeep(pod, keptBecause(pod, one, { overLimit, facts }), policy);
     }
   }
   return { deletions, kept: { [Symbol.iterator]: kept }, policies: judged.map(verdictsOf) };
@@ -51,7 +52,7 @@ interface Judged {
   readonly terminated: TerminatedVerdicts;
   readonly orphans: OrphanVerdicts;
   /** In no order; each pod once. */
-  readonly due: readonly Deletion[];
+  readonly due: readonly PodDeletion[];
 }
 
 function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, given: Given): Judged {
@@ -61,11 +62,14 @@ function judge(group: Group, facts: PodGcFacts & { readonly missing: number }, g
   return { group, terminated, orphans, due: firstRuleWins(terminated.due, byNode) };
 }
 
-/** A pod that waits for its finalizers alone is never deleted again, by whatever rule. */
-function firstRuleWins(terminated: readonly Deletion[], byNode: readonly Deletion[]): readonly Deletion[] {
+/** No rule deletes a pod again that waits only for its finalizers. */
+function firstRuleWins(
+  terminated: readonly PodDeletion[],
+  byNode: readonly PodDeletion[],
+): readonly PodDeletion[] {
   if (byNode.length === 0) return terminated;
-  const taken = new Set(terminated.map(({ pod }) => pod));
-  const rest = byNode.filter(({ pod }) => {
+  const taken = new Set(terminated.map(({ target }) => target.pod));
+  const rest = byNode.filter(({ target: { pod } }) => {
     if (taken.has(pod) || isFinalizerHeld(pod)) return false;
     taken.add(pod);
     return true;
@@ -77,31 +81,33 @@ function firstRuleWins(terminated: readonly Deletion[], byNode: readonly Deletio
 const ruleOrder: readonly PodDeleteReason[] = podDeleteReasons;
 
 interface Sequence {
-  readonly deletions: readonly Deletion[];
-  /** Pods that a policy's own limit of deletions a pass leaves for the next one. */
-  readonly over: ReadonlySet<PodFacts>;
+  readonly deletions: readonly PodDeletion[];
+  /** Pods that their policy's limit of deletions per pass leaves for the next pass. */
+  readonly overLimit: ReadonlySet<PodFacts>;
 }
 
 /** One sequence for the whole cluster, rule by rule; within a rule in one order, whatever the policy. */
 function sequence(judged: readonly Judged[]): Sequence {
   const due = judged.flatMap((one) => one.due);
-  const deletions: Deletion[] = [];
-  const over = new Set<PodFacts>();
+  const deletions: PodDeletion[] = [];
+  const overLimit = new Set<PodFacts>();
   const counts = new Map<Policy, number>();
   for (const deletion of ruleOrder.flatMap((reason) => inOrder(due, reason))) {
     const { policy } = deletion;
     const count = counts.get(policy) ?? 0;
-    if (isAtLimit(policy, count)) over.add(deletion.pod);
+    if (isAtLimit(policy, count)) overLimit.add(deletion.target.pod);
     else {
       counts.set(policy, count + 1);
       deletions.push(deletion);
     }
   }
-  return { deletions, over };
+  return { deletions, overLimit };
 }
 
-const inOrder = (due: readonly Deletion[], reason: PodDeleteReason): readonly Deletion[] =>
-  due.filter((deletion) => deletion.reason === reason).sort((a, b) => byTurn(a.pod, b.pod));
+const inOrder = (due: readonly PodDeletion[], reason: PodDeleteReason): readonly PodDeletion[] =>
+  due
+    .filter((deletion) => deletion.reason === reason)
+    .sort((a, b) => byDeletionOrder(a.target.pod, b.target.pod));
 
 function isAtLimit({ pods }: Policy, count: number): boolean {
   const limit = pods?.safety.maxDeletesPerPass;
@@ -117,18 +123,18 @@ const verdictsOf = ({ group, orphans }: Judged): PolicyVerdicts => ({
 });
 
 interface Known {
-  readonly over: ReadonlySet<PodFacts>;
+  readonly overLimit: ReadonlySet<PodFacts>;
   readonly facts: PodGcFacts;
 }
 
-/** Why a pod that a rule may touch stays all the same. */
+/** Why a pod that the rules apply to is not due. */
 function keptBecause(
   pod: PodFacts,
   { group: { rules }, terminated, orphans }: Judged,
-  { over, facts }: Known,
+  { overLimit, facts }: Known,
 ): Because {
   const { maxDeletesPerPass } = rules.safety;
-  if (over.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
+  if (overLimit.has(pod)) return { reason: 'PacingLimit', evidence: { maxDeletesPerPass } };
   if (isFinalizerHeld(pod)) return finalizerHeld(pod);
   const orphan = orphans.keepReason(pod);
   if (orphan !== undefined) return orphan;

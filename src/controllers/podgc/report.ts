@@ -8,7 +8,7 @@ import type { EventSpec } from '../../kube/events/recorder.ts';
 import { finalizerHeld, tripped } from './events.ts';
 import type { PodDeletion, PodGcPlan } from './facts.ts';
 
-/** What one plan comes to. */
+/** The counts of one plan. */
 export interface Census {
   readonly byPolicy: ReadonlyMap<Policy | InvalidPolicy | undefined, Summary>;
   /** Pods that wait for their finalizers. */
@@ -37,7 +37,7 @@ export function countOf(summaries: Iterable<Summary>, reason: Reason): number {
 
 type PodOutcome = Outcome<Pick<PodDeletion, 'policy'>>;
 
-/** The report of a pass for each valid policy with rules for pods, by the policy's UID. */
+/** The report of a pass for each valid policy with rules for pods, by UID of the policy. */
 export function passReports(
   plan: PodGcPlan,
   { byPolicy }: Census,
@@ -63,9 +63,9 @@ export function passReports(
   );
 }
 
-/** What has been recorded already, so that it is recorded once. */
+/** Conditions that have been recorded already, so that it is not recorded again. */
 export interface Noticed {
-  /** Pods found waiting for finalizers in the last pass; reported when found so again. */
+  /** Pods that waited for their finalizers in the last pass; reported if they still do in the next one. */
   readonly heldOnce: ReadonlySet<string>;
   readonly heldReported: ReadonlySet<string>;
   readonly tripped: ReadonlySet<string>;
@@ -73,7 +73,7 @@ export interface Noticed {
 
 export const nothingNoticed: Noticed = { heldOnce: new Set(), heldReported: new Set(), tripped: new Set() };
 
-/** The Events of a pass besides those of its deletions: circuit breakers that opened, pods stuck on their finalizers; each when it begins, once. */
+/** The Events of a pass besides those of its deletions: circuit breakers that opened, pods that wait for their finalizers. Each is recorded once, when it begins. */
 export function notices(
   noticed: Noticed,
   plan: PodGcPlan,

@@ -3,7 +3,7 @@ import type { TerminatedPolicy, TtlRule } from '../../api/policy/policy.ts';
 import type { Finish, Ttl } from '../../gc/reasons/pod-evidence.ts';
 import type { OwnerRef, PodFacts } from '../../kube/cache/objects.ts';
 import { globMatcher } from '../../runtime/text/glob.ts';
-import { toDelete, type Deletion } from './decide.ts';
+import { toDelete } from './decide.ts';
 import {
   finalizerHeld,
   isFinalizerHeld,
@@ -11,6 +11,7 @@ import {
   type Because,
   type Given,
   type Group,
+  type PodDeletion,
   type PodGcFacts,
 } from './facts.ts';
 import { earliestFinish, finishedAt, reportedFinish } from './finish.ts';
@@ -19,15 +20,15 @@ import { Line, Place } from './order.ts';
 
 /** The verdicts of the terminated rule about the finished pods of one policy. */
 export interface TerminatedVerdicts {
-  /** No pod is there twice. */
-  readonly due: readonly Deletion[];
-  /** Why a finished pod that is not due stays. */
+  /** Each pod once. */
+  readonly due: readonly PodDeletion[];
+  /** Why a finished pod that is not due is kept. */
   keepReason(pod: PodFacts): Because;
 }
 
 /**
- * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. A pod that cannot be deleted now counts for no threshold:
- * one tenant's stuck pods must not push out another's. The threshold is upstream's (gcTerminated), the rest is ours.
+ * Applies the rule "terminated": threshold, then perNamespaceThreshold, then ttl. No threshold counts a pod that cannot be deleted now:
+ * the stuck pods of one tenant must not cause deletions of another's. The threshold is upstream's (gcTerminated), the rest is ours.
  */
 export function judgeTerminated(group: Group, facts: PodGcFacts, { now }: Given): TerminatedVerdicts {
   const rule = group.rules.terminated;
@@ -55,23 +56,23 @@ function judgeFinished(
     held: terminated.length - counted.length,
   };
   const overall = new Line(counted, sums);
-  const over = overall.over();
+  const over = overall.surplus();
   const needsMore = needsRest(rule, counted.length);
   const left = needsMore ? without(counted, over) : [];
-  // The newest of the pods that the threshold leaves, held ones included: an owner whose newest pod it deletes keeps the next.
+  // The newest of the pods that the threshold leaves, held ones included: if it deletes the newest pod of an owner, the next one is kept.
   const newest = newestOfOwners(needsMore ? without(terminated, over) : [], rule, context);
-  const mayGo = (pod: PodFacts): boolean => !newest.has(pod);
+  const mayDelete = (pod: PodFacts): boolean => !newest.has(pod);
   const held = (): readonly PodFacts[] => terminated.filter((pod) => heldBecause(pod) !== undefined);
-  const lines = namespaceLines(rule, left, { mayGo, held });
-  const overInNamespace = [...lines.values()].flatMap((line) => line.over());
+  const lines = namespaceLines(rule, left, { mayDelete, held });
+  const overInNamespace = [...lines.values()].flatMap((line) => line.surplus());
   const expired = without(left, overInNamespace).filter(
-    (pod) => mayGo(pod) && expiryMs(finishOf(pod)) <= context.nowMs,
+    (pod) => mayDelete(pod) && expiryMs(finishOf(pod)) <= context.nowMs,
   );
   return {
     due: [
       ...toDelete(over, { reason: 'Terminated', policy, evidenceOf: (pod) => new Place(overall, pod) }),
       ...[...lines.values()].flatMap((line) =>
-        toDelete(line.over(), {
+        toDelete(line.surplus(), {
           ...{ reason: 'TerminatedInNamespace', policy },
           evidenceOf: (pod) => new Place(line, pod),
         }),
@@ -92,25 +93,28 @@ function judgeFinished(
   };
 }
 
-/** The finished pods of each namespace that the threshold leaves; none where the policy has no perNamespaceThreshold. */
+/** The finished pods of each namespace that the threshold leaves; empty without perNamespaceThreshold. */
 function namespaceLines(
   { perNamespaceThreshold: threshold }: TerminatedPolicy,
   left: readonly PodFacts[],
-  { mayGo, held }: { readonly mayGo: (pod: PodFacts) => boolean; readonly held: () => readonly PodFacts[] },
+  {
+    mayDelete,
+    held,
+  }: { readonly mayDelete: (pod: PodFacts) => boolean; readonly held: () => readonly PodFacts[] },
 ): ReadonlyMap<string, Line> {
   if (threshold === undefined) return new Map();
   const heldIn = groupBy(held(), namespaceOf);
   return new Map(
     [...groupBy(left, namespaceOf)].map(([namespace, pods]) => {
       const sums = { threshold, counted: pods.length, held: heldIn.get(namespace)?.length ?? 0 };
-      return [namespace, new Line(pods.filter(mayGo), sums)];
+      return [namespace, new Line(pods.filter(mayDelete), sums)];
     }),
   );
 }
 
 const namespaceOf = ({ namespace }: PodFacts): string => namespace;
 
-/** When a finished pod's ttl is over, Unix milliseconds; Infinity = it has none. */
+/** When a finished pod's ttl ends, Unix milliseconds; Infinity = it has none. */
 const expiryMs = ({ countedMs, ttl }: Finish): number => countedMs + ttl.ttlMs;
 
 function underThreshold(pod: PodFacts, overall: Line, line: Line | undefined): Because {
@@ -118,13 +122,13 @@ function underThreshold(pod: PodFacts, overall: Line, line: Line | undefined): B
   return { reason: 'UnderThreshold', evidence: { overall: new Place(overall, pod), inNamespace } };
 }
 
-function without(pods: readonly PodFacts[], gone: readonly PodFacts[]): readonly PodFacts[] {
-  if (gone.length === 0) return pods;
-  const left = new Set(gone);
-  return pods.filter((pod) => !left.has(pod));
+function without(pods: readonly PodFacts[], removed: readonly PodFacts[]): readonly PodFacts[] {
+  if (removed.length === 0) return pods;
+  const removedSet = new Set(removed);
+  return pods.filter((pod) => !removedSet.has(pod));
 }
 
-/** Whether any other step can find something, or has something to say of what the threshold leaves. */
+/** Whether any other step can delete a pod that the threshold leaves, or keep it for its own reason. */
 const needsRest = (rule: TerminatedPolicy, count: number): boolean =>
   rule.perNamespaceThreshold !== undefined ||
   rule.ttlAfterFinishedMs !== undefined ||
@@ -144,13 +148,13 @@ function holdOf(pod: PodFacts, rule: TerminatedPolicy, facts: PodGcFacts): Becau
     : { reason: 'JobUnfinished', evidence: { owner: controller } };
 }
 
-/** Whether the owner is of this API group and kind: anybody may define a kind of the same name in another group. */
+/** Whether the owner is of this API group and kind: another group may have a kind of the same name. */
 const isOf = (owner: OwnerRef | undefined, group: string, kind: string): owner is OwnerRef =>
   owner?.kind === kind && owner.apiVersion.startsWith(`${group}/`);
 
 /**
- * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold leave alone. Where the finish time of a pod is in doubt,
- * the newest by the latest and by the earliest time possible: a pod that was first seen after a restart must not push out its siblings.
+ * The newest finished pods of each controller owner, which ttl and perNamespaceThreshold do not delete. Where the finish time of a pod is in doubt,
+ * the newest by the latest and by the earliest time possible: a pod that was first seen after a restart must not displace its siblings.
  */
 function newestOfOwners(
   terminated: readonly PodFacts[],
@@ -178,7 +182,7 @@ function newestOfOwners(
 const ownerKey = ({ namespace }: PodFacts, owner: OwnerRef | undefined): string | undefined =>
   owner && `${namespace}/${owner.uid}`;
 
-/** The pod's controller; a ReplicaSet's own controller (its Deployment) stands for it, or each rollout would be an owner of its own. */
+/** The pod's controller; for a ReplicaSet its own controller (its Deployment), or each rollout would be an owner of its own. */
 export function ownerOf(
   pod: PodFacts,
   replicaSetOwners: ReadonlyMap<string, OwnerRef>,
@@ -191,13 +195,13 @@ export function ownerOf(
 
 type FinishOf = (pod: PodFacts) => number;
 
-/** Those that were first seen finished in one pass: by creation. */
+/** Pods that were first seen finished in the same pass: by creation. */
 const byNewest =
   (finishOf: FinishOf) =>
   (a: PodFacts, b: PodFacts): number =>
     finishOf(b) - finishOf(a) || b.createdAtMs - a.createdAtMs || (a.uid < b.uid ? -1 : 1);
 
-/** When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished. Without either it may stay for ever. */
+/** When a pod finished, and its ttl: the first rule that matches wins over ttlAfterFinished. Without either it never expires. */
 function finishes(
   { ttlAfterFinishedMs = Infinity, ttlByReason }: TerminatedPolicy,
   { facts, nowMs }: Context,
@@ -227,7 +231,7 @@ function ttlMatcher({ phase, reason, messagePattern }: TtlRule): (pod: PodFacts)
     (matchesMessage === undefined || matchesMessage(pod.message));
 }
 
-/** Without those that have no key. */
+/** Items without a key are left out. */
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

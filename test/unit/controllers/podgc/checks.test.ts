@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import type { PodDeleteReason } from '../../../../src/api/reasons.ts';
+import { recheckNode, type LiveNode } from '../../../../src/controllers/podgc/checks.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster, storeOf } from '../../../fakes/cluster.ts';
 import { RecordingLogger } from '../../../fakes/recording-logger.ts';
 import { node, pod, policy, terminatedRule } from '../../../builders.ts';
 import { bed, expireAll, many, orphan, orphanPolicy } from './environment.ts';
+import { outOfServiceNode } from './rows.ts';
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };
 
@@ -241,4 +244,23 @@ test('a server that refuses connections is not asked for every pod', async () =>
   cluster.fault(() => new Error('connection refused'));
   await expect(pass()).rejects.toMatchObject({ cause: { message: 'connection refused' } });
   expect(cluster.requests.length).toBeLessThan(80);
+});
+
+const absent: LiveNode = { node: undefined };
+const back: LiveNode = { node: node('node-1') };
+const optedOut: LiveNode = { node: { ...outOfServiceNode, labels: keep } };
+
+test.each<{ readonly reason: PodDeleteReason; readonly live: LiveNode; readonly kept: string | undefined }>([
+  { reason: 'Orphaned', live: absent, kept: undefined },
+  { reason: 'Orphaned', live: back, kept: 'NodeExists' },
+  { reason: 'Orphaned', live: 'unreadable', kept: 'NodeUnknown' },
+  { reason: 'OutOfService', live: { node: outOfServiceNode }, kept: undefined },
+  { reason: 'OutOfService', live: back, kept: 'NodeRecovered' },
+  { reason: 'OutOfService', live: optedOut, kept: 'KeepMarked' },
+  { reason: 'OutOfService', live: absent, kept: 'NodeUnknown' },
+  { reason: 'OutOfService', live: 'unreadable', kept: 'NodeUnknown' },
+  { reason: 'Terminated', live: back, kept: undefined },
+  { reason: 'Unscheduled', live: 'unreadable', kept: undefined },
+])('re-check of the node for $reason, live $live: kept as $kept', ({ reason, live, kept }) => {
+  expect(recheckNode(reason, live)).toBe(kept);
 });

@@ -54,10 +54,10 @@ test('who finished and who owns is read only for a policy that asks, and Jobs on
 
 test('nodes that are not known are not missing', () => {
   const pods = [pod('p', { nodeName: 'gone' })];
-  const before = { since: new Map([['gone', 1]]), lookedAtMs: 4_900, seen: new Set(['gone']) };
+  const before = { since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) };
   expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
     since: new Map(),
-    lookedAtMs: 5_000,
+    observedAtMs: 5_000,
     seen: new Set(['gone']),
   });
   expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { byTurn, Line } from '../../../../src/controllers/podgc/order.ts';
+import { byDeletionOrder, Line } from '../../../../src/controllers/podgc/order.ts';
 import { pod } from '../../../builders.ts';
 import { property } from '../../../property.ts';
 
@@ -24,8 +24,8 @@ test('a line gives the surplus over its threshold, in order, and each pod its pl
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
       const line = new Line(pods, { threshold, counted: pods.length, held: 0 });
-      const sorted = pods.toSorted(byTurn);
-      expect(line.over()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
+      const sorted = pods.toSorted(byDeletionOrder);
+      expect(line.surplus()).toEqual(sorted.slice(0, Math.max(0, pods.length - threshold)));
       expect(sorted.map((one) => line.placeOf(one))).toEqual(sorted.map((_, i) => i + 1));
     }),
   );
@@ -35,7 +35,7 @@ test('a pod that is not in line has no place, and a line without a threshold no 
   const [inLine, held] = [pod('a'), pod('b')];
   const line = new Line([inLine], { threshold: 0, counted: 1, held: 1 });
   expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
-  expect(line.over()).toEqual([]);
+  expect(line.surplus()).toEqual([]);
 });
 
 test('evicted first, then the oldest second, then by name, then by namespace', () => {
@@ -47,6 +47,6 @@ test('evicted first, then the oldest second, then by name, then by namespace', (
     pod('x/old', at(999)),
     pod('x/evicted', { ...at(5_000), phase: 'Failed', reason: 'Evicted' }),
   ];
-  const names = pods.toSorted(byTurn).map(({ namespace, name }) => `${namespace}/${name}`);
+  const names = pods.toSorted(byDeletionOrder).map(({ namespace, name }) => `${namespace}/${name}`);
   expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b']);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { disruptionTarget, throttledForMs } from '../../../../src/controllers/podgc/act.ts';
 import { ApiError } from '../../../../src/kube/http/transport.ts';
 import { FakeCluster } from '../../../fakes/cluster.ts';
-import { node, pod, policy } from '../../../builders.ts';
+import { node, now, pod, policy } from '../../../builders.ts';
 import { bed, orphan, orphanPolicy } from './environment.ts';
 
 const keep = { 'gc.dustpan.dev/keep': 'true' };
@@ -98,4 +99,25 @@ test('a delete that is throttled after the mark is tried again with the marked v
   await pass();
   expect(cluster.requests).toEqual(['mark stuck', 'delete stuck', 'delete stuck']);
   expect(cluster.podNames).toEqual([]);
+});
+
+const refusal = (over: object): Error => Object.assign(new Error('refused'), over);
+
+test.each([
+  {
+    name: 'for the Retry-After of the response',
+    err: refusal({ status: 429, retryAfterMs: 7_000 }),
+    expected: 7_000,
+  },
+  { name: 'a second without Retry-After', err: refusal({ status: 429 }), expected: 1_000 },
+  { name: 'not for another status', err: refusal({ status: 500, retryAfterMs: 7_000 }), expected: undefined },
+  { name: 'not for an error without status', err: new Error('refused'), expected: undefined },
+  { name: 'not for a value that is no error', err: 'x', expected: undefined },
+])('waits $name', ({ err, expected }) => {
+  expect(throttledForMs(err)).toBe(expected);
+});
+
+test('only an orphan gets the condition, as upstream', () => {
+  expect(disruptionTarget('Orphaned', now)).toMatchObject({ reason: 'DeletionByPodGC', at: now });
+  expect(disruptionTarget('OutOfService', now)).toBeUndefined();
 });
