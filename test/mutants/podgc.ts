@@ -44,8 +44,8 @@ export const podGcMutants: MutantGroup = {
     [
       'Terminated: held pods do not count',
       terminated,
-      'counted: counted.length,',
-      'counted: terminated.length,',
+      '{ threshold, counted: counted.length,',
+      '{ threshold, counted: terminated.length,',
     ],
     ['Terminated: 0 is off', order, 'this.threshold > 0 ?', 'this.threshold >= 0 ?'],
     [
@@ -69,8 +69,8 @@ export const podGcMutants: MutantGroup = {
     [
       'TerminatedInNamespace: what may not go stays',
       terminated,
-      'new Line(pods.filter(mayDelete), sums)',
-      'new Line(pods, sums)',
+      'new Line(pods.filter(mayDelete), counts)',
+      'new Line(pods, counts)',
     ],
     [
       'TerminatedInNamespace: each counts once',

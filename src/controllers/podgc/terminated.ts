@@ -49,21 +49,17 @@ function judgeFinished(
 ): TerminatedVerdicts {
   const heldBecause = (pod: PodFacts): Because | undefined => holdOf(pod, rule, context.facts);
   const finishOf = finishes(rule, context);
-  const counted = terminated.filter((pod) => heldBecause(pod) === undefined);
-  const sums = {
-    threshold: rule.threshold,
-    counted: counted.length,
-    held: terminated.length - counted.length,
-  };
-  const overall = new Line(counted, sums);
+  const held = terminated.filter((pod) => heldBecause(pod) !== undefined);
+  const counted = without(terminated, held);
+  const { threshold } = rule;
+  const overall = new Line(counted, { threshold, counted: counted.length, held: held.length });
   const over = overall.surplus();
   const needsMore = needsRest(rule, counted.length);
   const left = needsMore ? without(counted, over) : [];
   // The newest of the pods that the threshold leaves, held ones included: if it deletes the newest pod of an owner, the next one is kept.
   const newest = newestOfOwners(needsMore ? without(terminated, over) : [], rule, context);
   const mayDelete = (pod: PodFacts): boolean => !newest.has(pod);
-  const held = (): readonly PodFacts[] => terminated.filter((pod) => heldBecause(pod) !== undefined);
-  const lines = namespaceLines(rule, left, { mayDelete, held });
+  const lines = namespaceLines(rule, left, held, mayDelete);
   const overInNamespace = [...lines.values()].flatMap((line) => line.surplus());
   const expired = without(left, overInNamespace).filter(
     (pod) => mayDelete(pod) && expiryMs(finishOf(pod)) <= context.nowMs,
@@ -97,17 +93,15 @@ function judgeFinished(
 function namespaceLines(
   { perNamespaceThreshold: threshold }: TerminatedPolicy,
   left: readonly PodFacts[],
-  {
-    mayDelete,
-    held,
-  }: { readonly mayDelete: (pod: PodFacts) => boolean; readonly held: () => readonly PodFacts[] },
+  held: readonly PodFacts[],
+  mayDelete: (pod: PodFacts) => boolean,
 ): ReadonlyMap<string, Line> {
   if (threshold === undefined) return new Map();
-  const heldIn = groupBy(held(), namespaceOf);
+  const heldIn = groupBy(held, namespaceOf);
   return new Map(
     [...groupBy(left, namespaceOf)].map(([namespace, pods]) => {
-      const sums = { threshold, counted: pods.length, held: heldIn.get(namespace)?.length ?? 0 };
-      return [namespace, new Line(pods.filter(mayDelete), sums)];
+      const counts = { threshold, counted: pods.length, held: heldIn.get(namespace)?.length ?? 0 };
+      return [namespace, new Line(pods.filter(mayDelete), counts)];
     }),
   );
 }
