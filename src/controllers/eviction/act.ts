@@ -23,26 +23,26 @@ export interface EvictionActDeps extends EvictionCheckDeps {
   readonly onResult: (uid: string, result: Result) => void;
 }
 
-interface Evicted {
-  /** How long the API server wants to be left alone, milliseconds. */
-  readonly patienceMs: number;
+interface EvictionPass {
+  /** How long to send no eviction, because the API server throttles; 0 = it does not. */
+  readonly retryAfterMs: number;
   /** Why the pass has failed. */
   readonly error: Error | undefined;
 }
 
-/** Each eviction stops a workload: there is no hurry, and podgc must not notice. */
+/** Low, because each eviction stops a workload and podgc uses the same API server. */
 const concurrency = 4;
-/** So many failures in a row are no accident of single pods: the rest would only fail as well. */
+/** After so many failures in a row the rest would fail as well. */
 const giveUpAfter = 8;
-/** How long a server that throttles without a Retry-After is left alone. */
-const defaultPatienceMs = 1_000;
+/** The pause after a throttled request without Retry-After. */
+const defaultRetryAfterMs = 1_000;
 
-/** Evicts the pods of a plan, a few at a time, in order. One that fails does not keep the others from being evicted. */
+/** Evicts the pods of a plan in order, a few at a time. A failed eviction does not prevent the others. */
 export async function evictPods(
   deps: EvictionActDeps,
   evictions: readonly PodEviction[],
   signal: AbortSignal,
-): Promise<Evicted> {
+): Promise<EvictionPass> {
   const { checks, agreed } = evictionChecks(deps);
   const evictor = new Evictor(deps, agreed);
   const executed = await execute(
@@ -57,7 +57,7 @@ export async function evictPods(
     signal,
   );
   logStop(deps.log, executed.stopped);
-  return { patienceMs: evictor.patienceMs, error: errorOf(executed) };
+  return { retryAfterMs: evictor.retryAfterMs, error: errorOf(executed) };
 }
 
 function errorOf({ outcomes, stopped }: Executed<PodEviction>): Error | undefined {
@@ -69,20 +69,20 @@ function errorOf({ outcomes, stopped }: Executed<PodEviction>): Error | undefine
   return new Error(message, { cause: first.error });
 }
 
-/** Evicts the pods of one pass, and records what became of each. */
+/** Evicts the pods of one pass, and records the outcome of each. */
 class Evictor {
   readonly #deps: EvictionActDeps;
   readonly #agreed: EvictionChecks['agreed'];
   /** Why the API server did not evict. */
   readonly #refusals = new Map<PodEviction, Refusal>();
-  patienceMs = 0;
+  retryAfterMs = 0;
 
   constructor(deps: EvictionActDeps, agreed: EvictionChecks['agreed']) {
     this.#deps = deps;
     this.#agreed = agreed;
   }
 
-  /** Asks the disruption budgets, unless the policy says not to. */
+  /** Evicts, or deletes if the policy ignores disruption budgets. */
   async evict(planned: PodEviction): Promise<StepResult> {
     const agreed = this.#agreed(planned);
     if (agreed === undefined) throw new Error('no check has agreed to the eviction');
@@ -119,7 +119,7 @@ class Evictor {
         return { kind: 'keep', reason: 'EvictionForbidden' };
       case 'throttled':
         this.#count(planned, 'throttled');
-        this.patienceMs = Math.max(this.patienceMs, outcome.retryAfterMs ?? defaultPatienceMs);
+        this.retryAfterMs = Math.max(this.retryAfterMs, outcome.retryAfterMs ?? defaultRetryAfterMs);
         // The next pass tries again.
         return { kind: 'stop', why: 'the API server throttles requests' };
     }
@@ -136,7 +136,7 @@ class Evictor {
     log.info({ ...fieldsOf(eviction), owner }, 'evicted pod');
   }
 
-  /** Records every outcome but an eviction, which is recorded with the pod as it was then. */
+  /** Records an outcome. `evict` has recorded successful evictions, with the pod as it was then. */
   record(outcome: Outcome<PodEviction>): void {
     switch (outcome.kind) {
       case 'done':
@@ -167,7 +167,7 @@ class Evictor {
     log.debug({ ...fieldsOf(eviction), kept }, 'keeping pod after live check');
   }
 
-  /** Reported when it begins; from then on the gauge of kept pods counts it. */
+  /** Records the Event once; after that the gauge of kept pods counts the pod. */
   #block(eviction: PodEviction, reason: 'BudgetBlocked' | 'EvictionForbidden'): void {
     const { recorder, log, wasDeferred } = this.#deps;
     const { target } = eviction;
@@ -204,7 +204,7 @@ interface Refusal {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The API server names the user; the missing right has to be named here. `response` undefined = no eviction was tried. */
+/** Names the missing right, which the API server's message does not. `response` undefined = no eviction was tried. */
 function forbidden({ target: { rule } }: PodEviction, response: string | undefined): string {
   const isDelete = response !== undefined && !rule.respectPodDisruptionBudgets;
   const right = isDelete ? 'delete pods' : 'create pods/eviction';
@@ -212,7 +212,7 @@ function forbidden({ target: { rule } }: PodEviction, response: string | undefin
   return response === undefined ? message : `${message} ${response}`;
 }
 
-/** The fields of a log line about an eviction: enough to know the pod by when it is gone. */
+/** The fields of a log line about an eviction: they identify the pod after it is gone. */
 const fieldsOf = ({ target, reason, policy }: PodEviction): object => ({
   pod: { namespace: target.namespace, name: target.name },
   uid: target.uid,

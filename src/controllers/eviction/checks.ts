@@ -1,13 +1,13 @@
 import { isFinished } from '../../api/pod-phase.ts';
 import { isCritical } from '../../api/critical-pod.ts';
 import { isKeepMarked } from '../../api/policy/matching.ts';
+import type { Confirmation } from '../../api/policy/policy-view.ts';
 import type { EvictionKeepReason } from '../../api/reasons.ts';
 import { Confirmed, goOn } from '../../gc/checks.ts';
 import type { Check, Objection } from '../../gc/execute.ts';
 import { Live } from '../../gc/live.ts';
 import type { PodEvictions } from '../../kube/actions/eviction.ts';
 import type { LivePod } from '../../kube/actions/live-pod.ts';
-import type { Confirmation } from '../../api/policy/policy-view.ts';
 import type { Clock } from '../../runtime/scheduling/clock.ts';
 import type { EvictionDecision, PodEviction, RequestedPod } from './facts.ts';
 import { isFresh } from './plan.ts';
@@ -15,19 +15,19 @@ import { isFresh } from './plan.ts';
 export interface EvictionCheckDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonicMs'>;
   readonly evictions: Pick<PodEvictions, 'readPodLive' | 'mayEvict'>;
-  /** Why the pass must end by what this process knows: its lease, the policies, the caches. */
+  /** Why the pass must end, by the state of this process: its lease, the policies, the caches. */
   readonly halted: () => string | undefined;
   /** Reads the policies live and compares them with those of the plan. */
   readonly confirm: (signal: AbortSignal) => Promise<Confirmation>;
-  /** The decision by the caches as they are now; undefined = the node does not request the eviction any more. */
+  /** The decision by the caches now; undefined = the node does not request the eviction any more. */
   readonly decideAgain: (eviction: PodEviction) => EvictionDecision | undefined;
 }
 
-/** What the checks have agreed to. */
+/** The eviction that the checks allow. */
 export interface Agreed {
   /** With the measurement that the node reports now. */
   readonly eviction: PodEviction;
-  /** As it was read last. */
+  /** The last live read. */
   readonly pod: LivePod;
 }
 
@@ -36,7 +36,7 @@ export interface EvictionChecks {
   readonly agreed: (eviction: PodEviction) => Agreed | undefined;
 }
 
-/** What must be true right before a pod is evicted. */
+/** The conditions that must hold right before a pod is evicted. */
 export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
   const { clock, evictions, halted, confirm, decideAgain } = deps;
   const confirmed = new Confirmed<PodEviction, Confirmation>({
@@ -59,7 +59,7 @@ export function evictionChecks(deps: EvictionCheckDeps): EvictionChecks {
     name: 'stillDecided',
     objection: (eviction) => keepFor(withdrawn(eviction, decideAgain(eviction))),
   };
-  // The plan has judged the measurement by this clock: either of the two clocks may be wrong.
+  // The plan has judged the measurement by our clock; either clock may be wrong.
   const freshByServerClock: Check<PodEviction> = {
     name: 'freshByServerClock',
     objection: (eviction) => {
@@ -109,7 +109,7 @@ const unreadable = (cause: Error): Extract<Objection, { kind: 'stop' }> => ({
   error: new Error('confirming policies', { cause }),
 });
 
-/** Decides by the pod as it is now whether the eviction still stands; a reason means: keep. */
+/** Why the live pod forbids the eviction; undefined = it does not. */
 function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReason | undefined {
   if (pod.uid !== uid || pod.nodeName !== node) return 'PodMoved';
   if (pod.isTerminating) return 'Terminating';
@@ -118,7 +118,7 @@ function recheckPod({ uid, node }: RequestedPod, pod: LivePod): EvictionKeepReas
   return isKeepMarked(pod) ? 'KeepMarked' : undefined;
 }
 
-/** Why the caches speak against the eviction by now; undefined = they do not. */
+/** Why the caches forbid the eviction now; undefined = they do not. */
 function withdrawn(
   planned: PodEviction,
   again: EvictionDecision | undefined,

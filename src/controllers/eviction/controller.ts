@@ -1,11 +1,7 @@
 import type { PolicyView, RankedPolicies } from '../../api/policy/policy-view.ts';
-import type { PodEvictions } from '../../kube/actions/eviction.ts';
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NamespaceFacts, NodeFacts, PodFacts } from '../../kube/cache/objects.ts';
-import type { Recorder } from '../../kube/events/recorder.ts';
 import type { Store } from '../../kube/cache/reflector.ts';
-import type { Clock } from '../../runtime/scheduling/clock.ts';
-import type { Logger } from '../../runtime/logging/logger.ts';
 import { evictPods, type EvictionActDeps } from './act.ts';
 import { exceededGracePeriod } from './events.ts';
 import type {
@@ -17,40 +13,38 @@ import type {
   RequestingNode,
 } from './facts.ts';
 import { forgetOthers, noMemory, remember, rememberReported, triesBefore, type Result } from './memory.ts';
-import { showDecisions, type EvictionMetrics } from './metrics.ts';
+import { showDecisions } from './metrics.ts';
 import { planOverdue } from './overdue.ts';
 import { planEvictions } from './plan.ts';
 
-export interface EvictionDeps {
-  /** What the agents report; synced only while the watch works. */
+export interface EvictionDeps extends Pick<
+  EvictionActDeps,
+  'evictions' | 'recorder' | 'clock' | 'metrics' | 'log'
+> {
+  /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   readonly pods: Store<PodFacts>;
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
   readonly policies: PolicyView;
-  readonly evictions: PodEvictions;
-  /** True while this process surely holds the lease. */
+  /** True only while this process is sure to hold the lease. */
   readonly holdsLease: () => boolean;
-  readonly recorder: Recorder;
-  readonly clock: Clock;
-  readonly metrics: EvictionMetrics;
-  readonly log: Logger;
 }
 
-/** Evicts the pods that the agents request, once each, after its own checks of everything that speaks against it. */
+/** Evicts each pod that an agent requests, once, if its own checks allow it. */
 export class EvictionController {
   readonly #deps: EvictionDeps;
   #memory: EvictionMemory = noMemory;
-  /** There may be something to forget, and to show as over. */
+  /** Whether the last pass had requests: then memory and gauges must be updated. */
   #wasRequested = false;
-  /** Of the monotonic clock: until then no eviction is tried, as the API server asked. */
+  /** Monotonic milliseconds; until then no eviction is tried, because the API server throttles. */
   #pausedUntilMs = 0;
 
   constructor(deps: EvictionDeps) {
     this.#deps = deps;
   }
 
-  /** One pass; while no report requests an eviction it only reads the reports. Without complete caches everything stays. */
+  /** One pass; without requests it only reads the reports. Keeps every pod unless all caches are complete. */
   async reconcile(signal: AbortSignal): Promise<void> {
     this.#reportOverdue();
     const { nodeReports, policies, clock, metrics } = this.#deps;
@@ -70,7 +64,7 @@ export class EvictionController {
     }
   }
 
-  /** Reports each evicted pod that has not ended in time, once, also when no node requests it any more. */
+  /** Reports each evicted pod that has not ended in time once, even if no node requests it any more. */
   #reportOverdue(): void {
     const { pods, recorder, clock, metrics, log } = this.#deps;
     if (!pods.synced) return;
@@ -116,8 +110,8 @@ export class EvictionController {
       if (verdict === 'Keep')
         log.debug({ pod: target.request.pod, node: target.node, kept }, 'not evicting pod');
     if (due.length === 0) return;
-    const { patienceMs, error } = await evictPods(this.#actDeps(ranked), due, signal);
-    this.#pausedUntilMs = clock.monotonicMs() + Math.min(patienceMs, longestPatienceMs);
+    const { retryAfterMs, error } = await evictPods(this.#actDeps(ranked), due, signal);
+    this.#pausedUntilMs = clock.monotonicMs() + Math.min(retryAfterMs, maxPauseMs);
     if (error !== undefined) throw error;
   }
 
@@ -141,7 +135,7 @@ export class EvictionController {
     return this.#seesAll() ? undefined : 'the caches are not current';
   }
 
-  /** By the caches as they are now: the request may be another one, or none, and somebody may have added a keep label. */
+  /** The decision by the caches now: the request may have changed or ended, or an object may have a new keep label. */
   #decideAgain({ target }: PodEviction, ranked: RankedPolicies): EvictionDecision | undefined {
     const report = [...this.#deps.nodeReports.items.values()].find(({ name }) => name === target.node);
     const now = report?.requests.find(({ pod }) => pod.uid === target.uid);
@@ -155,8 +149,8 @@ export class EvictionController {
   }
 }
 
-/** The longest pause after a server has throttled, whatever it asks for. */
-const longestPatienceMs = 5 * 60_000;
+/** The longest pause after a throttled request, whatever its Retry-After. */
+const maxPauseMs = 5 * 60_000;
 
 const requestingOf = (reports: Store<NodeReportFacts>['items']): readonly NodeReportFacts[] =>
   [...reports.values()].filter(({ requests }) => requests.length > 0);
@@ -164,7 +158,7 @@ const requestingOf = (reports: Store<NodeReportFacts>['items']): readonly NodeRe
 const blockedOf = ({ deferred }: EvictionMemory): number =>
   [...deferred.values()].filter(({ reason }) => reason === 'BudgetBlocked').length;
 
-/** The nodes and namespaces are only those of the requests: a cluster has thousands. */
+/** Only the nodes and namespaces of the requests: a cluster has thousands. */
 function factsOf(
   { pods, nodes, namespaces }: Pick<EvictionDeps, 'pods' | 'nodes' | 'namespaces'>,
   reports: readonly RequestingNode[],
@@ -182,9 +176,9 @@ function factsOf(
 
 function byName<T extends Labelled & { readonly name: string }>(
   items: ReadonlyMap<string, T>,
-  wanted: ReadonlySet<string>,
+  names: ReadonlySet<string>,
 ): ReadonlyMap<string, T> {
   const found = new Map<string, T>();
-  for (const item of items.values()) if (wanted.has(item.name)) found.set(item.name, item);
+  for (const item of items.values()) if (names.has(item.name)) found.set(item.name, item);
   return found;
 }

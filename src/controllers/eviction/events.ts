@@ -9,10 +9,10 @@ import type { OverduePod } from './overdue.ts';
 /** The identity of a pod. */
 type EvictedPod = Pick<LivePod, 'namespace' | 'name' | 'uid'>;
 
-/** A pod that was evicted, with the owner whose Event it gets, too. */
+/** A pod that was evicted, with its owner. */
 export type OwnedPod = EvictedPod & Pick<LivePod, 'controller'>;
 
-/** On the pod, as the kubelet does, and on its controlling owner, which outlives it. */
+/** One Event about the pod, as the kubelet's, and one about its controlling owner, which outlives the pod. */
 export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
   const { excess, evictAtPercent } = evidence;
   const note = evictionMessage(excess, evictAtPercent);
@@ -25,7 +25,7 @@ export function evicted({ evidence }: PodEviction, pod: OwnedPod): EventSpec[] {
   return [onPod, { ...event, regarding, note: `Evicted pod ${pod.name}. ${note}`, occasion: pod.uid }];
 }
 
-/** A disruption budget, several budgets over one pod, or a missing right hold up an eviction; reported once until the eviction succeeds or is not requested any more. */
+/** A disruption budget, several budgets for one pod, or a missing right block an eviction; recorded once until the eviction succeeds or is not requested any more. */
 export const evictionBlocked = (pod: EvictedPod, message: string): EventSpec => ({
   regarding: podRef(pod),
   type: 'Warning',
@@ -34,7 +34,7 @@ export const evictionBlocked = (pod: EvictedPod, message: string): EventSpec => 
   note: `The pod uses more local storage than the policy allows, but cannot be evicted; it is tried again. ${message}`,
 });
 
-/** On a pod that was evicted and has not ended in time; once. */
+/** A pod was evicted and has not ended in time; recorded once. */
 export function exceededGracePeriod({ pod, graceSeconds, elapsedMs }: OverduePod): EventSpec {
   const { namespace, name, nodeName = '', finalizers } = pod;
   const held = finalizers.length === 0 ? '' : ` Finalizers that hold it: ${finalizers.join(', ')}.`;
@@ -55,7 +55,7 @@ const podRef = ({ namespace, name, uid }: EvictedPod): ObjectRef => ({
   ...{ namespace, name, uid },
 });
 
-/** A Node is cluster-scoped, so its Events live elsewhere. */
+/** A Node is cluster-scoped, so its Events are in another namespace. */
 const ownerRef = (owner: OwnerRef, namespace: string): ObjectRef => ({
   ...owner,
   namespace: owner.apiVersion === 'v1' && owner.kind === 'Node' ? undefined : namespace,

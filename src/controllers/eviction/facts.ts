@@ -5,7 +5,7 @@ import type { Decision, PodTarget } from '../../gc/decision.ts';
 import type { EvictionEvidence } from '../../gc/reasons/evictions.ts';
 import type { PodFacts } from '../../kube/cache/objects.ts';
 
-/** Everything a plan is made from; what is in none of the maps is not known, and then the pod stays. */
+/** The input of a plan; a pod is kept if it, its node or its namespace is missing here. */
 export interface EvictionFacts {
   readonly reports: readonly RequestingNode[];
   /** By UID. */
@@ -17,10 +17,10 @@ export interface EvictionFacts {
   readonly memory: EvictionMemory;
 }
 
-/** The report of a node, as far as it requests evictions; its name is the node's. */
+/** The eviction requests in the report of a node; its name is the node's. */
 export interface RequestingNode {
   readonly name: string;
-  /** Of the policy that its agent judged by. */
+  /** The policy that the agent applied. */
   readonly policyUid: string;
   readonly policyGeneration: number;
   readonly requests: readonly EvictionRequest[];
@@ -39,7 +39,7 @@ export interface Given {
   /** Highest priority first (`rankPolicies`). */
   readonly policies: readonly (Policy | InvalidPolicy)[];
   readonly now: Date;
-  /** Of the monotonic clock: for the pauses between tries. */
+  /** By the monotonic clock, for the pauses between tries. */
   readonly monotonicMs: number;
 }
 
@@ -61,7 +61,7 @@ export interface PodEviction extends Decision<
   EvictionEvidence[EvictionSignal]
 > {
   readonly verdict: 'Evict';
-  /** What governs the node. */
+  /** The policy that governs the node. */
   readonly policy: Policy;
 }
 
@@ -69,16 +69,16 @@ interface KeptPod extends Decision<RequestedPod, EvictionKeepReason, EvictionEvi
   readonly verdict: 'Keep';
 }
 
-/** One for each pod whose eviction is requested, the most excessive first. */
+/** The decision about one requested eviction. */
 export type EvictionDecision = PodEviction | KeptPod;
 
-/** What was done about pods, by their UID. */
+/** What the controller remembers about pods, by UID. */
 export interface EvictionMemory {
-  /** Pods that were evicted and are still in the cache, which may not show yet that they are terminating. */
+  /** Evicted pods that are still in the cache; it may not show them as terminating yet. */
   readonly evicted: ReadonlyMap<string, Evicted>;
-  /** Found to be critical when they were read live: the cache does not have the priority. */
+  /** Pods that a live read found to be critical: the cache does not have the priority. */
   readonly critical: ReadonlySet<string>;
-  /** Not to be tried again before their time. */
+  /** Pods that must not be tried again yet. */
   readonly deferred: ReadonlyMap<string, Deferral>;
 }
 
@@ -87,15 +87,15 @@ export interface Evicted {
   readonly atMs: number;
   /** undefined = the pod's own. */
   readonly requestedGraceSeconds: number | undefined;
-  /** It was reported that the pod has not ended in time. */
+  /** Whether an Event has reported that the pod has not ended in time. */
   readonly isReported: boolean;
 }
 
 interface Deferral {
   readonly reason: DeferralReason;
-  /** In a row. */
+  /** In a row, for this reason. */
   readonly tries: number;
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   readonly untilMs: number;
 }
 

@@ -1,23 +1,23 @@
 import type { DeferralReason, Evicted, EvictionMemory, RequestingNode } from './facts.ts';
 
-/** What one try came to. */
+/** The result of one try. */
 export type Result =
   | { readonly kind: 'critical' | 'kept' }
   | { readonly kind: 'evicted'; readonly requestedGraceSeconds: number | undefined }
   | {
       readonly kind: 'deferred';
       readonly reason: DeferralReason;
-      /** The shortest pause that the server asks for. */
+      /** The Retry-After of the response. */
       readonly retryAfterMs: number | undefined;
     };
 
 export const noMemory: EvictionMemory = { evicted: new Map(), critical: new Set(), deferred: new Map() };
 
-/** A budget that is exhausted for a moment is soon tried again; one that never allows anything must cost next to nothing. */
+/** A budget that is exhausted briefly is tried again soon; one that never allows an eviction must cost little. */
 const firstPauseMs = 10_000;
 const longestPauseMs = 5 * 60_000;
 
-/** The memory after one more try; every other one is a new value. */
+/** Returns the memory after one more try. */
 export function remember(
   memory: EvictionMemory,
   uid: string,
@@ -50,7 +50,7 @@ export function triesBefore({ deferred }: EvictionMemory, uid: string, reason: D
   return known?.reason === reason ? known.tries : 0;
 }
 
-/** The memory once it was reported that these evicted pods have not ended in time, without the evicted pods that are gone. */
+/** Returns the memory with these evicted pods as reported, and without the evicted pods that are gone. */
 export function rememberReported(
   memory: EvictionMemory,
   reported: ReadonlySet<string>,
@@ -63,17 +63,17 @@ export function rememberReported(
   return { ...memory, evicted: new Map(evicted) };
 }
 
-/** The memory without the pods that no report requests any more, and those that are gone; evicted ones stay until they are gone (`rememberReported`). */
+/** Returns the memory without pods that are gone or that no report requests any more; `rememberReported` removes evicted ones. */
 export function forgetOthers(
   memory: EvictionMemory,
   reports: readonly RequestingNode[],
   pods: ReadonlyMap<string, unknown>,
 ): EvictionMemory {
   const requested = new Set(reports.flatMap(({ requests }) => requests.map(({ pod }) => pod.uid)));
-  const isWanted = (uid: string): boolean => requested.has(uid) && pods.has(uid);
+  const isRequested = (uid: string): boolean => requested.has(uid) && pods.has(uid);
   return {
     evicted: memory.evicted,
-    critical: new Set([...memory.critical].filter(isWanted)),
-    deferred: new Map([...memory.deferred].filter(([uid]) => isWanted(uid))),
+    critical: new Set([...memory.critical].filter(isRequested)),
+    deferred: new Map([...memory.deferred].filter(([uid]) => isRequested(uid))),
   };
 }

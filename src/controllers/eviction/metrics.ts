@@ -6,7 +6,7 @@ import type { EvictionDecision } from './facts.ts';
 
 export type EvictionMetrics = ReturnType<typeof evictionMetrics>;
 
-/** Why a try failed: `error` is everything but a no of the API server that has a name. */
+/** Why a try failed: `error` is every failure without a name of its own. */
 const failures = ['misconfigured', 'forbidden', 'throttled', 'error'] as const;
 export type Failure = (typeof failures)[number];
 
@@ -32,13 +32,13 @@ function actMetrics(registers: [Registry]) {
     }),
     errors: new Counter({
       name: 'dustpan_eviction_errors_total',
-      help: '[ALPHA] Tries to evict a pod that failed; one that a disruption budget blocks is none.',
+      help: '[ALPHA] Tries to evict a pod that failed, without those that a disruption budget blocked.',
       labelNames: ['eviction_signal', 'reason'],
       registers,
     }),
     skipped: new Counter({
       name: 'dustpan_eviction_skipped_pods_total',
-      help: '[ALPHA] Planned evictions that the live re-check right before them called off, by reason.',
+      help: '[ALPHA] Planned evictions that a live re-check right before the request prevented, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -54,12 +54,12 @@ function planMetrics(registers: [Registry]) {
   return {
     pending: new Gauge({
       name: 'dustpan_eviction_pending_pods',
-      help: '[ALPHA] Pods that the reports of the nodes ask to have evicted and that are not evicted yet.',
+      help: '[ALPHA] Pods whose eviction agents request and that are not evicted yet.',
       registers,
     }),
     kept: new Gauge({
       name: 'dustpan_eviction_kept_pods',
-      help: '[ALPHA] Of the pods that are asked for, those that the last plan does not evict, by reason.',
+      help: '[ALPHA] Pods whose eviction agents request and that the last plan keeps, by reason.',
       labelNames: ['reason'],
       registers,
     }),
@@ -71,7 +71,7 @@ function planMetrics(registers: [Registry]) {
   };
 }
 
-/** Shows what is requested and what is kept. */
+/** Sets the gauges of requested and kept pods. */
 export function showDecisions(
   { pending, kept }: Pick<EvictionMetrics, 'pending' | 'kept'>,
   decisions: readonly EvictionDecision[],

@@ -15,10 +15,10 @@ type EvictedPod = Pick<
   'uid' | 'namespace' | 'name' | 'nodeName' | 'phase' | 'deletionGracePeriodSeconds' | 'finalizers'
 >;
 
-/** Even a pod without grace needs time to end, and the cache to show it. */
+/** Even a pod without grace needs time to end, and the cache time to show it. */
 const leastMs = 10_000;
-const patience = 1.5;
-/** What the API server sets for a pod that names none; it counts only until the cache shows the pod's own. */
+const graceFactor = 1.5;
+/** The API server's default; used only until the cache shows the grace of the pod. */
 const defaultGraceSeconds = 30;
 
 /** Returns the evicted pods that have not ended after 1.5 times their grace, at least 10 s, and have not been reported yet. */
@@ -32,7 +32,7 @@ export function planOverdue(
     if (pod === undefined || isReported || isFinished(pod)) return [];
     const graceSeconds = pod.deletionGracePeriodSeconds ?? requestedGraceSeconds ?? defaultGraceSeconds;
     const elapsedMs = monotonicMs - atMs;
-    const isOverdue = elapsedMs > Math.max(leastMs, graceSeconds * 1000 * patience);
+    const isOverdue = elapsedMs > Math.max(leastMs, graceSeconds * 1000 * graceFactor);
     return isOverdue ? [{ pod, graceSeconds, elapsedMs }] : [];
   });
 }

@@ -16,14 +16,14 @@ import type {
   RequestingNode,
 } from './facts.ts';
 
-/** An agent reports each minute while it requests evictions, and the kubelet's measurements are up to two minutes old. */
+/** An agent reports every minute while it requests evictions; the kubelet's measurements are up to two minutes old. */
 const staleAfterMs = 6 * 60_000;
 /** More than synchronised clocks differ by. */
 const futureMs = 60_000;
 
 /**
- * Decides for each pod whose eviction the agents request whether it is evicted, the most excessive first. A pod is judged once for each node
- * that requests it, by its freshest measurement of those that are equal.
+ * Decides about each pod whose eviction agents request, the most excessive first. A pod is judged once for each node that requests it;
+ * of equal measurements the freshest counts.
  */
 export function planEvictions(facts: EvictionFacts, given: Given): readonly EvictionDecision[] {
   const requested = facts.reports.flatMap((report) =>
@@ -46,7 +46,7 @@ interface Requested {
   readonly target: RequestedPod;
 }
 
-/** If two nodes request the same pod, both requests are judged: only one of the nodes has it. */
+/** One request per node and pod. If two nodes request the same pod, both are judged: only one of the nodes runs it. */
 function onePerPod(requested: readonly Requested[]): readonly Requested[] {
   const byPod = new Map<string, Requested>();
   for (const one of requested) {
@@ -103,7 +103,7 @@ const evidenceOf = ({ namespace, request }: RequestedPod): RequestEvidence => ({
   measuredAtMs: request.observedAtMs,
 });
 
-/** What has the keep label: the first of the node, the namespace and the pod. */
+/** The first object with the keep label: the node, the namespace or the pod. */
 function labelledBy({ node, namespace }: RequestedPod, { nodes, namespaces }: EvictionFacts): string {
   const has = (one: Labelled | undefined): boolean => one !== undefined && isKeepMarked(one);
   if (has(nodes.get(node))) return `node ${node}`;
@@ -115,7 +115,7 @@ interface Governor {
   readonly rule: LocalStoragePolicy;
 }
 
-/** What governs the node of a report, by its labels as the cache has them. The policy that the report names may only speak against an eviction. */
+/** The policy that governs the node, by its cached labels. If the report names another policy or generation, the pod is kept. */
 function governorOf(report: RequestingNode, governance: NodeGovernance): Governor | EvictionKeepReason {
   if (governance.kind === 'keep') {
     const { reason } = governance;
@@ -123,13 +123,13 @@ function governorOf(report: RequestingNode, governance: NodeGovernance): Governo
   }
   const { policy, nodes: spec } = governance;
   if (policy.mode !== 'Enforce' || spec.localStorageEviction === undefined) return 'PolicyChanged';
-  // The limit may be one of the policy's own, as it was when the agent judged by it.
+  // The limit may come from an older version of the policy.
   if (report.policyUid !== policy.uid || report.policyGeneration !== policy.generation)
     return 'PolicyChanged';
   return { policy, rule: spec.localStorageEviction };
 }
 
-/** A report may request the pods of its own node alone, by their UID: a stolen token reaches no others. */
+/** A report may request only pods of its own node, by UID: a stolen token reaches no others. */
 function judgePod(target: RequestedPod, facts: EvictionFacts): EvictionKeepReason | undefined {
   const pod = facts.pods.get(target.uid);
   if (pod === undefined) return 'PodGone';
@@ -144,7 +144,7 @@ function judgeLabels(pod: KnownPod, { namespaces, memory }: EvictionFacts): Evic
   return memory.critical.has(pod.uid) ? 'CriticalPod' : undefined;
 }
 
-/** Why the namespace, undefined = not known, forbids every eviction; undefined = it does not. Agents do not see namespaces. */
+/** Why the namespace (undefined = not known) forbids every eviction; undefined = it does not. Agents cannot read namespaces. */
 export function judgeNamespace(
   namespace: Parameters<typeof isKeepMarked>[0] | undefined,
 ): 'NamespaceUnknown' | 'KeepMarked' | undefined {
