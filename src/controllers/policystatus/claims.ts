@@ -5,7 +5,7 @@ import type { NodeRollup } from './nodes.ts';
 
 type Claim = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What the conditions of a policy say now, without their history. */
+/** The conditions of a policy, without their transition times. */
 export function claims(facts: StatusFacts): readonly Claim[] {
   const { policy, report } = facts;
   const accepted = acceptedClaim(policy);
@@ -17,22 +17,22 @@ export function claims(facts: StatusFacts): readonly Claim[] {
 function readyClaim(accepted: Claim, degraded: Claim): Claim {
   if (accepted.status !== 'True') return { ...accepted, type: 'Ready' };
   if (degraded.status === 'True') return { ...degraded, type: 'Ready', status: 'False' };
-  return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is followed' };
+  return { type: 'Ready', status: 'True', reason: 'AsPlanned', message: 'The policy is applied as planned' };
 }
 
 function acceptedClaim(policy: Policy | InvalidPolicy): Claim {
   if (!('problems' in policy))
-    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy can be followed' };
-  const message = `Nothing is collected where this policy may govern: ${policy.problems.join('; ')}`;
+    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'The policy is valid' };
+  const message = `Nothing that this policy might select is deleted: ${policy.problems.join('; ')}`;
   return { type: 'Accepted', status: 'False', reason: 'InvalidPolicy', message: cut(printable(message)) };
 }
 
 function enforcingClaim(policy: Policy | InvalidPolicy, report: PolicyPassReport | undefined): Claim {
   const type = 'Enforcing';
   if ('problems' in policy)
-    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy cannot be followed' };
+    return { type, status: 'False', reason: 'InvalidPolicy', message: 'The policy is invalid' };
   if (policy.mode === 'Enforce')
-    return { type, status: 'True', reason: 'ModeEnforce', message: 'What is due is removed' };
+    return { type, status: 'True', reason: 'ModeEnforce', message: 'Due removals are carried out' };
   const due = report === undefined ? '' : `; ${report.due} pods would be deleted now`;
   return { type, status: 'False', reason: 'ModeDryRun', message: `Nothing is removed in mode DryRun${due}` };
 }
@@ -65,17 +65,17 @@ function podTrouble(report: PolicyPassReport | undefined): Trouble {
   if (report.failed > 0)
     return { reason: 'DeletesFailed', message: `${report.failed} deletions failed in the last pass` };
   if (report.clockUnsure === 0) return undefined;
-  const message = `${report.clockUnsure} deletions by ttl were called off: the controller's clock differs from the API server's`;
+  const message = `${report.clockUnsure} deletions by ttl were prevented: the controller's clock differs from the API server's`;
   return { reason: 'ClockUnsure', message };
 }
 
 function nodeTrouble(nodes: NodeRollup | undefined): Trouble {
   if (nodes === undefined || nodes.degraded === 0) return undefined;
-  const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded, their NodeGCReports say why`;
+  const message = `${nodes.degraded} of ${nodes.desired} nodes are degraded, see their NodeGCReports`;
   return { reason: 'NodesDegraded', message };
 }
 
-/** No pass of the controller is ever made under such a policy. */
+/** A policy without rules for pods: only the reports of nodes count. */
 function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
   if (nodes === undefined || (nodes.desired > 0 && nodes.upToDate === 0)) {
     const message = 'No node has reported under this policy yet';
@@ -85,7 +85,7 @@ function nodesOnlyClaim(nodes: NodeRollup | undefined): Claim {
   return { type: 'Degraded', status: 'False', reason: 'AsPlanned', message };
 }
 
-/** metav1.Condition allows 32768; nobody reads that much. */
+/** metav1.Condition allows 32768 characters; a reader needs fewer. */
 const cut = (message: string): string => (message.length > 1024 ? `${message.slice(0, 1023)}…` : message);
 
 /** metav1.Condition. */
@@ -102,21 +102,21 @@ export interface StatusFacts {
   readonly policy: Policy | InvalidPolicy;
   /** The status as stored; undefined before the first write. */
   readonly stored: PolicyStatus | undefined;
-  /** The last pass under this policy; undefined before the first, and for policies that say nothing about pods. */
+  /** The last pass under this policy; undefined before the first, and without rules for pods. */
   readonly report: PolicyPassReport | undefined;
-  /** Deleted since the stored total was written. */
+  /** Pods deleted since the stored total was written. */
   readonly deletedSince: number;
-  /** undefined = not known, or nothing said about nodes. */
+  /** undefined = not known, or the policy has no rules for nodes. */
   readonly nodes?: NodeRollup | undefined;
 }
 
-/** status of a GCPolicy, as far as the controller writes it. */
+/** The fields of a GCPolicy's status that the controller writes. */
 export interface PolicyStatus {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
   readonly lastPassTime?: string;
   readonly pods?: PodRollup;
-  /** null takes away what is stored, as a policy that says nothing about nodes any more needs it. */
+  /** null deletes the stored value, when the policy has no rules for nodes any more. */
   readonly nodes?: NodeRollup | null;
 }
 
@@ -128,6 +128,6 @@ export interface PodRollup {
   readonly held: number;
   readonly missingNodes: number;
   readonly errorsLastPass: number;
-  /** Deleted under this policy since it was created. */
+  /** Pods deleted under this policy since it was created. */
   readonly deletedTotal: number;
 }

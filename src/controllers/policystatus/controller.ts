@@ -19,7 +19,7 @@ interface PolicyStatusDeps {
     storedStatus(uid: string): PolicyStatus | undefined;
   };
   readonly nodes: Store<NodeFacts>;
-  /** What the agents report; synced only while the watch works. */
+  /** The reports of the agents; synced only while the watch works. */
   readonly nodeReports: Store<NodeReportFacts>;
   readonly writeStatus: (name: string, status: PolicyStatus, signal: AbortSignal) => Promise<void>;
   readonly holdsLease: () => boolean;
@@ -29,7 +29,7 @@ interface PolicyStatusDeps {
   readonly log: Logger;
 }
 
-/** Keeps the status of each policy true to its last pass. */
+/** Keeps the status of each policy current. */
 export class PolicyStatusController {
   readonly #deps: PolicyStatusDeps;
   readonly #memory = new Map<string, Memory>();
@@ -38,7 +38,7 @@ export class PolicyStatusController {
     this.#deps = deps;
   }
 
-  /** Takes over what a pass did; the next `reconcile` writes it. */
+  /** Remembers the reports of a pass; the next `reconcile` writes them. */
   observe(reports: ReadonlyMap<string, PolicyPassReport>): void {
     for (const [uid, report] of reports) {
       const known = this.#memory.get(uid);
@@ -46,7 +46,7 @@ export class PolicyStatusController {
     }
   }
 
-  /** Writes each status that differs; a failed write is tried again at the next pass. */
+  /** Writes each status that differs from the stored one; the next pass retries a failed write. */
   async reconcile(signal: AbortSignal): Promise<void> {
     const { ranked } = this.#deps.policies;
     const uids = new Set(ranked.map(({ uid }) => uid));
@@ -56,8 +56,8 @@ export class PolicyStatusController {
     for (const policy of ranked) {
       if (!this.#deps.holdsLease()) return;
       this.#reportInvalid(policy);
-      const wanted = await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
-      conditions.set(policy.name, wanted.conditions);
+      const status = await this.#reconcileOne(policy, rollups?.get(policy.uid), signal);
+      conditions.set(policy.name, status.conditions);
     }
     showConditions(this.#deps.metrics, conditions);
   }
@@ -66,8 +66,8 @@ export class PolicyStatusController {
   #rollUp(): ReadonlyMap<string, NodeRollup> | undefined {
     const { policies, nodes, nodeReports, clock } = this.#deps;
     if (!nodes.synced || !nodeReports.synced) return undefined;
-    const world = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
-    return rollUpNodes(policies.ranked, world, clock.now());
+    const observed = { nodes: nodes.items.values(), reports: nodeReports.items.values() };
+    return rollUpNodes(policies.ranked, observed, clock.now());
   }
 
   /** The status that the policy should have, written or not. */
@@ -78,7 +78,7 @@ export class PolicyStatusController {
   ): Promise<PolicyStatus> {
     const { policies, clock } = this.#deps;
     const memory = this.#memory.get(policy.uid) ?? emptyMemory;
-    // The cache may not show our own last write yet; counting its deletions twice would be a lie.
+    // The cache may not show our own last write yet; its deletions must not count twice.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
     const { report, deletedSince } = memory;
     const wanted = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
@@ -131,7 +131,7 @@ interface Memory {
 
 const emptyMemory: Memory = { deletedSince: 0 };
 
-/** Of our own last write and what the cache shows, the one with more deletions counted. */
+/** The one with the higher total of deletions: our own last write or the cached status. */
 function newer(
   written: PolicyStatus | undefined,
   cached: PolicyStatus | undefined,

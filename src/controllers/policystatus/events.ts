@@ -1,7 +1,7 @@
 import type { InvalidPolicy } from '../../api/policy/policy.ts';
 import type { EventSpec } from '../../kube/events/recorder.ts';
 
-/** A stored policy that cannot be followed; what it may govern is kept. */
+/** A stored policy is invalid: nothing that it might select is deleted. */
 export const invalidPolicy = (policy: InvalidPolicy): EventSpec => ({
   regarding: {
     apiVersion: 'gc.dustpan.dev/v1alpha1',

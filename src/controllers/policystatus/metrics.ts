@@ -3,7 +3,7 @@ import type { Condition } from './claims.ts';
 
 export type PolicyStatusMetrics = ReturnType<typeof policyStatusMetrics>;
 
-/** What the conditions of the policies are, for who is told by metrics. */
+/** The conditions of the policies as metrics. */
 export function policyStatusMetrics(registry: Registry) {
   return {
     conditions: new Gauge({
@@ -15,7 +15,7 @@ export function policyStatusMetrics(registry: Registry) {
   };
 }
 
-/** Shows the conditions of all policies, by their names, and no others. */
+/** Sets the gauge for these policies, by name, and removes all others. */
 export function showConditions(
   metrics: PolicyStatusMetrics,
   policies: ReadonlyMap<string, readonly Pick<Condition, 'type' | 'status'>[]>,

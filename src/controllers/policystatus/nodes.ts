@@ -3,35 +3,35 @@ import { isInvalid, type InvalidPolicy, type Policy } from '../../api/policy/pol
 import type { NodeReportFacts } from '../../kube/cache/node-report-facts.ts';
 import type { NodeFacts } from '../../kube/cache/objects.ts';
 
-/** status.nodes of a GCPolicy: figures of the reports of the governed nodes. */
+/** status.nodes of a GCPolicy: sums of the reports of the governed nodes. */
 export interface NodeRollup {
-  /** Nodes that the policy governs, whether they report or not. */
+  /** Nodes that the policy governs, with or without a report. */
   readonly desired: number;
-  /** Of those, the ones that reported lately and under the current generation. */
+  /** Governed nodes with a recent report under the current generation. */
   readonly upToDate: number;
   readonly degraded: number;
   readonly keepListAtRisk: number;
   readonly imagesRemovable: number;
   readonly imageBytesReclaimable: number;
-  /** As the agents count since they started. */
+  /** Counted by each agent since its start. */
   readonly imageBytesReclaimed: number;
   readonly containersRemovable: number;
   readonly storageWarnings: number;
   readonly evictionRequests: number;
 }
 
-interface NodeWorld {
+interface ObservedNodes {
   readonly nodes: Iterable<Pick<NodeFacts, 'name' | 'labels'>>;
   readonly reports: Iterable<NodeReportFacts>;
 }
 
-/** An agent reports every 5 min; one that was silent for three times that does not count as reporting. */
+/** An agent reports every 5 min; after three missed reports its node counts as not reporting. */
 const staleMs = 15 * 60_000;
 
-/** Adds up, by the UID of the policy, what the nodes that it governs report; policies that say nothing about nodes have no figures. */
+/** Adds up the reports of the nodes that each policy governs, by UID of the policy; only for policies with rules for nodes. */
 export function rollUpNodes(
   ranked: readonly (Policy | InvalidPolicy)[],
-  { nodes, reports }: NodeWorld,
+  { nodes, reports }: ObservedNodes,
   now: Date,
 ): ReadonlyMap<string, NodeRollup> {
   const byNode = new Map([...reports].filter((one) => isFresh(one, now)).map((one) => [one.name, one]));
@@ -43,7 +43,7 @@ export function rollUpNodes(
     const policy = governorOf(labels);
     const rollup = rollups.get(policy?.uid ?? '');
     if (policy !== undefined && rollup !== undefined)
-      rollups.set(policy.uid, add(rollup, figuresOf(byNode.get(name), policy)));
+      rollups.set(policy.uid, add(rollup, countsOf(byNode.get(name), policy)));
   }
   return rollups;
 }
@@ -64,8 +64,8 @@ const none: NodeRollup = {
   evictionRequests: 0,
 };
 
-/** What a report says about removable things it says under the policy that it names, but for a report that asks for an eviction before the passes have followed: under another one it says nothing about ours. */
-function figuresOf(
+/** The counts of one node. Removable objects count only if the report names this policy: under another policy the agent applied other rules. */
+function countsOf(
   report: NodeReportFacts | undefined,
   policy: Pick<Policy, 'uid' | 'generation'>,
 ): NodeRollup {
@@ -89,7 +89,7 @@ const maxCount = 2 ** 31 - 1;
 const count = (sum: number): number => Math.min(sum, maxCount);
 const bytes = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
 
-/** Within the bounds of crds/: one figure beyond would have the whole status refused. */
+/** Within the bounds of the CRD: the API server would reject the whole status for one value above them. */
 const add = (a: NodeRollup, b: NodeRollup): NodeRollup => ({
   desired: count(a.desired + b.desired),
   upToDate: count(a.upToDate + b.upToDate),

@@ -3,7 +3,7 @@ import { claims, type Condition, type PodRollup, type PolicyStatus, type StatusF
 import type { PolicyPassReport } from '../../api/report/pass-report.ts';
 import type { NodeRollup } from './nodes.ts';
 
-/** Decides the whole status a policy should have now. lastTransitionTime moves only where a condition's status does. */
+/** Decides the whole status that a policy should have now. lastTransitionTime changes only with the status of a condition. */
 export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
   const { policy, stored, report, deletedSince } = facts;
   const before = new Map(stored?.conditions.map((condition) => [condition.type, condition]));
@@ -13,22 +13,25 @@ export function planStatus(facts: StatusFacts, now: Date): PolicyStatus {
     return { ...claim, lastTransitionTime, observedGeneration: policy.generation };
   });
   const { lastPassTime, pods } = stored ?? {};
-  const told =
+  const pass =
     report === undefined
       ? { ...(lastPassTime !== undefined && { lastPassTime }), ...(pods !== undefined && { pods }) }
-      : { lastPassTime: metaTime(report.at), pods: rollup(report, (pods?.deletedTotal ?? 0) + deletedSince) };
-  return { observedGeneration: policy.generation, conditions, ...told, ...nodesOf(facts) };
+      : {
+          lastPassTime: metaTime(report.at),
+          pods: podRollup(report, (pods?.deletedTotal ?? 0) + deletedSince),
+        };
+  return { observedGeneration: policy.generation, conditions, ...pass, ...nodesOf(facts) };
 }
 
-/** While the reports are not known the stored figures stay: they are not 0. */
+/** While the reports are not known the stored values remain: they are not 0. */
 function nodesOf({ policy, stored, nodes }: StatusFacts): Pick<PolicyStatus, 'nodes'> {
-  const says = !('problems' in policy) && policy.nodes !== undefined;
-  const figures = says ? (nodes ?? stored?.nodes) : undefined;
-  if (figures !== undefined && figures !== null) return { nodes: figures };
+  const hasRules = !('problems' in policy) && policy.nodes !== undefined;
+  const rollup = hasRules ? (nodes ?? stored?.nodes) : undefined;
+  if (rollup !== undefined && rollup !== null) return { nodes: rollup };
   return stored?.nodes === undefined ? {} : { nodes: null };
 }
 
-/** What is stored, as far as it can be used; whatever somebody else wrote there must not stop us. */
+/** Reads the valid parts of a stored status; values that someone else wrote there must not stop the controller. */
 export function readStatus(stored: unknown): PolicyStatus | undefined {
   if (!isObject(stored) || typeof stored['observedGeneration'] !== 'number') return undefined;
   const conditions = Array.isArray(stored['conditions']) ? stored['conditions'].filter(isCondition) : [];
@@ -54,35 +57,35 @@ const isRollup = (value: unknown): value is PodRollup =>
 const isNodeRollup = (value: unknown): value is NodeRollup =>
   isObject(value) && typeof value['desired'] === 'number';
 
-/** Every agent watches the policies: a status is written this often at most, unless a condition turns. */
+/** Every agent watches the policies, so a status is written at most this often, unless the status of a condition changes. */
 const regularMs = 30_000;
-/** Some node always has one image more than before. */
-const figuresMs = 5 * 60_000;
+/** For sums over nodes, which always change a little. */
+const sumsMs = 5 * 60_000;
 
 /**
- * How long after the last write a status that differs is to be written: at once for another spec observed or a condition that turned.
- * undefined = nothing a reader would act on differs; the time of the last pass alone does not, so a quiet cluster gets no writes.
+ * How long after the last write to write a status that differs: 0 for another observed spec or another status of a condition.
+ * undefined = no relevant difference. The time of the last pass alone is none, so a quiet cluster gets no writes.
  */
 export function writeAfterMs(wanted: PolicyStatus, stored: PolicyStatus | undefined): number | undefined {
-  if (stored === undefined || turned(wanted) !== turned(stored)) return 0;
+  if (stored === undefined || statuses(wanted) !== statuses(stored)) return 0;
   if (substance(wanted) !== substance(stored)) return regularMs;
-  return figures(wanted) === figures(stored) ? undefined : figuresMs;
+  return sums(wanted) === sums(stored) ? undefined : sumsMs;
 }
 
-const turned = ({ observedGeneration, conditions }: PolicyStatus): string =>
+const statuses = ({ observedGeneration, conditions }: PolicyStatus): string =>
   JSON.stringify([observedGeneration, conditions.map(({ type, status }) => [type, status])]);
 
 function substance({ conditions, pods, nodes }: PolicyStatus): string {
-  const told = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
+  const claimed = conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
   const { desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests } = nodes ?? {};
   const ofNodes = [desired, upToDate, degraded, keepListAtRisk, storageWarnings, evictionRequests];
-  return JSON.stringify([told, sorted(pods), ofNodes]);
+  return JSON.stringify([claimed, sorted(pods), ofNodes]);
 }
 
-const figures = ({ nodes }: PolicyStatus): string => JSON.stringify(sorted(nodes));
-const sorted = (rollup: object | null | undefined): unknown => Object.entries(rollup ?? {}).sort();
+const sums = ({ nodes }: PolicyStatus): string => JSON.stringify(sorted(nodes));
+const sorted = (counts: object | null | undefined): unknown => Object.entries(counts ?? {}).sort();
 
-const rollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
+const podRollup = (report: PolicyPassReport, deletedTotal: number): PodRollup => ({
   governed: report.governed,
   terminated: report.terminated,
   due: report.due,

@@ -251,7 +251,7 @@ test('a policy for nodes alone is judged by what the nodes report', async () => 
   await controller.reconcile(never);
   expect(written.at(-1)?.conditions.find(({ type }) => type === 'Degraded')).toMatchObject({
     ...{ status: 'True', reason: 'NodesDegraded' },
-    message: '1 of 2 nodes are degraded, their NodeGCReports say why',
+    message: '1 of 2 nodes are degraded, see their NodeGCReports',
   });
 });
 
