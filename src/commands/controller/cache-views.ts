@@ -2,25 +2,25 @@ import type { PodStore } from '../../controllers/podgc/controller.ts';
 import type { Identified, PodFacts } from '../../kube/cache/objects.ts';
 import type { Reflector, Store } from '../../kube/cache/reflector.ts';
 
-/** Tells when a condition becomes true, not that it is. */
+/** Calls back whenever a condition becomes true. */
 export class Edge {
   readonly #holds: () => boolean;
-  readonly #tell: () => void;
+  readonly #onTrue: () => void;
   #held = false;
 
-  constructor(holds: () => boolean, tell: () => void) {
+  constructor(holds: () => boolean, onTrue: () => void) {
     this.#holds = holds;
-    this.#tell = tell;
+    this.#onTrue = onTrue;
   }
 
   look(): void {
     const held = this.#holds();
-    if (held && !this.#held) this.#tell();
+    if (held && !this.#held) this.#onTrue();
     this.#held = held;
   }
 }
 
-/** A view that counts as synced only while its watch works: from a stale one nothing is decided. */
+/** A view that is synced only while its watch works: nothing is decided from a stale one. */
 export class Trusted<T extends Identified> implements Store<T> {
   readonly #reflector: Reflector<T>;
 
@@ -37,7 +37,7 @@ export class Trusted<T extends Identified> implements Store<T> {
   }
 }
 
-/** The pods, with the labels that policies read; another label means another list. */
+/** The pods, with the labels that policies read; a new label key requires a new list. */
 export class PodCache extends Trusted<PodFacts> implements PodStore {
   readonly reflector: Reflector<PodFacts>;
   readonly #keys: { current: ReadonlySet<string> };
@@ -52,8 +52,8 @@ export class PodCache extends Trusted<PodFacts> implements PodStore {
     this.reflector = reflector;
   }
 
-  covers(wanted: ReadonlySet<string>): boolean {
-    const missing = [...wanted].filter((key) => !this.#keys.current.has(key));
+  covers(labelKeys: ReadonlySet<string>): boolean {
+    const missing = [...labelKeys].filter((key) => !this.#keys.current.has(key));
     if (missing.length === 0) return true;
     this.#keys.current = new Set([...this.#keys.current, ...missing]);
     this.reflector.relist(`policies read the labels ${missing.join(', ')}`);
@@ -62,10 +62,10 @@ export class PodCache extends Trusted<PodFacts> implements PodStore {
   }
 }
 
-/** A watch that begins with the first question for it. */
+/** A watch that starts when its store is first requested. */
 export class OnDemand<T extends Identified> {
   readonly #make: () => Reflector<T>;
-  #asked: (() => void) | undefined;
+  #start: (() => void) | undefined;
   #reflector: Reflector<T> | undefined;
   #trusted: Store<T> | undefined;
 
@@ -76,13 +76,13 @@ export class OnDemand<T extends Identified> {
   store(): Store<T> {
     this.#reflector ??= this.#make();
     this.#trusted ??= new Trusted(this.#reflector);
-    this.#asked?.();
+    this.#start?.();
     return this.#trusted;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#asked = resolve;
+      this.#start = resolve;
       signal.addEventListener('abort', () => {
         resolve();
       });

@@ -23,7 +23,6 @@ import {
   type Resource,
 } from '../../kube/cache/resources.ts';
 import type { StatusPatcher } from '../../kube/actions/status-patch.ts';
-import { AskingReports } from './asking-reports.ts';
 import { Edge, OnDemand, PodCache, Trusted } from './cache-views.ts';
 import type { Check } from '../../runtime/serving/health.ts';
 
@@ -32,13 +31,13 @@ export interface Caches {
   readonly nodes: Store<NodeFacts>;
   readonly namespaces: Store<NamespaceFacts>;
   readonly policies: Store<RawFacts>;
-  /** What the agents report; the kind may be missing, nothing waits for it. */
+  /** The reports of the agents; nothing waits for them, as their kind may not be installed. */
   readonly nodeReports: Store<NodeReportFacts>;
   readonly jobs: () => Store<JobFacts>;
   readonly replicaSets: () => Store<ReplicaSetFacts>;
-  /** Patches the status of a policy; one that is gone needs none. */
+  /** Patches the status of a policy; does nothing if the policy is gone. */
   readonly writePolicyStatus: PolicyOperator['writeStatus'];
-  /** One readiness check a cache. */
+  /** One readiness check per cache. */
   readonly checks: readonly Check[];
   /** Keeps all of them current until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -47,40 +46,38 @@ export interface Caches {
 interface CacheDeps extends Omit<ReflectorDeps<Identified>, 'resource' | 'onChange'> {
   readonly policySet: PolicySet;
   readonly status: StatusPatcher;
-  /** Every cache is complete: at the start, and again after a cache had to be listed anew. */
+  /** Called when all caches are complete: at the start, and again after a cache was listed anew. */
   readonly onReady: () => void;
-  /** A policy came, changed or went. */
+  /** Called when a policy was added, changed or deleted. */
   readonly onPolicy: (event: PolicyEvent) => void;
-  /** A report changed while one or another asks for an eviction. */
+  /** Called when a report changed, if any report requests an eviction. */
   readonly onEvictionRequests: () => void;
 }
 
-/** The watches the controller lives on. Pods are listed once the policies are known: they say which labels are worth keeping. */
+/** The watches of the controller. Pods are listed when the policies are known, which determine the labels to keep. */
 export function controllerCaches(deps: CacheDeps): Caches {
   const reflect = reflecting(deps);
   const ready: Edge = new Edge(
     () => [policies, pods, nodes, namespaces].every((cache) => cache.synced),
     deps.onReady,
   );
-  const look = (): void => {
+  const checkReady = (): void => {
     ready.look();
   };
-  const framed = framedPolicies(deps, (resource, tell) =>
+  const { policies, operator } = watchedPolicies(deps, (resource, onChange) =>
     reflect(resource, () => {
-      tell?.();
-      look();
+      onChange?.();
+      checkReady();
     }),
   );
-  const { policies } = framed;
   const pods: PodCache = new PodCache(
-    (labelKeys) => reflect(podsResource({ labelKeys }), look, podsPageSize),
+    (labelKeys) => reflect(podsResource({ labelKeys }), checkReady, podsPageSize),
     ready,
   );
-  const nodes = reflect(nodesResource(), look);
-  const namespaces = reflect(namespacesResource(), look);
-  const asking = new AskingReports();
-  const nodeReports: Reflector<NodeReportFacts> = reflect(asking.seeing(nodeReportsResource()), () => {
-    if (asking.isAny(nodeReports.items)) deps.onEvictionRequests();
+  const nodes = reflect(nodesResource(), checkReady);
+  const namespaces = reflect(namespacesResource(), checkReady);
+  const nodeReports: Reflector<NodeReportFacts> = reflect(nodeReportsResource(), () => {
+    if (requestsEviction(nodeReports.items.values())) deps.onEvictionRequests();
   });
   const jobs = new OnDemand(() => reflect(jobsResource()));
   const replicaSets = new OnDemand(() => reflect(replicaSetsResource()));
@@ -89,20 +86,20 @@ export function controllerCaches(deps: CacheDeps): Caches {
     nodes: new Trusted(nodes),
     namespaces: new Trusted(namespaces),
     policies: new Trusted(policies),
-    writePolicyStatus: (...status) => framed.operator.writeStatus(...status),
+    writePolicyStatus: (...status) => operator.writeStatus(...status),
     nodeReports: new Trusted(nodeReports),
     jobs: () => jobs.store(),
     replicaSets: () => replicaSets.store(),
     checks: Object.entries({ gcpolicies: policies, pods: pods.reflector, nodes, namespaces }).map(syncCheck),
     run: async (signal) => {
-      const always = [framed.operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
+      const always = [operator, nodes, namespaces, nodeReports].map((one) => one.run(signal));
       const later = [jobs.run(signal), replicaSets.run(signal), runPods({ policies, pods }, deps, signal)];
       await Promise.all([...always, ...later]);
     },
   };
 }
 
-/** ADR 16: half as many requests, and what each of them costs both sides besides its pods. Of protobuf they are read one by one. */
+/** Twice the usual size: half as many requests (ADR 16). */
 const podsPageSize = 1000;
 
 type Reflect = <T extends Identified>(
@@ -120,18 +117,23 @@ const reflecting =
       ...(pageSize !== undefined && { pageSize }),
     });
 
-/** The policies' watch, framed by the operator: it tells of each change in turn. */
-function framedPolicies(
+function requestsEviction(reports: Iterable<NodeReportFacts>): boolean {
+  for (const { requests } of reports) if (requests.length > 0) return true;
+  return false;
+}
+
+/** The watch of the policies and the operator, which handles their changes one by one. */
+function watchedPolicies(
   { policySet, onPolicy, status, log }: CacheDeps,
   reflect: Reflect,
 ): { readonly policies: Reflector<RawFacts>; readonly operator: PolicyOperator } {
-  let tell: () => void = () => undefined;
+  let notify: () => void = () => undefined;
   const policies = reflect(jsonResource({ name: 'gcpolicies', path: policiesPath }), () => {
-    tell();
+    notify();
   });
   const operator = new PolicyOperator({
     watch: (_path, onChange) => {
-      tell = onChange;
+      notify = onChange;
       return policies;
     },
     onEvent: (event) => {

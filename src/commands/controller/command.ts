@@ -102,7 +102,7 @@ export type ControllerConfig = ReturnType<typeof controllerConfig>;
 const serviceAccountNamespace = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const defaultNamespace = 'dustpan-system';
 
-/** The controller's settings, valid together; throws UsageError for what is not. */
+/** Returns the valid settings of the controller; throws UsageError if they are invalid. */
 export function controllerConfig(options: Options, { env, readFile }: System) {
   const podNamespace =
     set(env['POD_NAMESPACE']) ?? set(readFile(serviceAccountNamespace)?.trim()) ?? defaultNamespace;

@@ -25,10 +25,10 @@ import { startServers } from '../cli/servers.ts';
 import { stopSignal } from '../cli/stop-signal.ts';
 import { revision, version } from '../version/version.ts';
 
-/** What the controller cannot work without. */
+/** The lists that the controller cannot work without. */
 const needed = ['pods', 'nodes', 'namespaces'].map((name) => ({ path: `/api/v1/${name}` }));
 
-/** Runs the controller: resolves with 0 after SIGTERM, with 1 when its lease was lost. */
+/** Runs the controller. Resolves with the exit code: 0 after SIGTERM, 1 when the lease was lost. */
 export async function runController(config: ControllerConfig): Promise<number> {
   collectYoungAlone();
   letHeapDouble(true);
@@ -57,12 +57,12 @@ interface Base {
   readonly log: Logger;
 }
 
-/** A pass that is longer than this many periods counts as dead. */
+/** A pass that takes longer than this many periods counts as hung. */
 const livePeriods = 3;
-/** A list or a lease that has to be waited for must not look like a dead loop. */
+/** Waiting for a list or for the lease must not count as a hung loop. */
 const liveAtLeastMs = 5 * 60_000;
 const statusPeriodMs = 10_000;
-/** While pods are asked for; a look at nothing costs nothing. */
+/** Without requests a pass costs almost nothing. */
 const evictionPeriodMs = 10_000;
 const lastStatusMs = 3_000;
 
@@ -123,7 +123,7 @@ interface Loops {
   readonly heartbeat: Heartbeat;
 }
 
-/** What the leader does, until the signal aborts. */
+/** The loops of the leader, until the signal aborts. */
 function leading(
   base: Base,
   { units, wake, evictionWake, heartbeat }: Loops,
@@ -147,7 +147,7 @@ function leading(
         signal,
       ),
     ]);
-    // What the last pass did, for as long as the lease is still held.
+    // Writes the status of the last pass while the lease is still held.
     await units.status.reconcile(AbortSignal.timeout(lastStatusMs));
   };
 }

@@ -6,7 +6,7 @@ export interface ControllerMetrics extends FaceMetrics {
   readonly slowRenewal: () => void;
 }
 
-/** What the wiring counts: as in every face, and the lease. `lease` names it. */
+/** The metrics of the process and of the lease named `lease`. */
 export function controllerMetrics(registry: Registry, lease: string): ControllerMetrics {
   const registers: [Registry] = [registry];
   const leading = new Gauge({

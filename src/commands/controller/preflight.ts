@@ -2,13 +2,13 @@ import { errorLine } from '../../runtime/errors.ts';
 import { policiesPath } from '../../kube/actions/live-policies.ts';
 import { ApiError, type KubeRequest, type KubeTransport } from '../../kube/http/transport.ts';
 
-/** A list that is to be possible. */
+/** A list that the controller must be able to read. */
 type Needed = Pick<KubeRequest, 'path' | 'query'>;
 
-/** Said at start instead of a stream of retries: the one line a person needs to mend it. */
+/** Thrown at start instead of endless retries: one line that explains what to fix. */
 export class PreflightError extends Error {
   override readonly name = 'PreflightError';
-  /** HTTP status; undefined when there was no answer. The cause is in the message already. */
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
 
   constructor(message: string, status: number | undefined) {
@@ -17,7 +17,7 @@ export class PreflightError extends Error {
   }
 }
 
-/** Asks once for each of the lists that the caller lives on, and for the policies, whose kind may come later. Resolves with what is to be waited for; rejects with what is to be mended. */
+/** Requests each needed list once, and the policies, whose kind may be installed later. Rejects if a list cannot be read. */
 export async function preflight(
   transport: KubeTransport,
   needed: readonly Needed[],

@@ -7,8 +7,7 @@ import { policyStatusMetrics } from '../../controllers/policystatus/metrics.ts';
 import { readStatus } from '../../controllers/policystatus/plan.ts';
 import type { Registry } from 'prom-client';
 import { PolicySet } from '../../api/policy/policy-set.ts';
-import type { PolicyView } from '../../api/policy/policy-view.ts';
-import type { Confirmation } from '../../api/policy/policy-view.ts';
+import type { Confirmation, PolicyView } from '../../api/policy/policy-view.ts';
 import { readPolicies } from '../../kube/actions/live-policies.ts';
 import { clusterActions } from '../../kube/actions/cluster.ts';
 import { podEvictions } from '../../kube/actions/eviction.ts';
@@ -30,7 +29,7 @@ interface UnitDeps {
   readonly caches: Caches;
   readonly holdsLease: () => boolean;
   readonly heartbeat: Heartbeat;
-  /** Of the podgc loop. */
+  /** Starts a pass of podgc. */
   readonly wake: Wake;
   readonly log: Logger;
 }
@@ -39,11 +38,11 @@ export interface Units {
   readonly podGc: PodGcController;
   readonly eviction: EvictionController;
   readonly status: PolicyStatusController;
-  /** Triggered when there is something to write. */
+  /** Triggered after each pass of podgc. */
   readonly statusWake: Wake;
 }
 
-/** The units of the controller, each with what it uses. */
+/** The units of the controller with their dependencies. */
 export function buildUnits(deps: UnitDeps): Units {
   const statusWake = new Wake();
   const status = policyStatus(deps);
@@ -116,7 +115,7 @@ function livePolicies(deps: UnitDeps): PolicyView {
   };
 }
 
-/** Whether the server still has what the plan was made from; a policy that was changed a moment ago may not have come through the watch. */
+/** Whether the API server still has the policies of the plan; the watch may not have shown a recent change yet. */
 async function confirm(
   { cluster, policySet }: UnitDeps,
   ranked: PolicySet['ranked'],
