@@ -3,11 +3,11 @@ import type { PolicyPassReport } from '../../../../src/api/report/pass-report.ts
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { PodGcController, type PodGcDeps } from '../../../../src/controllers/podgc/controller.ts';
 import { podGcMetrics } from '../../../../src/controllers/podgc/metrics.ts';
-import type { NamespaceFacts } from '../../../../src/kube/cache/objects.ts';
+import type { NamespaceFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { FakeClock } from '../../../fakes/clock.ts';
-import { FakeRecorder, storeOf, type FakeCluster } from '../../../fakes/cluster.ts';
+import { FakeCluster, FakeRecorder, storeOf } from '../../../fakes/cluster.ts';
 import { silentLogger } from '../../../fakes/logger.ts';
-import { pod, policy, terminatedRule } from '../../../builders.ts';
+import { node, pod, policy, terminatedRule } from '../../../builders.ts';
 
 const never = new AbortController().signal;
 export const expireAll = (over: Partial<Policy> = {}): Policy =>
@@ -16,7 +16,13 @@ export const expireAll = (over: Partial<Policy> = {}): Policy =>
     ...over,
   }) satisfies Policy;
 export const orphanPolicy = policy({ pods: { orphaned: { quarantineMs: 40_000 } } });
+/** Deletes orphans at once, unless more than 20 percent of the nodes are missing. */
+export const breakerPolicy = (quarantineMs = 0): Policy =>
+  policy({
+    pods: { orphaned: { quarantineMs }, safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 } },
+  });
 export const orphan = pod('orphan', { nodeName: 'node-gone', phase: 'Running' });
+export const keepLabel = { 'gc.dustpan.dev/keep': 'true' } as const;
 
 export interface Bed {
   readonly cluster: FakeCluster;
@@ -32,35 +38,36 @@ export interface Bed {
   };
   readonly reports: PolicyPassReport[];
   readonly pass: () => Promise<void>;
+  /** Gives the namespace `default` the keep label. */
+  readonly labelNamespace: () => void;
 }
 
-export function bed(cluster: FakeCluster, governing: Policy, over: Partial<PodGcDeps> = {}): Bed {
+/** The controller and a cluster, or the pods of one with node-1. */
+export function bed(
+  of: FakeCluster | readonly PodFacts[],
+  governing: Policy,
+  over: Partial<PodGcDeps> = {},
+): Bed {
+  const cluster = of instanceof FakeCluster ? of : new FakeCluster(of, [node('node-1')]);
   const registry = new Registry();
   const recorder = new FakeRecorder();
   const clock = new FakeClock();
   const metrics = podGcMetrics(registry);
   const policies: Bed['policies'] = {
-    synced: true,
-    ranked: [governing],
+    ...{ synced: true, ranked: [governing] },
     confirm: () => Promise.resolve({ same: true, clockSkewMs: 0 }),
   };
   const reports: PolicyPassReport[] = [];
-  const namespaces = new Map<string, NamespaceFacts>([
-    ['uid-default', { uid: 'uid-default', name: 'default', resourceVersion: '1', labels: {} }],
-  ]);
+  const byDefault = { uid: 'uid-default', name: 'default', resourceVersion: '1', labels: {} };
+  const namespaces = new Map<string, NamespaceFacts>([[byDefault.uid, byDefault]]);
   const controller = new PodGcController({
     pods: { ...storeOf(cluster.pods), covers: () => true },
     nodes: storeOf(cluster.nodes),
     namespaces: storeOf(namespaces),
     jobs: () => storeOf(new Map()),
     replicaSets: () => storeOf(new Map()),
-    policies,
-    cluster,
+    ...{ policies, cluster, recorder, clock, metrics, log: silentLogger },
     holdsLease: () => true,
-    recorder,
-    clock,
-    metrics,
-    log: silentLogger,
     periodMs: 20_000,
     maxDeletesPerSecond: 0,
     onStale: () => undefined,
@@ -69,19 +76,34 @@ export function bed(cluster: FakeCluster, governing: Policy, over: Partial<PodGc
     ...over,
   });
   return {
-    namespaces,
-    cluster,
-    recorder,
-    clock,
-    metrics,
-    registry,
-    policies,
-    reports,
+    ...{ namespaces, cluster, recorder, clock, metrics, registry, policies, reports },
     pass: () => controller.reconcile(never),
+    labelNamespace: () => namespaces.set(byDefault.uid, { ...byDefault, labels: keepLabel }),
   };
 }
 
-export const many = (count: number, over: Parameters<typeof pod>[1] = {}): ReturnType<typeof pod>[] =>
+/** An orphan whose quarantine has just ended: the next pass would delete it. */
+export async function afterQuarantine(over: Partial<PodGcDeps> = {}): Promise<Bed> {
+  const made = bed([orphan], orphanPolicy, over);
+  await made.pass();
+  made.clock.advance(40_000);
+  return made;
+}
+
+/** Calls `change` once during a pass, when the cluster has received 100 requests; returns a function that returns their number. */
+export function inTheMiddle({ cluster }: Pick<Bed, 'cluster'>, change: () => void): () => number {
+  let sent = 0;
+  cluster.fault(() => {
+    if (sent === 0 && cluster.requests.length >= 100) {
+      change();
+      sent = cluster.requests.length;
+    }
+    return undefined;
+  });
+  return () => sent;
+}
+
+export const many = (count: number, over: Partial<PodFacts> = {}): PodFacts[] =>
   Array.from({ length: count }, (_, i) =>
     pod(`p${String(i).padStart(4, '0')}`, { finishedAtMs: 0, ...over }),
   );

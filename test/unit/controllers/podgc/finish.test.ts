@@ -99,79 +99,67 @@ const rows: readonly Row[] = [
     { clock: 'at a time that is none', finishedAtMs: NaN },
   ].map(({ clock, finishedAtMs }) => ({
     name: `a pod that says it finished ${clock}: the ttl counts from when it was first seen finished`,
-    world: {
-      pods: ['due', 'soon', 'fresh'].map((name) => pod(name, { finishedAtMs })),
-      finishedForMs: new Map([
-        ['uid-due', 600_000],
-        ['uid-soon', 599_999],
-      ]),
-    },
+    pods: ['due', 'soon', 'fresh'].map((name) => pod(name, { finishedAtMs })),
+    finishedForMs: new Map([
+      ['uid-due', 600_000],
+      ['uid-soon', 599_999],
+    ]),
     policies: [terminated({ ttlAfterFinishedMs: 600_000 })],
-    goes: ['due Expired'],
-    stays: ['soon TooYoung 12:00:00', 'fresh TooYoung 12:10:00'],
+    deleted: ['due Expired'],
+    kept: ['soon TooYoung 12:00:00', 'fresh TooYoung 12:10:00'],
   })),
   {
     name: 'a finish in the second of the creation, and one that a synchronised clock may be ahead, are believed',
-    world: {
-      pods: [
-        pod('at-once', { createdAtMs: minutesAgo(5), finishedAtMs: minutesAgo(5) }),
-        pod('ahead', { createdAtMs: minutesAgo(5), finishedAtMs: now.getTime() + 60_000 }),
-        pod('too-far', { createdAtMs: minutesAgo(5), finishedAtMs: now.getTime() + 60_001 }),
-      ],
-    },
+    pods: [
+      pod('at-once', { createdAtMs: minutesAgo(5), finishedAtMs: minutesAgo(5) }),
+      pod('ahead', { createdAtMs: minutesAgo(5), finishedAtMs: now.getTime() + 60_000 }),
+      pod('too-far', { createdAtMs: minutesAgo(5), finishedAtMs: now.getTime() + 60_001 }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 600_000 })],
-    goes: [],
-    stays: ['at-once TooYoung 12:05:00', 'ahead TooYoung 12:11:00', 'too-far TooYoung 12:10:00'],
+    deleted: [],
+    kept: ['at-once TooYoung 12:05:00', 'ahead TooYoung 12:11:00', 'too-far TooYoung 12:10:00'],
   },
   {
     name: 'a finish that has ceased to be in the future is after the pod was first seen finished, and is not believed either',
-    world: {
-      pods: [pod('ahead', { finishedAtMs: minutesAgo(5) })],
-      finishedForMs: new Map([['uid-ahead', 30 * 60_000]]),
-    },
+    pods: [pod('ahead', { finishedAtMs: minutesAgo(5) })],
+    finishedForMs: new Map([['uid-ahead', 30 * 60_000]]),
     policies: [terminated({ ttlAfterFinishedMs: 30 * 60_000 })],
-    goes: ['ahead Expired'],
+    deleted: ['ahead Expired'],
   },
   {
     name: 'keepPerOwner: a pod of a node that is ahead pushes out none that finished later',
-    world: {
-      pods: [
-        pod('ahead', { finishedAtMs: minutesAgo(-60), controller: owner('Job', 'j') }),
-        pod('later', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
-      ],
-      finishedForMs: new Map([['uid-ahead', 600_000]]),
-    },
+    pods: [
+      pod('ahead', { finishedAtMs: minutesAgo(-60), controller: owner('Job', 'j') }),
+      pod('later', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
+    ],
+    finishedForMs: new Map([['uid-ahead', 600_000]]),
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: ['ahead Expired'],
-    stays: ['later KeptForOwner'],
+    deleted: ['ahead Expired'],
+    kept: ['later KeptForOwner'],
   },
   {
     name: 'keepPerOwner: after a restart an old pod of a broken clock pushes out no sibling',
-    world: {
-      pods: [
-        pod('old', {
-          ...{ createdAtMs: minutesAgo(900), finishedAtMs: minutesAgo(999), controller: owner('Job', 'j') },
-        }),
-        pod('newest', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
-        pod('before', { finishedAtMs: minutesAgo(6), controller: owner('Job', 'j') }),
-      ],
-    },
+    pods: [
+      pod('old', {
+        ...{ createdAtMs: minutesAgo(900), finishedAtMs: minutesAgo(999), controller: owner('Job', 'j') },
+      }),
+      pod('newest', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
+      pod('before', { finishedAtMs: minutesAgo(6), controller: owner('Job', 'j') }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: ['before Expired'],
-    stays: ['old KeptForOwner', 'newest KeptForOwner'],
+    deleted: ['before Expired'],
+    kept: ['old KeptForOwner', 'newest KeptForOwner'],
   },
   {
     name: 'keepPerOwner: of pods first seen finished at once, the newest created is the newest',
-    world: {
-      pods: [
-        pod('b', { createdAtMs: minutesAgo(9), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
-        pod('c', { createdAtMs: minutesAgo(7), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
-        pod('a', { createdAtMs: minutesAgo(8), finishedAtMs: minutesAgo(98), controller: owner('Job', 'j') }),
-      ],
-    },
+    pods: [
+      pod('b', { createdAtMs: minutesAgo(9), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
+      pod('c', { createdAtMs: minutesAgo(7), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
+      pod('a', { createdAtMs: minutesAgo(8), finishedAtMs: minutesAgo(98), controller: owner('Job', 'j') }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: ['b Expired', 'a Expired'],
-    stays: ['c KeptForOwner'],
+    deleted: ['b Expired', 'a Expired'],
+    kept: ['c KeptForOwner'],
   },
 ];
 

@@ -18,79 +18,67 @@ const ofGroup = (group: string, kind: string, version = 'v1'): OwnerRef => ({
 const rows: readonly Row[] = [
   ...stuck.map(({ reason, over }) => ({
     name: `${reason} pods of one namespace push out no pod of another, whatever the threshold`,
-    world: {
-      pods: [
-        aged('tenant/1', 9, over),
-        aged('tenant/2', 1, over),
-        aged('tenant/3', 1, over),
-        aged('shop/a', 5),
-        aged('shop/b', 4),
-      ],
-    },
+    pods: [
+      aged('tenant/1', 9, over),
+      aged('tenant/2', 1, over),
+      aged('tenant/3', 1, over),
+      aged('shop/a', 5),
+      aged('shop/b', 4),
+    ],
     policies: [terminated({ threshold: 2, perNamespaceThreshold: 2, protectUnfinishedJobs: true })],
-    goes: [],
-    stays: [`1 ${reason}`, `2 ${reason}`, `3 ${reason}`, 'a UnderThreshold', 'b UnderThreshold'],
+    deleted: [],
+    kept: [`1 ${reason}`, `2 ${reason}`, `3 ${reason}`, 'a UnderThreshold', 'b UnderThreshold'],
   })),
   ...stuck.map(({ reason, over }) => ({
     name: `${reason} pods push out no other pod of their own namespace`,
-    world: {
-      pods: [aged('x/1', 9, over), aged('x/2', 9, over), aged('x/a', 5), aged('x/b', 4), aged('y/c', 5)],
-    },
+    pods: [aged('x/1', 9, over), aged('x/2', 9, over), aged('x/a', 5), aged('x/b', 4), aged('y/c', 5)],
     policies: [terminated({ perNamespaceThreshold: 1, protectUnfinishedJobs: true })],
-    goes: ['a TerminatedInNamespace'],
-    stays: [`1 ${reason}`, `2 ${reason}`, 'b UnderThreshold', 'c UnderThreshold'],
+    deleted: ['a TerminatedInNamespace'],
+    kept: [`1 ${reason}`, `2 ${reason}`, 'b UnderThreshold', 'c UnderThreshold'],
   })),
   {
     name: 'a Job of another API group is no Job: protectUnfinishedJobs does not hold its pods',
-    world: {
-      pods: [
-        aged('of-other', 9, { controller: ofGroup('jobs.example.com', 'Job') }),
-        aged('of-old', 8, { controller: ofGroup('batch', 'Job', 'v2alpha1') }),
-      ],
-    },
+    pods: [
+      aged('of-other', 9, { controller: ofGroup('jobs.example.com', 'Job') }),
+      aged('of-old', 8, { controller: ofGroup('batch', 'Job', 'v2alpha1') }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, protectUnfinishedJobs: true })],
-    goes: ['of-other Expired'],
-    stays: ['of-old JobUnfinished'],
+    deleted: ['of-other Expired'],
+    kept: ['of-old JobUnfinished'],
   },
   {
     name: 'a ReplicaSet of another API group is an owner of its own, whatever its UID',
-    world: {
-      pods: [
-        aged('of-set', 9, { controller: owner('ReplicaSet', 'r') }),
-        aged('of-other', 5, {
-          controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-r' },
-        }),
-      ],
-      replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'web')]]),
-    },
+    pods: [
+      aged('of-set', 9, { controller: owner('ReplicaSet', 'r') }),
+      aged('of-other', 5, {
+        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-r' },
+      }),
+    ],
+    replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'web')]]),
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: [],
-    stays: ['of-set KeptForOwner', 'of-other KeptForOwner'],
+    deleted: [],
+    kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
   },
   {
     name: 'owners of one UID in two namespaces are two owners',
-    world: {
-      pods: [
-        aged('shop/old', 9, { controller: owner('Job', 'j') }),
-        aged('shop/new', 5, { controller: owner('Job', 'j') }),
-        aged('tenant/newer', 1, { controller: owner('Job', 'j') }),
-      ],
-    },
+    pods: [
+      aged('shop/old', 9, { controller: owner('Job', 'j') }),
+      aged('shop/new', 5, { controller: owner('Job', 'j') }),
+      aged('tenant/newer', 1, { controller: owner('Job', 'j') }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: ['old Expired'],
-    stays: ['new KeptForOwner', 'newer KeptForOwner'],
+    deleted: ['old Expired'],
+    kept: ['new KeptForOwner', 'newer KeptForOwner'],
   },
   {
     name: 'a pod that its Job has not counted is among the newest of its owner',
-    world: {
-      pods: [
-        aged('old', 9, { controller: owner('Job', 'j') }),
-        aged('new', 5, { controller: owner('Job', 'j'), ...uncounted }),
-      ],
-    },
+    pods: [
+      aged('old', 9, { controller: owner('Job', 'j') }),
+      aged('new', 5, { controller: owner('Job', 'j'), ...uncounted }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    goes: ['old Expired'],
-    stays: ['new JobUncounted'],
+    deleted: ['old Expired'],
+    kept: ['new JobUncounted'],
   },
 ];
 

@@ -1,215 +1,177 @@
 import { test } from 'vitest';
+import type { NodeFacts, PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { finalizerHeld, labelled, node, pod, policy, terminating } from '../../../builders.ts';
 import { checkRow, type Row, gone, outOfServiceNode, orphaned } from './rows.ts';
 
+const orphan = (name: string, over: Partial<PodFacts> = {}): PodFacts => pod(name, { ...gone, ...over });
+const onOther = { nodeName: 'node-gone-2' } as const;
+const nodesUpTo = (count: number): readonly NodeFacts[] =>
+  Array.from({ length: count }, (_, i) => node(`node-${i + 1}`));
+const ofX = { labels: { app: 'x' } } as const;
+const stuck = (over: Partial<PodFacts> = {}): PodFacts =>
+  pod('a', { phase: 'Running', ...terminating, ...over });
+const outOfService = policy({ pods: { outOfService: true } });
+
 const rows: readonly Row[] = [
   {
-    name: 'an orphan past the quarantine goes, marked unless it had finished',
-    world: {
-      pods: [
-        pod('running', gone),
-        pod('done', { ...gone, phase: 'Failed' }),
-        pod('here', { phase: 'Running' }),
-      ],
-    },
+    name: 'deletes an orphan after the quarantine, marked as failed unless it has finished',
+    pods: [orphan('running'), orphan('done', { phase: 'Failed' }), pod('here', { phase: 'Running' })],
     policies: [orphaned()],
-    goes: ['done Orphaned', 'running Orphaned mark'],
-    stays: ['here NotTerminated'],
+    deleted: ['done Orphaned', 'running Orphaned mark'],
+    kept: ['here NotTerminated'],
   },
   ...[
-    { ms: 39_999, goes: [], stays: ['a Quarantined 12:00:00'] },
-    { ms: 40_000, goes: ['a Orphaned mark'], stays: [] },
-    { ms: 0, goes: [], stays: ['a Quarantined 12:00:40'] },
-  ].map(({ ms, goes, stays }) => ({
-    name: `missing for ${ms} ms of 40 s`,
-    world: { pods: [pod('a', gone)], missingForMs: new Map([['node-gone', ms]]) },
+    { ms: 39_999, deleted: [], kept: ['a Quarantined 12:00:00'] },
+    { ms: 40_000, deleted: ['a Orphaned mark'], kept: [] },
+    { ms: 0, deleted: [], kept: ['a Quarantined 12:00:40'] },
+  ].map(({ ms, ...expected }) => ({
+    name: `a node missing for ${ms} ms, with a quarantine of 40 s`,
+    pods: [orphan('a')],
+    missingForMs: new Map([['node-gone', ms]]),
     policies: [orphaned()],
-    goes,
-    stays,
+    ...expected,
   })),
   {
-    name: 'a node of which nobody says since when it is missing starts its quarantine',
-    world: { pods: [pod('a', gone)], missingForMs: new Map([['another', 40_000]]) },
+    name: 'starts the quarantine if it is unknown how long the node has been missing',
+    pods: [orphan('a')],
+    missingForMs: new Map([['another', 40_000]]),
     policies: [orphaned()],
-    goes: [],
-    stays: ['a Quarantined 12:00:40'],
-  },
-  {
-    name: 'over the percentage of missing nodes no orphan goes',
-    world: {
-      pods: [pod('a', gone), pod('b', { ...gone, nodeName: 'node-gone-2' })],
-      nodes: ['1', '2', '3', '4', '5', '6', '7'].map((n) => node(`node-${n}`)),
-    },
-    policies: [orphaned(40_000, 20)],
-    goes: [],
-    stays: ['a Tripped', 'b Tripped'],
+    deleted: [],
+    kept: ['a Quarantined 12:00:40'],
   },
   ...[
-    { name: 'names that were never a Node open no breaker: their pods go', over: {}, seen: [], goes: true },
+    { name: 'keeps all orphans above the percentage of missing nodes', over: {}, seen: [], isOpen: true },
     {
-      name: 'a name that was seen as a Node counts',
-      over: {},
-      seen: ['node-gone', 'node-gone-2'],
-      goes: false,
-    },
-    {
-      name: 'a name on which a kubelet started a pod counts',
-      over: { started: true },
+      name: 'deletes orphans on invented nodes, which do not open the circuit breaker',
+      over: { started: false },
       seen: [],
-      goes: false,
+      isOpen: false,
     },
-  ].map(({ name, over, seen, goes }) => ({
+    {
+      name: 'counts a missing node that an earlier pass has seen',
+      over: { started: false },
+      seen: ['node-gone', 'node-gone-2'],
+      isOpen: true,
+    },
+  ].map(({ name, over, seen, isOpen }) => ({
     name,
-    world: {
-      pods: [
-        pod('a', { ...gone, started: false, ...over }),
-        pod('b', { ...gone, started: false, ...over, nodeName: 'node-gone-2' }),
-      ],
-      nodes: ['1', '2', '3', '4', '5', '6', '7'].map((n) => node(`node-${n}`)),
-      seenNodes: new Set(seen),
-    },
+    pods: [orphan('a', over), orphan('b', { ...over, ...onOther })],
+    nodes: nodesUpTo(7),
+    seenNodes: new Set(seen),
     policies: [orphaned(40_000, 20)],
-    goes: goes ? ['a Orphaned mark', 'b Orphaned mark'] : [],
-    stays: goes ? [] : ['a Tripped', 'b Tripped'],
+    deleted: isOpen ? [] : ['a Orphaned mark', 'b Orphaned mark'],
+    kept: isOpen ? ['a Tripped', 'b Tripped'] : [],
   })),
   {
-    name: 'pods that wait for their finalizers alone make no node missing for the breaker',
-    world: {
-      pods: [
-        pod('a', gone),
-        pod('held', { ...gone, phase: 'Failed', ...finalizerHeld, nodeName: 'node-gone-2' }),
-      ],
-      nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)),
-      seenNodes: new Set(['node-gone-2']),
-    },
+    name: 'counts no missing node for pods that only wait for their finalizers',
+    pods: [orphan('a'), orphan('held', { phase: 'Failed', ...finalizerHeld, ...onOther })],
+    nodes: nodesUpTo(4),
+    seenNodes: new Set(['node-gone-2']),
     policies: [orphaned(40_000, 20)],
-    goes: ['a Orphaned mark'],
-    stays: ['held FinalizerHeld'],
+    deleted: ['a Orphaned mark'],
+    kept: ['held FinalizerHeld'],
   },
   {
-    name: 'without any Node the breaker is open, whatever names pods refer to',
-    world: { pods: [pod('a', { ...gone, started: false })], nodes: [] },
+    name: 'keeps all orphans while no Node exists, whatever names pods refer to',
+    pods: [orphan('a', { started: false })],
+    nodes: [],
     policies: [orphaned(40_000, 20)],
-    goes: [],
-    stays: ['a Tripped'],
+    deleted: [],
+    kept: ['a Tripped'],
   },
   {
-    name: 'at the percentage they go',
-    world: { pods: [pod('a', gone)], nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)) },
+    name: 'deletes orphans at exactly the percentage of missing nodes',
+    pods: [orphan('a')],
+    nodes: nodesUpTo(4),
     policies: [orphaned(40_000, 20)],
-    goes: ['a Orphaned mark'],
+    deleted: ['a Orphaned mark'],
   },
   {
-    name: '100 percent never trips, even with no node left',
-    world: { pods: [pod('a', gone)], nodes: [] },
+    name: 'deletes orphans with a limit of 100 percent even if no node exists',
+    pods: [orphan('a')],
+    nodes: [],
     policies: [orphaned(40_000, 100)],
-    goes: ['a Orphaned mark'],
+    deleted: ['a Orphaned mark'],
   },
   {
-    name: 'the orphan of a Job goes even uncounted',
-    world: {
-      pods: [pod('a', { ...gone, phase: 'Failed', finalizers: ['batch.kubernetes.io/job-tracking'] })],
-    },
+    name: 'deletes the orphan of a Job that has not counted it',
+    pods: [orphan('a', { phase: 'Failed', finalizers: ['batch.kubernetes.io/job-tracking'] })],
     policies: [orphaned()],
-    goes: ['a Orphaned'],
+    deleted: ['a Orphaned'],
   },
   {
-    name: 'an orphan held by finalizers alone is not deleted again',
-    world: { pods: [pod('a', { ...gone, phase: 'Failed', ...finalizerHeld })] },
+    name: 'does not delete an orphan again that only waits for its finalizers',
+    pods: [orphan('a', { phase: 'Failed', ...finalizerHeld })],
     policies: [orphaned()],
-    goes: [],
-    stays: ['a FinalizerHeld'],
+    deleted: [],
+    kept: ['a FinalizerHeld'],
   },
   {
-    name: 'an orphan that has not finished is marked and deleted, held or not',
-    world: { pods: [pod('a', { ...gone, ...finalizerHeld })] },
+    name: 'marks and deletes an orphan that has not finished, with or without finalizers',
+    pods: [orphan('a', finalizerHeld)],
     policies: [orphaned()],
-    goes: ['a Orphaned mark'],
+    deleted: ['a Orphaned mark'],
   },
   {
-    name: 'an orphan stays where its policy does not ask, though another one does',
-    world: { pods: [pod('a', { ...gone, labels: { app: 'x' } }), pod('b', gone)] },
+    name: 'keeps an orphan whose own policy has no orphan rule',
+    pods: [orphan('a', ofX), orphan('b')],
     policies: [
       orphaned(),
       policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x') } }),
     ],
-    goes: ['b Orphaned mark'],
-    stays: ['a NotTerminated'],
+    deleted: ['b Orphaned mark'],
+    kept: ['a NotTerminated'],
   },
   {
-    name: 'what is out of service, or was never bound, stays where nobody asks',
-    world: {
-      pods: [
-        pod('a', { phase: 'Running', ...terminating }),
-        pod('b', { phase: 'Pending', ...terminating, nodeName: undefined }),
-      ],
-      nodes: [outOfServiceNode],
-    },
+    name: 'keeps pods on a node out of service, and unbound ones, under a policy without these rules',
+    pods: [stuck(), pod('b', { phase: 'Pending', ...terminating, nodeName: undefined })],
+    nodes: [outOfServiceNode],
     policies: [policy()],
-    goes: [],
-    stays: ['a NotTerminated', 'b NotTerminated'],
+    deleted: [],
+    kept: ['a NotTerminated', 'b NotTerminated'],
   },
   {
-    name: 'out of service: terminating, node not ready and tainted',
-    world: {
-      pods: [pod('a', { phase: 'Running', ...terminating }), pod('b', { phase: 'Running' })],
-      nodes: [outOfServiceNode],
-    },
-    policies: [policy({ pods: { outOfService: true } })],
-    goes: ['a OutOfService mark'],
-    stays: ['b NotTerminated'],
+    name: 'out of service: deletes terminating pods on a node that is tainted and not ready',
+    pods: [stuck(), pod('b', { phase: 'Running' })],
+    nodes: [outOfServiceNode],
+    policies: [outOfService],
+    deleted: ['a OutOfService mark'],
+    kept: ['b NotTerminated'],
   },
+  ...[
+    { name: 'ready node with the taint', one: { ...outOfServiceNode, ready: true } },
+    { name: 'node without the taint that is not ready', one: node('node-1', { ready: false }) },
+  ].map(({ name, one }) => ({
+    name: `out of service: keeps the pods of a ${name}`,
+    pods: [stuck()],
+    nodes: [one],
+    policies: [outOfService],
+    deleted: [],
+  })),
   {
-    name: 'out of service: a ready node keeps its pods, taint or not',
-    world: {
-      pods: [pod('a', { phase: 'Running', ...terminating })],
-      nodes: [{ ...outOfServiceNode, ready: true }],
-    },
-    policies: [policy({ pods: { outOfService: true } })],
-    goes: [],
-  },
-  {
-    name: 'out of service: not ready without the taint keeps',
-    world: {
-      pods: [pod('a', { phase: 'Running', ...terminating })],
-      nodes: [node('node-1', { ready: false })],
-    },
-    policies: [policy({ pods: { outOfService: true } })],
-    goes: [],
-  },
-  {
-    name: 'unscheduled: terminating and never bound',
-    world: {
-      pods: [
-        pod('a', { phase: 'Pending', ...terminating, nodeName: undefined }),
-        pod('b', { phase: 'Pending', nodeName: undefined }),
-        pod('c', { phase: 'Pending', ...terminating }),
-      ],
-    },
+    name: 'unscheduled: deletes terminating pods that were never bound to a node',
+    pods: [
+      stuck({ phase: 'Pending', nodeName: undefined }),
+      pod('b', { phase: 'Pending', nodeName: undefined }),
+      pod('c', { phase: 'Pending', ...terminating }),
+    ],
     policies: [policy({ pods: { unscheduledTerminating: true } })],
-    goes: ['a Unscheduled mark'],
-    stays: ['b NotTerminated', 'c NotTerminated'],
+    deleted: ['a Unscheduled mark'],
+    kept: ['b NotTerminated', 'c NotTerminated'],
   },
   {
-    name: 'the breaker counts over all policies: many small ones are one cluster',
-    world: {
-      pods: [pod('a', { ...gone, labels: { app: 'x' } }), pod('b', { ...gone, nodeName: 'node-gone-2' })],
-      nodes: ['1', '2', '3', '4'].map((n) => node(`node-${n}`)),
-    },
+    name: 'counts missing nodes over all policies: many small ones share one cluster',
+    pods: [orphan('a', ofX), orphan('b', onOther)],
+    nodes: nodesUpTo(4),
     policies: [
       orphaned(40_000, 20),
       policy({
-        name: 'high',
-        priority: 5,
-        pods: {
-          podSelector: labelled('app', 'x'),
-          orphaned: { quarantineMs: 0 },
-          safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
-        },
+        ...{ name: 'high', priority: 5 },
+        pods: { ...orphaned(0, 20).pods, podSelector: labelled('app', 'x') },
       }),
     ],
-    goes: [],
-    stays: ['a Tripped', 'b Tripped'],
+    deleted: [],
+    kept: ['a Tripped', 'b Tripped'],
   },
 ];
 
