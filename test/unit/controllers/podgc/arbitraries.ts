@@ -15,7 +15,7 @@ const keep = { 'gc.dustpan.dev/keep': 'true' };
 const rarely = (n: number) => fc.noBias(fc.integer({ min: 0, max: n })).map((one) => one === 0);
 export const jobTracking = 'batch.kubernetes.io/job-tracking';
 
-/** One object for all pods that have the same, as the cache hands them out. */
+/** Pods share their labels objects, as in the cache. */
 const sharedLabels = {
   a: { app: 'a' },
   b: { app: 'b' },
@@ -47,7 +47,7 @@ const somePod = fc
     reason: fc.constantFrom('', '', 'Evicted'),
     age: fc.integer({ min: 0, max: 6 }),
     clock: fc.constantFrom<Clock>('right', 'right', 'right', 'behind', 'ahead', 'unset', 'nonsense'),
-    /** The controller may have started, or taken over, since. */
+    /** Minutes until the controller first saw it finished. */
     seenAfter: fc.integer({ min: 0, max: 6 }),
   })
   .map(({ app, isMarked, deletion, age, clock, seenAfter, ...over }) => ({
@@ -61,7 +61,7 @@ const somePod = fc
   }));
 
 type Clock = keyof typeof finishedBy;
-/** What a node's clock says of a pod that finished so many minutes ago, an hour after its creation. */
+/** The reported finish of a pod that finished `age` minutes ago, by the clock of its node. */
 const finishedBy = {
   right: minutesAgo,
   behind: (age: number) => minutesAgo(age + 90),
@@ -80,11 +80,11 @@ const pods = fc.noBias(fc.array(somePod, { maxLength: 30, size: 'medium' })).map
 
 export interface Seen extends PodGcFacts {
   readonly pods: readonly PodFacts[];
-  /** By UID, whatever the clock of its node says. */
+  /** By UID, by a correct clock. */
   readonly trueFinishMs: ReadonlyMap<string, number>;
 }
 
-/** Random pods on nodes that are there, marked, out of service or gone, with right and broken clocks, in namespaces that are there, marked or unknown. */
+/** Random pods on nodes that exist, have the keep label, are out of service or missing, with right and wrong clocks, in namespaces that are known, have the keep label or are unknown. */
 export const facts: fc.Arbitrary<Seen> = fc
   .record({
     pods,
@@ -119,7 +119,7 @@ export const facts: fc.Arbitrary<Seen> = fc
     ]),
   }));
 
-/** Pods that somebody bound to nodes that never were: no kubelet has started them. */
+/** Pods bound to nodes that never existed: no kubelet has started them. */
 export const invented: fc.Arbitrary<readonly PodFacts[]> = fc
   .array(
     fc.record({ namespace: fc.constantFrom('default', 'shop'), phase: fc.constantFrom('Pending', 'Failed') }),
@@ -159,7 +159,7 @@ export interface Given {
   readonly maxDeletesPerPass: number;
 }
 
-/** Up to three policies: of everything, of one app, of one namespace; sometimes one that cannot be followed stands above, between or below. */
+/** Up to three policies: for all pods, for one app, for one namespace; sometimes an invalid one ranks above, between or below. */
 export const given: fc.Arbitrary<Given> = fc
   .record({
     all: orNone(rules),
@@ -190,12 +190,12 @@ export const given: fc.Arbitrary<Given> = fc
     };
   });
 
-/** Told anew, without the code under test: the first policy whose selectors take the pod. */
+/** The first policy that selects the pod, found without the code under test. */
 export function governorOf(one: PodFacts, { policies }: Given): string | undefined {
-  const takes = (each: Policy | InvalidPolicy): boolean => {
+  const selects = (each: Policy | InvalidPolicy): boolean => {
     if ('problems' in each) return true;
     if (each.name === 'app') return one.labels['app'] === 'a';
     return each.name === 'all' || one.namespace === 'shop';
   };
-  return policies.find(takes)?.name;
+  return policies.find(selects)?.name;
 }

@@ -22,31 +22,31 @@ function eventsOf(deletions: readonly ReturnType<typeof deletion>[]): EventSpec[
 }
 
 test.each([
-  { name: 'the pod itself, when nobody owns it', controller: undefined, on: 'Pod default/a' },
+  { name: 'the pod, if it has no owner', controller: undefined, on: 'Pod default/a' },
   { name: 'its owner', controller: owner('Job', 'j'), on: 'Job default/j' },
   {
-    name: 'the pod itself, when its owner has a name that nothing can have',
+    name: 'the pod, if the name of its owner is too long to exist',
     controller: { ...owner('Job', 'j'), name: bounded('j'.repeat(1_400_000), bounds.name) },
     on: 'Pod default/a',
   },
   {
-    name: 'the Node of a mirror pod, which is in no namespace',
+    name: 'the Node of a mirror pod, without a namespace',
     controller: { ...owner('Node', 'n'), apiVersion: 'v1' },
     on: 'Node -/n',
   },
   {
-    name: 'an owner of a kind Node of another group, which has the namespace of its pod',
+    name: 'an owner of a kind Node of another group, in the namespace of the pod',
     controller: { ...owner('Node', 'n'), apiVersion: 'mesh.example.com/v1' },
     on: 'Node default/n',
   },
-])('is told on $name', ({ controller, on }) => {
+])('the Event of a deletion is about $name', ({ controller, on }) => {
   const [event] = eventsOf([deletion('a', { controller })]);
   const { kind, namespace = '-', name } = event?.regarding ?? { kind: '', name: '' };
   expect(`${kind} ${namespace}/${name}`).toBe(on);
   expect(event?.note).toBe('Deleted 1 pod (Expired, policy default): a');
 });
 
-test('owners of one UID in two namespaces are told apart', () => {
+test('owners with one UID in two namespaces get one Event each', () => {
   const deletions = ['shop/a', 'tenant/b'].map((name) => deletion(name, { controller: owner('Job', 'j') }));
   expect(eventsOf(deletions).map(({ regarding, note }) => [regarding.namespace, note])).toEqual([
     ['shop', 'Deleted 1 pod (Expired, policy default): a'],
@@ -54,7 +54,7 @@ test('owners of one UID in two namespaces are told apart', () => {
   ]);
 });
 
-test('of many pods five are named', () => {
+test('a note lists five pods and counts the others', () => {
   const deletions = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) =>
     deletion(name, { controller: owner('Job', 'j') }),
   );
@@ -63,7 +63,7 @@ test('of many pods five are named', () => {
   ]);
 });
 
-test('a pass is told as a whole once it has more than a hundred Events, of each policy its part', () => {
+test('with more than a hundred Events a pass is a backlog, with a summary per policy', () => {
   const collected = new CollectedByOwner(new Map());
   const ofOthers = {
     ...deletion('b', { controller: owner('Job', 'j') }),
@@ -79,7 +79,7 @@ test('a pass is told as a whole once it has more than a hundred Events, of each 
   expect(notes).toEqual(['Deleted 100 pods in one pass', 'Deleted 3 pods in one pass']);
 });
 
-test('the breaker says how many nodes are missing and how many may', () => {
+test('the Event of the circuit breaker has the number of missing nodes and the limit', () => {
   const safety = { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 };
   expect(tripped({ policy: policy({ pods: { safety } }), missingNodes: 3, percent: 42.8 }).note).toBe(
     'Nodes missing: 3, 43 % of all; over 20 % (safety.maxOrphanedNodesPercent) no orphan is deleted',

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { noneSeen, observeFinished } from '../../../../src/controllers/podgc/finish.ts';
-import { minutesAgo, node, now, owner, pod } from '../../../builders.ts';
-import { FakeCluster } from '../../../fakes/cluster.ts';
+import { minutesAgo, now, owner, pod } from '../../../builders.ts';
 import { checkRow, terminated, type Row } from './rows.ts';
 import { bed } from './environment.ts';
 
@@ -9,13 +8,16 @@ const minute = 60_000;
 const right = pod('right', { finishedAtMs: minutesAgo(5) });
 const behind = pod('behind', { finishedAtMs: minutesAgo(61) });
 const ahead = pod('ahead', { finishedAtMs: minutesAgo(-60) });
-/** So many minutes after `now`, by both clocks. */
+/** A pod of a node whose clock is two hours behind. */
+const longBehind = pod('behind', { finishedAtMs: minutesAgo(120) });
+const halfAnHour = terminated({ ttlAfterFinishedMs: 30 * minute });
+/** The time after `now`, by both clocks. */
 const after = (minutes: number) => ({
   monotonicMs: minutes * minute,
   now: new Date(now.getTime() + minutes * minute),
 });
 
-test('only a finished pod whose finish time cannot be true is remembered, since it was first seen', () => {
+test('remembers since when it has seen a pod finished, if its finish time cannot be true', () => {
   const running = pod('running', { phase: 'Running', createdAtMs: minutesAgo(-9) });
   const first = observeFinished(noneSeen, [right, behind, ahead, running], after(0));
   expect(first).toEqual(
@@ -27,27 +29,26 @@ test('only a finished pod whose finish time cannot be true is remembered, since 
   expect(observeFinished(first, [right, behind, ahead], after(3))).toEqual(first);
 });
 
-test('a pod that is gone is forgotten', () => {
+test('forgets a pod that is gone', () => {
   expect(observeFinished(new Map([['uid-gone', 0]]), [behind], after(1))).toEqual(
     new Map([['uid-behind', minute]]),
   );
 });
 
-test('a finish in the future is not believed once that time has come', () => {
+test('rejects a finish time that was in the future also after that time', () => {
   const first = observeFinished(noneSeen, [ahead], after(0));
   expect(observeFinished(first, [ahead], after(120))).toEqual(first);
 });
 
-test('pods that a set-back clock of ours put into the future are believed again when it is right', () => {
+test('accepts finish times that were in the future only because our clock was set back', () => {
   const setBack = { monotonicMs: 0, now: new Date(minutesAgo(60)) };
   const seen = observeFinished(noneSeen, [right, ahead], setBack);
   expect([...seen.keys()]).toEqual(['uid-right', 'uid-ahead']);
   expect([...observeFinished(seen, [right, ahead], after(1)).keys()]).toEqual(['uid-ahead']);
 });
 
-test('a pod of a node that is behind is collected a ttl after the controller first saw it finished', async () => {
-  const cluster = new FakeCluster([pod('behind', { finishedAtMs: minutesAgo(120) })], [node('node-1')]);
-  const { pass, clock } = bed(cluster, terminated({ ttlAfterFinishedMs: 30 * minute }));
+test('a pod of a node whose clock is behind is deleted a ttl after the controller first saw it finished', async () => {
+  const { cluster, pass, clock } = bed([longBehind], halfAnHour);
   await pass();
   clock.advance(30 * minute - 1);
   await pass();
@@ -60,9 +61,8 @@ test('a pod of a node that is behind is collected a ttl after the controller fir
 test.each([
   { name: 'a wall clock that is set forward', stepMs: 60 * minute },
   { name: 'a wall clock that is set back', stepMs: -60 * minute },
-])('$name neither hurries nor delays that', async ({ stepMs }) => {
-  const cluster = new FakeCluster([pod('behind', { finishedAtMs: minutesAgo(120) })], [node('node-1')]);
-  const { pass, clock } = bed(cluster, terminated({ ttlAfterFinishedMs: 30 * minute }));
+])('$name does not change that', async ({ stepMs }) => {
+  const { cluster, pass, clock } = bed([longBehind], halfAnHour);
   await pass();
   clock.advance(15 * minute);
   clock.stepWall(stepMs);
@@ -75,12 +75,12 @@ test.each([
   expect(cluster.podNames).toEqual([]);
 });
 
-test('a controller that starts anew counts anew: later, never earlier', async () => {
-  const cluster = new FakeCluster([pod('behind', { finishedAtMs: minutesAgo(120) })], [node('node-1')]);
-  const first = bed(cluster, terminated({ ttlAfterFinishedMs: 30 * minute }));
+test('a restarted controller counts the ttl from its own first pass: later, never earlier', async () => {
+  const first = bed([longBehind], halfAnHour);
+  const { cluster } = first;
   await first.pass();
   first.clock.advance(29 * minute);
-  const next = bed(cluster, terminated({ ttlAfterFinishedMs: 30 * minute }), { clock: first.clock });
+  const next = bed(cluster, halfAnHour, { clock: first.clock });
   await next.pass();
   first.clock.advance(29 * minute);
   await next.pass();
@@ -90,15 +90,17 @@ test('a controller that starts anew counts anew: later, never earlier', async ()
   expect(cluster.podNames).toEqual([]);
 });
 
+const job = owner('Job', 'j');
+
 const rows: readonly Row[] = [
   ...[
     { clock: 'a second before its creation', finishedAtMs: minutesAgo(60) - 1_000 },
     { clock: 'in 1970', finishedAtMs: 123_000 },
     { clock: 'in the future', finishedAtMs: minutesAgo(-60) },
     { clock: 'in the year 9999', finishedAtMs: 253_402_300_799_000 },
-    { clock: 'at a time that is none', finishedAtMs: NaN },
+    { clock: 'at an invalid time', finishedAtMs: NaN },
   ].map(({ clock, finishedAtMs }) => ({
-    name: `a pod that says it finished ${clock}: the ttl counts from when it was first seen finished`,
+    name: `counts the ttl of a pod that finished ${clock} from when it was first seen finished`,
     pods: ['due', 'soon', 'fresh'].map((name) => pod(name, { finishedAtMs })),
     finishedForMs: new Map([
       ['uid-due', 600_000],
@@ -109,7 +111,7 @@ const rows: readonly Row[] = [
     kept: ['soon TooYoung 12:00:00', 'fresh TooYoung 12:10:00'],
   })),
   {
-    name: 'a finish in the second of the creation, and one that a synchronised clock may be ahead, are believed',
+    name: 'accepts a finish in the second of the creation, and one that is ahead by a tolerable skew',
     pods: [
       pod('at-once', { createdAtMs: minutesAgo(5), finishedAtMs: minutesAgo(5) }),
       pod('ahead', { createdAtMs: minutesAgo(5), finishedAtMs: now.getTime() + 60_000 }),
@@ -120,17 +122,17 @@ const rows: readonly Row[] = [
     kept: ['at-once TooYoung 12:05:00', 'ahead TooYoung 12:11:00', 'too-far TooYoung 12:10:00'],
   },
   {
-    name: 'a finish that has ceased to be in the future is after the pod was first seen finished, and is not believed either',
+    name: 'rejects a finish that was in the future when the pod was first seen finished',
     pods: [pod('ahead', { finishedAtMs: minutesAgo(5) })],
     finishedForMs: new Map([['uid-ahead', 30 * 60_000]]),
     policies: [terminated({ ttlAfterFinishedMs: 30 * 60_000 })],
     deleted: ['ahead Expired'],
   },
   {
-    name: 'keepPerOwner: a pod of a node that is ahead pushes out none that finished later',
+    name: 'keepPerOwner: a pod of a node whose clock is ahead displaces no pod that finished later',
     pods: [
-      pod('ahead', { finishedAtMs: minutesAgo(-60), controller: owner('Job', 'j') }),
-      pod('later', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
+      pod('ahead', { finishedAtMs: minutesAgo(-60), controller: job }),
+      pod('later', { finishedAtMs: minutesAgo(5), controller: job }),
     ],
     finishedForMs: new Map([['uid-ahead', 600_000]]),
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
@@ -138,24 +140,24 @@ const rows: readonly Row[] = [
     kept: ['later KeptForOwner'],
   },
   {
-    name: 'keepPerOwner: after a restart an old pod of a broken clock pushes out no sibling',
+    name: 'keepPerOwner: after a restart an old pod with a false finish time displaces no sibling',
     pods: [
       pod('old', {
-        ...{ createdAtMs: minutesAgo(900), finishedAtMs: minutesAgo(999), controller: owner('Job', 'j') },
+        ...{ createdAtMs: minutesAgo(900), finishedAtMs: minutesAgo(999), controller: job },
       }),
-      pod('newest', { finishedAtMs: minutesAgo(5), controller: owner('Job', 'j') }),
-      pod('before', { finishedAtMs: minutesAgo(6), controller: owner('Job', 'j') }),
+      pod('newest', { finishedAtMs: minutesAgo(5), controller: job }),
+      pod('before', { finishedAtMs: minutesAgo(6), controller: job }),
     ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
     deleted: ['before Expired'],
     kept: ['old KeptForOwner', 'newest KeptForOwner'],
   },
   {
-    name: 'keepPerOwner: of pods first seen finished at once, the newest created is the newest',
+    name: 'keepPerOwner: among pods first seen finished together, the last created is the newest',
     pods: [
-      pod('b', { createdAtMs: minutesAgo(9), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
-      pod('c', { createdAtMs: minutesAgo(7), finishedAtMs: minutesAgo(99), controller: owner('Job', 'j') }),
-      pod('a', { createdAtMs: minutesAgo(8), finishedAtMs: minutesAgo(98), controller: owner('Job', 'j') }),
+      pod('b', { createdAtMs: minutesAgo(9), finishedAtMs: minutesAgo(99), controller: job }),
+      pod('c', { createdAtMs: minutesAgo(7), finishedAtMs: minutesAgo(99), controller: job }),
+      pod('a', { createdAtMs: minutesAgo(8), finishedAtMs: minutesAgo(98), controller: job }),
     ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
     deleted: ['b Expired', 'a Expired'],

@@ -4,12 +4,13 @@ import { finalizerHeld, owner } from '../../../builders.ts';
 import { checkRow, type Row, aged, terminated } from './rows.ts';
 
 const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
-/** Pods that cannot be deleted now, of each kind. */
+/** Why a pod cannot be deleted now. */
 const stuck = [
   { reason: 'FinalizerHeld', over: finalizerHeld },
   { reason: 'JobUncounted', over: uncounted },
   { reason: 'JobUnfinished', over: { controller: owner('Job', 'running') } },
 ];
+const job = owner('Job', 'j');
 const ofGroup = (group: string, kind: string, version = 'v1'): OwnerRef => ({
   ...owner(kind, 'own'),
   apiVersion: `${group}/${version}`,
@@ -17,7 +18,7 @@ const ofGroup = (group: string, kind: string, version = 'v1'): OwnerRef => ({
 
 const rows: readonly Row[] = [
   ...stuck.map(({ reason, over }) => ({
-    name: `${reason} pods of one namespace push out no pod of another, whatever the threshold`,
+    name: `${reason} pods of one namespace cause no deletion in another, by either threshold`,
     pods: [
       aged('tenant/1', 9, over),
       aged('tenant/2', 1, over),
@@ -30,14 +31,14 @@ const rows: readonly Row[] = [
     kept: [`1 ${reason}`, `2 ${reason}`, `3 ${reason}`, 'a UnderThreshold', 'b UnderThreshold'],
   })),
   ...stuck.map(({ reason, over }) => ({
-    name: `${reason} pods push out no other pod of their own namespace`,
+    name: `${reason} pods cause no deletion of other pods in their own namespace`,
     pods: [aged('x/1', 9, over), aged('x/2', 9, over), aged('x/a', 5), aged('x/b', 4), aged('y/c', 5)],
     policies: [terminated({ perNamespaceThreshold: 1, protectUnfinishedJobs: true })],
     deleted: ['a TerminatedInNamespace'],
     kept: [`1 ${reason}`, `2 ${reason}`, 'b UnderThreshold', 'c UnderThreshold'],
   })),
   {
-    name: 'a Job of another API group is no Job: protectUnfinishedJobs does not hold its pods',
+    name: 'protectUnfinishedJobs ignores a kind Job of another API group',
     pods: [
       aged('of-other', 9, { controller: ofGroup('jobs.example.com', 'Job') }),
       aged('of-old', 8, { controller: ofGroup('batch', 'Job', 'v2alpha1') }),
@@ -47,7 +48,7 @@ const rows: readonly Row[] = [
     kept: ['of-old JobUnfinished'],
   },
   {
-    name: 'a ReplicaSet of another API group is an owner of its own, whatever its UID',
+    name: 'a kind ReplicaSet of another API group is an owner of its own, whatever its UID',
     pods: [
       aged('of-set', 9, { controller: owner('ReplicaSet', 'r') }),
       aged('of-other', 5, {
@@ -60,22 +61,19 @@ const rows: readonly Row[] = [
     kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
   },
   {
-    name: 'owners of one UID in two namespaces are two owners',
+    name: 'owners with one UID in two namespaces are two owners',
     pods: [
-      aged('shop/old', 9, { controller: owner('Job', 'j') }),
-      aged('shop/new', 5, { controller: owner('Job', 'j') }),
-      aged('tenant/newer', 1, { controller: owner('Job', 'j') }),
+      aged('shop/old', 9, { controller: job }),
+      aged('shop/new', 5, { controller: job }),
+      aged('tenant/newer', 1, { controller: job }),
     ],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
     deleted: ['old Expired'],
     kept: ['new KeptForOwner', 'newer KeptForOwner'],
   },
   {
-    name: 'a pod that its Job has not counted is among the newest of its owner',
-    pods: [
-      aged('old', 9, { controller: owner('Job', 'j') }),
-      aged('new', 5, { controller: owner('Job', 'j'), ...uncounted }),
-    ],
+    name: 'a pod that its Job has not counted can be the newest of its owner',
+    pods: [aged('old', 9, { controller: job }), aged('new', 5, { controller: job, ...uncounted })],
     policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
     deleted: ['old Expired'],
     kept: ['new JobUncounted'],

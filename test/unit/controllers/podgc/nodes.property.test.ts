@@ -5,12 +5,12 @@ import type { PodGcPlan } from '../../../../src/controllers/podgc/facts.ts';
 import { property, worlds } from '../../../property.ts';
 import { facts, given, invented, lineOf, planned } from './arbitraries.ts';
 
-test('a breaker that is open lets no orphan go', property, () => {
+test('deletes no orphan while the circuit breaker is open', property, () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const plan = planned(seen, how);
       const orphans = plan.deletions.filter(({ reason }) => reason === 'Orphaned');
-      // At least those of the names that were a Node's.
+      // At least the names of former Nodes.
       const real = orphans.filter(
         ({ target: { pod: one } }) => one.started || seen.seenNodes.has(one.nodeName ?? ''),
       );
@@ -25,29 +25,33 @@ test('a breaker that is open lets no orphan go', property, () => {
   );
 });
 
-test('invented nodes change nothing for the orphans of others, and open no breaker', property, () => {
-  let orphans = 0;
-  fc.assert(
-    fc.property(facts, invented, given, (seen, made, how) => {
-      const unlimited = { ...how, policies: how.policies.map(withoutLimit) };
-      const missingForMs = new Map([
-        ...seen.missingForMs,
-        ...made.map(({ nodeName = '' }) => [nodeName, 0] as const),
-      ]);
-      const plan = planned(seen, unlimited);
-      const other = planned({ ...seen, pods: [...seen.pods, ...made], missingForMs }, unlimited);
-      const ofNodes = ({ deletions }: PodGcPlan): string[] =>
-        deletions.filter(({ reason }) => reason === 'Orphaned').map(lineOf);
-      expect(ofNodes(other)).toEqual(ofNodes(plan));
-      expect(other.policies.map(({ missingNodes }) => missingNodes)).toEqual(
-        plan.policies.map(({ missingNodes }) => missingNodes),
-      );
-      orphans += ofNodes(plan).length;
-    }),
-    worlds,
-  );
-  expect(orphans).toBeGreaterThan(10);
-});
+test(
+  'invented nodes neither change the deletions of other orphans nor open the circuit breaker',
+  property,
+  () => {
+    let orphans = 0;
+    fc.assert(
+      fc.property(facts, invented, given, (seen, made, how) => {
+        const unlimited = { ...how, policies: how.policies.map(withoutLimit) };
+        const missingForMs = new Map([
+          ...seen.missingForMs,
+          ...made.map(({ nodeName = '' }) => [nodeName, 0] as const),
+        ]);
+        const plan = planned(seen, unlimited);
+        const other = planned({ ...seen, pods: [...seen.pods, ...made], missingForMs }, unlimited);
+        const ofNodes = ({ deletions }: PodGcPlan): string[] =>
+          deletions.filter(({ reason }) => reason === 'Orphaned').map(lineOf);
+        expect(ofNodes(other)).toEqual(ofNodes(plan));
+        expect(other.policies.map(({ missingNodes }) => missingNodes)).toEqual(
+          plan.policies.map(({ missingNodes }) => missingNodes),
+        );
+        orphans += ofNodes(plan).length;
+      }),
+      worlds,
+    );
+    expect(orphans).toBeGreaterThan(10);
+  },
+);
 
 const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
   'problems' in one || one.pods === undefined
@@ -57,7 +61,7 @@ const withoutLimit = (one: Policy | InvalidPolicy): Policy | InvalidPolicy =>
         pods: { ...one.pods, safety: { ...one.pods.safety, maxDeletesPerPass: 0 }, terminated: undefined },
       };
 
-test('without the nodes, or without the namespaces, nothing goes that needs them', property, () => {
+test('without the nodes or the namespaces, no rule that needs them deletes a pod', property, () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const reasons = planned({ ...seen, nodes: undefined }, how).deletions.map(({ reason }) => reason);

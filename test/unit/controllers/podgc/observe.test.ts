@@ -19,7 +19,7 @@ const replicaSet = (name: string, controller: ReplicaSetFacts['controller']): Re
 });
 const deployment = owner('Deployment', 'web');
 
-/** One pod on one node, one Job, a ReplicaSet of a Deployment and one of nobody. */
+/** One pod on one node, one Job, a ReplicaSet of a Deployment and one without owner. */
 const caches = (synced: boolean): Caches => ({
   pods: storeOf(new Map([['p', pod('p')]])),
   nodes: storeOf(new Map([['n', node('node-1')]])),
@@ -39,20 +39,20 @@ const memory = {
   ...{ monotonicMs: 5_000, maxGapMs: 1_000, now },
 };
 
-test('who finished and who owns is read only for a policy that asks, and Jobs only from a complete list', () => {
-  const asking = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];
-  expect(observe(caches(true), asking, memory).facts).toMatchObject({
+test('reads Jobs and ReplicaSets only for a policy that needs them, and Jobs only from a complete list', () => {
+  const needing = [terminated({ protectUnfinishedJobs: true, keepPerOwner: 1 })];
+  expect(observe(caches(true), needing, memory).facts).toMatchObject({
     jobsFinished: new Map([['uid-Job-j', true]]),
     replicaSetOwners: new Map([['uid-owned', deployment]]),
   });
-  expect(observe(caches(false), asking, memory).facts.jobsFinished).toBeUndefined();
+  expect(observe(caches(false), needing, memory).facts.jobsFinished).toBeUndefined();
   expect(observe(caches(true), [terminated({})], memory).facts).toMatchObject({
     jobsFinished: undefined,
     replicaSetOwners: new Map(),
   });
 });
 
-test('nodes that are not known are not missing', () => {
+test('no node is missing while nodes are not known', () => {
   const pods = [pod('p', { nodeName: 'gone' })];
   const before = { since: new Map([['gone', 1]]), observedAtMs: 4_900, seen: new Set(['gone']) };
   expect(observeMissing(before, { pods, nodes: undefined }, memory)).toEqual({
@@ -63,22 +63,22 @@ test('nodes that are not known are not missing', () => {
   expect(observeMissing(before, { pods, nodes: new Map() }, memory).since).toEqual(new Map([['gone', 1]]));
 });
 
-test('a node that was seen is remembered for as long as pods refer to it, an invented one never', () => {
+test('remembers a former node while pods refer to it, and never an invented one', () => {
   const on = (...names: string[]) => names.map((nodeName) => pod(`on-${nodeName}`, { nodeName }));
   const nodesOf = (...names: string[]) => new Map(names.map((name) => [name, node(name)]));
   let seen: MissingNodes = noneMissing;
-  const look = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
+  const observed = (pods: ReturnType<typeof on>, nodes: ReturnType<typeof nodesOf>): readonly string[] => {
     seen = observeMissing(seen, { pods, nodes }, memory);
     return [...seen.seen].sort();
   };
-  expect(look(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
-  expect(look(on('a', 'invented'), nodesOf())).toEqual(['a']);
-  expect(look(on('a', 'b'), nodesOf())).toEqual(['a']);
-  expect(look(on('invented'), nodesOf())).toEqual([]);
-  expect(look(on('a'), nodesOf())).toEqual([]);
+  expect(observed(on('a', 'invented'), nodesOf('a', 'b'))).toEqual(['a', 'b']);
+  expect(observed(on('a', 'invented'), nodesOf())).toEqual(['a']);
+  expect(observed(on('a', 'b'), nodesOf())).toEqual(['a']);
+  expect(observed(on('invented'), nodesOf())).toEqual([]);
+  expect(observed(on('a'), nodesOf())).toEqual([]);
 });
 
-test('what is remembered of nodes does not grow with their number over time', () => {
+test('the memory of nodes does not grow over time', () => {
   let seen = noneMissing;
   for (let i = 0; i < 1_000; i++) {
     const nodes = new Map([[`node-${i}`, node(`node-${i}`)]]);

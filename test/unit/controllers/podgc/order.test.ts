@@ -20,7 +20,7 @@ const somePod = fc
     }),
   );
 
-test('a line gives the surplus over its threshold, in order, and each pod its place', property, () => {
+test('returns the surplus over the threshold in order, and the place of each pod', property, () => {
   fc.assert(
     fc.property(fc.array(somePod, { maxLength: 40 }), fc.integer({ min: 1, max: 45 }), (pods, threshold) => {
       const line = new Line(pods, { threshold, counted: pods.length, held: 0 });
@@ -31,14 +31,14 @@ test('a line gives the surplus over its threshold, in order, and each pod its pl
   );
 });
 
-test('a pod that is not in line has no place, and a line without a threshold no surplus', () => {
+test('returns place 0 for a pod that is not counted, and no surplus without a threshold', () => {
   const [inLine, held] = [pod('a'), pod('b')];
   const line = new Line([inLine], { threshold: 0, counted: 1, held: 1 });
   expect([inLine, held].map((one) => line.placeOf(one))).toEqual([1, 0]);
   expect(line.surplus()).toEqual([]);
 });
 
-test('evicted first, then the oldest second, then by name, then by namespace', () => {
+test('orders evicted pods first, then by second of creation, name and namespace', () => {
   const at = (createdAtMs: number) => ({ createdAtMs });
   const pods = [
     pod('x/b', at(1_000)),

@@ -22,7 +22,7 @@ import {
 } from './arbitraries.ts';
 
 test(
-  'no pod goes that is not selected, marked itself or by its namespace or node, or of a namespace nobody knows',
+  'deletes only selected pods in known namespaces, without the keep label on pod, namespace or node',
   property,
   () => {
     fc.assert(
@@ -40,7 +40,7 @@ test(
   },
 );
 
-/** Whether what a reason claims is so. */
+/** Whether the condition of a reason holds. */
 const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: Seen) => boolean> = {
   Terminated: (_, by) => (by.pods?.terminated?.threshold ?? 0) > 0,
   TerminatedInNamespace: (_, by) => by.pods?.terminated?.perNamespaceThreshold !== undefined,
@@ -57,7 +57,7 @@ const grounds: Record<PodDeletion['reason'], (one: PodFacts, by: Policy, seen: S
 };
 
 test(
-  'a pod that has not finished goes only by its node or for want of one, and is marked first; what it takes is there',
+  'deletes an unfinished pod only because of its node, and marks it first; the condition of each reason holds',
   property,
   () => {
     fc.assert(
@@ -80,7 +80,7 @@ const count = (deletions: readonly PodDeletion[], wanted: PodDeletion['reason'])
 const surplus = (there: number, threshold: number): number =>
   threshold === 0 ? 0 : Math.max(0, there - threshold);
 
-test('never more than asked: thresholds leave so many, a pass deletes so many', property, () => {
+test('never deletes more than thresholds and the limit of a pass allow', property, () => {
   fc.assert(
     fc.property(facts, given, (seen, how) => {
       const { deletions, policies } = planned(seen, how);
@@ -124,7 +124,7 @@ const byThreshold = ['Terminated', 'TerminatedInNamespace'];
 const ofFinished = [...byThreshold, 'Expired'];
 
 test(
-  'what its Job has not counted, and what waits for finalizers alone, is not deleted for being finished',
+  'does not delete finished pods that their Job has not counted or that only wait for finalizers',
   property,
   () => {
     fc.assert(
@@ -151,10 +151,10 @@ const withoutOwners = (how: Given): Given => ({
 });
 
 test(
-  'pods that cannot be deleted push out no other pod: without them the same finished pods go',
+  'pods that cannot be deleted cause no other deletion: without them the same finished pods are deleted',
   property,
   () => {
-    let stuckOnes = 0;
+    let stuckCount = 0;
     fc.assert(
       fc.property(facts, given.map(withoutOwners), (seen, how) => {
         const policyOf = (one: PodFacts) => how.policies.find(({ name }) => name === governorOf(one, how));
@@ -162,79 +162,88 @@ test(
           const by = policyOf(one);
           return by === undefined || 'problems' in by || !isTerminated(one) || !isStuck(one, by, seen);
         });
-        stuckOnes += seen.pods.length - pods.length;
-        const lines = (world: PodGcFacts): string[] =>
-          planned(world, how)
+        stuckCount += seen.pods.length - pods.length;
+        const lines = (known: PodGcFacts): string[] =>
+          planned(known, how)
             .deletions.filter(({ reason }) => ofFinished.includes(reason))
             .map(lineOf);
         expect(lines(seen)).toEqual(lines({ ...seen, pods }));
       }),
       worlds,
     );
-    expect(stuckOnes).toBeGreaterThan(worlds.numRuns / 5);
+    expect(stuckCount).toBeGreaterThan(worlds.numRuns / 5);
   },
 );
 
-test('of each owner of a namespace the newest stay, whoever names the same UID elsewhere', property, () => {
-  const ofOneUid = facts.map((seen) => ({
-    ...seen,
-    pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
-  }));
-  /** One policy for all namespaces. */
-  const oneForAll = given.map((how) => ({
-    ...how,
-    policies: how.policies.filter(({ name }) => name === 'all'),
-  }));
-  fc.assert(
-    fc.property(ofOneUid, oneForAll, (seen, how) => {
-      const plan = planned(seen, how);
-      const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
-      for (const { policy: by } of plan.policies) {
-        const left = seen.pods.filter(
-          (one) =>
-            governorOf(one, how) === by.name &&
-            isTerminated(one) &&
-            one.deletionAtMs === undefined &&
-            one.labels['gc.dustpan.dev/keep'] === undefined &&
-            one.nodeName !== 'keep' &&
-            reasonOf.get(one) !== 'Terminated',
-        );
-        const keep = by.pods?.terminated?.keepPerOwner ?? 0;
-        for (const name of ['default', 'shop']) {
-          const pods = left.filter(({ namespace }) => namespace === name);
-          const stay = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
-          expect(stay.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+test(
+  'keeps the newest pods of each owner in a namespace, whatever other namespaces name the same UID',
+  property,
+  () => {
+    const ofOneUid = facts.map((seen) => ({
+      ...seen,
+      pods: seen.pods.map((one) => ({ ...one, controller: owner('Job', 'j') })),
+    }));
+    /** One policy for all namespaces. */
+    const oneForAll = given.map((how) => ({
+      ...how,
+      policies: how.policies.filter(({ name }) => name === 'all'),
+    }));
+    fc.assert(
+      fc.property(ofOneUid, oneForAll, (seen, how) => {
+        const plan = planned(seen, how);
+        const reasonOf = new Map(plan.deletions.map(({ target, reason }) => [target.pod, reason]));
+        for (const { policy: by } of plan.policies) {
+          const left = seen.pods.filter(
+            (one) =>
+              governorOf(one, how) === by.name &&
+              isTerminated(one) &&
+              one.deletionAtMs === undefined &&
+              one.labels['gc.dustpan.dev/keep'] === undefined &&
+              one.nodeName !== 'keep' &&
+              reasonOf.get(one) !== 'Terminated',
+          );
+          const keep = by.pods?.terminated?.keepPerOwner ?? 0;
+          for (const name of ['default', 'shop']) {
+            const pods = left.filter(({ namespace }) => namespace === name);
+            const stay = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
+            expect(stay.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+          }
         }
-      }
-    }),
-    worlds,
-  );
-});
-
-test('every pod has one verdict, and pods in another order the same, in the same order', property, () => {
-  const shuffled = facts.chain((seen) =>
-    fc
-      .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
-      .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
-  );
-  fc.assert(
-    fc.property(shuffled, given, ({ seen, other }, how) => {
-      const [plan, again] = [planned(seen, how), planned(other, how)];
-      expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
-      const kept = (made: PodGcPlan): string[] =>
-        [...made.kept].map(
-          ({ target: { uid }, reason, eligibleAt }) => `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
-        );
-      expect(kept(again).sort()).toEqual(kept(plan).sort());
-      const told = [...decisionsOf(plan)].map(({ target: { uid } }) => uid);
-      expect(told.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
-    }),
-    worlds,
-  );
-});
+      }),
+      worlds,
+    );
+  },
+);
 
 test(
-  'once a plan is done there is nothing left to do, unless a limit or the breaker held something back',
+  'every pod has one decision; the order of the input changes neither decisions nor their order',
+  property,
+  () => {
+    const shuffled = facts.chain((seen) =>
+      fc
+        .shuffledSubarray([...seen.pods], { minLength: seen.pods.length })
+        .map((listed) => ({ seen, other: { ...seen, pods: listed } })),
+    );
+    fc.assert(
+      fc.property(shuffled, given, ({ seen, other }, how) => {
+        const [plan, again] = [planned(seen, how), planned(other, how)];
+        expect(again.deletions.map(lineOf)).toEqual(plan.deletions.map(lineOf));
+        const kept = (made: PodGcPlan): string[] =>
+          [...made.kept].map(
+            ({ target: { uid }, reason, eligibleAt }) =>
+              `${uid} ${reason} ${eligibleAt?.toISOString() ?? ''}`,
+          );
+        expect(kept(again).sort()).toEqual(kept(plan).sort());
+        const decided = [...decisionsOf(plan)].map(({ target: { uid } }) => uid);
+        expect(decided.sort()).toEqual(seen.pods.map(({ uid }) => uid).sort());
+      }),
+      worlds,
+    );
+  },
+);
+
+test(
+  'after a plan is carried out nothing is due, unless a limit or the circuit breaker kept pods',
   property,
   () => {
     fc.assert(
@@ -251,7 +260,7 @@ test(
   },
 );
 
-test('the worlds are such that each rule hits in some of them', property, () => {
+test('the random clusters are such that each rule applies in some of them', property, () => {
   const reasons = fc
     .sample(fc.tuple(facts, given), worlds.numRuns)
     .flatMap(([seen, how]) => planned(seen, how).deletions.map(({ reason }) => reason));

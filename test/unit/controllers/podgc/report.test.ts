@@ -29,7 +29,7 @@ const plan: PodGcPlan = {
   kept: [],
 };
 
-test('each policy has the outcomes of its own pods in its report', () => {
+test('the report of a policy has the outcomes of its own pods', () => {
   const reports = passReports(plan, takeCensus(plan), {
     outcomes: [
       ...[done(first), done(second), failed(second), done(first), failed(second)],
@@ -48,7 +48,7 @@ test('each policy has the outcomes of its own pods in its report', () => {
   ]);
 });
 
-test('what is due is shown by reason and mode', async () => {
+test('metrics have the due pods by reason and mode', async () => {
   const registry = new Registry();
   showPlan(podGcMetrics(registry), plan, takeCensus(plan));
   const due = (await registry.metrics())
