@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { byDeletionOrder, Line } from '../../../../src/controllers/podgc/order.ts';
-import { pod } from '../../../builders.ts';
+import { explain } from '../../../../src/gc/reasons/entry.ts';
+import { podReasons } from '../../../../src/gc/reasons/pods.ts';
+import { finalizerHeld, pod } from '../../../builders.ts';
 import { property } from '../../../property.ts';
+import { aged, planFor, terminated } from './rows.ts';
 
 /** Few ages, few names: many ties. */
 const somePod = fc
@@ -44,9 +47,36 @@ test('orders evicted pods first, then by second of creation, name and namespace'
     pod('x/b', at(1_000)),
     pod('y/a', at(1_999)),
     pod('x/a', at(1_000)),
+    pod('x/succeeded', { ...at(5_000), reason: 'Evicted' }),
     pod('x/old', at(999)),
     pod('x/evicted', { ...at(5_000), phase: 'Failed', reason: 'Evicted' }),
   ];
   const names = pods.toSorted(byDeletionOrder).map(({ namespace, name }) => `${namespace}/${name}`);
-  expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b']);
+  expect(names).toEqual(['x/evicted', 'x/old', 'x/a', 'y/a', 'x/b', 'x/succeeded']);
+});
+
+/** The reasons of kept pods as sentences, by name of the pod. */
+function detailsOf(over: Parameters<typeof terminated>[0]): Readonly<Record<string, string>> {
+  const pods = [aged('x/second', 7), aged('x/held', 9, finalizerHeld), aged('x/first', 8)];
+  const { kept } = planFor({ pods }, terminated(over));
+  return Object.fromEntries([...kept].map((one) => [one.target.name, explain(podReasons, one).detail]));
+}
+
+test('the reason of a kept pod has its place among the pods that can be deleted', () => {
+  const { first, second, held } = detailsOf({ threshold: 10, perNamespaceThreshold: 5 });
+  const more = '2 have finished (1 more cannot be deleted now and does not count)';
+  expect(first).toBe(
+    `Of the pods of this policy, ${more} and 10 may stay; this one would be the 1st to be deleted. Of its pods in namespace x, ${more} and 5 may stay; this one would be the 1st to be deleted.`,
+  );
+  expect(second).toBe(
+    `Of the pods of this policy, ${more} and 10 may stay; this one would be the 2nd to be deleted. Of its pods in namespace x, ${more} and 5 may stay; this one would be the 2nd to be deleted.`,
+  );
+  expect(held).toMatch(/^It was deleted at .*, and waits only for its finalizers: example.com\/backup.$/);
+});
+
+test('the reason has no place in the namespace without perNamespaceThreshold', () => {
+  const failed = { phase: 'Failed', reason: undefined, messagePattern: undefined, ttlMs: 1 };
+  expect(detailsOf({ threshold: 1, ttlByReason: [failed] })['second']).toBe(
+    'Of the pods of this policy, 2 have finished (1 more cannot be deleted now and does not count) and 1 may stay, so the first is deleted; this one is the 2nd.',
+  );
 });

@@ -1,97 +1,116 @@
 import { test } from 'vitest';
+import type { OwnerRef } from '../../../../src/kube/cache/objects.ts';
 import { finalizerHeld, minutesAgo, owner, pod, policy, terminating } from '../../../builders.ts';
 import { checkRow, type Row, aged, evicted, terminated } from './rows.ts';
 
-const rows: readonly Row[] = [
+const job = { controller: owner('Job', 'j') } as const;
+const deployments = new Map([
+  ['uid-ReplicaSet-web-1', owner('Deployment', 'web')],
+  ['uid-ReplicaSet-web-2', owner('Deployment', 'web')],
+]);
+const uncounted = { finalizers: ['batch.kubernetes.io/job-tracking'] } as const;
+/** Why a pod cannot be deleted now. */
+const stuck = [
+  { reason: 'FinalizerHeld', over: finalizerHeld },
+  { reason: 'JobUncounted', over: uncounted },
+  { reason: 'JobUnfinished', over: { controller: owner('Job', 'running') } },
+];
+const ofGroup = (group: string, kind: string, version = 'v1'): OwnerRef => ({
+  ...owner(kind, 'own'),
+  apiVersion: `${group}/${version}`,
+});
+
+const thresholds: readonly Row[] = [
   {
-    name: 'over the threshold the oldest goes',
+    name: 'deletes the oldest pods over the threshold',
     pods: [aged('young', 1), aged('old', 9), aged('mid', 5)],
     policies: [terminated({ threshold: 2 })],
     deleted: ['old Terminated'],
     kept: ['young UnderThreshold', 'mid UnderThreshold'],
   },
-  {
-    name: 'an evicted pod goes before an older one',
-    pods: [aged('old', 9), aged('evicted', 1, evicted), aged('mid', 5)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['evicted Terminated', 'old Terminated'],
-  },
-  {
-    name: 'reason Evicted counts only in phase Failed',
-    pods: [aged('old', 9), aged('odd', 1, { phase: 'Succeeded', reason: 'Evicted' })],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['old Terminated'],
-  },
-  {
-    name: 'equal creation: by name, then namespace',
-    pods: [aged('z/b', 5), aged('z/a', 5), aged('y/a', 5), aged('y/c', 5)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['a Terminated', 'a Terminated', 'b Terminated'],
-    kept: ['c UnderThreshold'],
-  },
-  {
-    name: 'at the threshold nothing goes',
+  ...[2, 0, -1].map((threshold) => ({
+    name: `deletes none of two pods with threshold ${threshold}`,
     pods: [aged('a', 5), aged('b', 6)],
-    policies: [terminated({ threshold: 2 })],
-    deleted: [],
-  },
-  ...[0, -1].map((threshold) => ({
-    name: `threshold ${threshold} is off`,
-    pods: [aged('a', 5)],
     policies: [terminated({ threshold })],
     deleted: [],
-    kept: ['a UnderThreshold'],
+    kept: ['a UnderThreshold', 'b UnderThreshold'],
   })),
   {
-    name: 'the empty phase is terminated and is marked; Pending, Running and Unknown are not',
+    name: 'counts the empty phase as finished, and marks the pod; Pending, Running and Unknown are not finished',
     pods: ['', 'Pending', 'Running', 'Unknown', 'Failed'].map((phase, i) =>
       aged(phase || 'none', 9 - i, { phase }),
     ),
     policies: [terminated({ threshold: 1 })],
     deleted: ['none Terminated mark'],
     kept: [
-      'Pending NotTerminated',
-      'Running NotTerminated',
-      'Unknown NotTerminated',
+      ...['Pending NotTerminated', 'Running NotTerminated', 'Unknown NotTerminated'],
       'Failed UnderThreshold',
     ],
   },
+  ...[
+    { name: 'with a finalizer that is not being deleted', over: { finalizers: ['x/y'] } },
+    { name: 'deleted with grace 0 and without finalizers', over: { ...finalizerHeld, finalizers: [] } },
+    { name: 'with a finalizer and grace left', over: { ...terminating, finalizers: ['x/y'] } },
+  ].map(({ name, over }) => ({
+    name: `deletes a pod ${name}, as upstream`,
+    pods: [aged('a', 9, over), aged('b', 1)],
+    policies: [terminated({ threshold: 1 })],
+    deleted: ['a Terminated'],
+  })),
   {
-    name: 'a finalizer-held pod does not count and the next goes instead',
+    name: 'per namespace, after the threshold of the cluster',
+    pods: [aged('x/1', 9), aged('x/2', 8), aged('x/3', 7), aged('y/4', 6), aged('y/5', 5)],
+    policies: [terminated({ threshold: 4, perNamespaceThreshold: 1 })],
+    deleted: ['1 Terminated', '2 TerminatedInNamespace', '4 TerminatedInNamespace'],
+    kept: ['3 UnderThreshold', '5 UnderThreshold'],
+  },
+  {
+    name: 'a threshold of 0 per namespace is off',
+    pods: [aged('x/1', 9)],
+    policies: [terminated({ perNamespaceThreshold: 0 })],
+    deleted: [],
+  },
+  {
+    name: 'keeps finished pods without the rule',
+    pods: [aged('a', 9)],
+    policies: [policy({ pods: { outOfService: true } })],
+    deleted: [],
+    kept: ['a RuleOff'],
+  },
+];
+
+const held: readonly Row[] = [
+  {
+    name: 'deletes the next pod instead of one that waits for its finalizers',
     pods: [aged('held', 9, finalizerHeld), aged('next', 5), aged('young', 1)],
     policies: [terminated({ threshold: 1 })],
     deleted: ['next Terminated'],
     kept: ['held FinalizerHeld', 'young UnderThreshold'],
   },
   {
-    name: 'finalizers alone hold nothing: deleted as upstream',
-    pods: [aged('a', 9, { finalizers: ['x/y'] }), aged('b', 1)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['a Terminated'],
-  },
-  {
-    name: 'a pod deleted with grace 0 that nothing holds is not held',
-    pods: [aged('a', 9, { ...finalizerHeld, finalizers: [] }), aged('b', 1)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['a Terminated'],
-  },
-  {
-    name: 'a terminating pod with grace left is not held',
-    pods: [aged('a', 9, { ...terminating, finalizers: ['x/y'] }), aged('b', 1)],
-    policies: [terminated({ threshold: 1 })],
-    deleted: ['a Terminated'],
-  },
-  {
-    name: 'a pod its Job has not counted does not count, and the next goes',
-    pods: [
-      aged('uncounted', 9, { finalizers: ['batch.kubernetes.io/job-tracking'] }),
-      aged('next', 5),
-      aged('c', 1),
-    ],
+    name: 'deletes the next pod instead of one that its Job has not counted',
+    pods: [aged('uncounted', 9, uncounted), aged('next', 5), aged('c', 1)],
     policies: [terminated({ threshold: 1, ttlAfterFinishedMs: 1 })],
     deleted: ['next Terminated', 'c Expired'],
     kept: ['uncounted JobUncounted'],
   },
+  ...stuck.map(({ reason, over }) => ({
+    name: `${reason} pods of one namespace cause no deletion in another, by either threshold`,
+    pods: [
+      ...[aged('tenant/1', 9, over), aged('tenant/2', 1, over), aged('tenant/3', 1, over)],
+      ...[aged('shop/a', 5), aged('shop/b', 4)],
+    ],
+    policies: [terminated({ threshold: 2, perNamespaceThreshold: 2, protectUnfinishedJobs: true })],
+    deleted: [],
+    kept: [`1 ${reason}`, `2 ${reason}`, `3 ${reason}`, 'a UnderThreshold', 'b UnderThreshold'],
+  })),
+  ...stuck.map(({ reason, over }) => ({
+    name: `${reason} pods cause no deletion of other pods in their own namespace`,
+    pods: [aged('x/1', 9, over), aged('x/2', 9, over), aged('x/a', 5), aged('x/b', 4), aged('y/c', 5)],
+    policies: [terminated({ perNamespaceThreshold: 1, protectUnfinishedJobs: true })],
+    deleted: ['a TerminatedInNamespace'],
+    kept: [`1 ${reason}`, `2 ${reason}`, 'b UnderThreshold', 'c UnderThreshold'],
+  })),
   {
     name: 'protectUnfinishedJobs keeps pods of running and of unknown Jobs',
     pods: [
@@ -109,27 +128,21 @@ const rows: readonly Row[] = [
     kept: ['of-running JobUnfinished', 'of-unseen JobUnfinished'],
   },
   {
-    name: 'protectUnfinishedJobs keeps all Job pods while no Job was observed',
-    pods: [aged('a', 9, { controller: owner('Job', 'done') })],
+    name: 'protectUnfinishedJobs keeps the pods of all Jobs of the group batch until Jobs are known, and no others',
+    pods: [
+      aged('of-job', 9, { controller: owner('Job', 'done') }),
+      aged('of-other', 9, { controller: ofGroup('jobs.example.com', 'Job') }),
+      aged('of-old', 8, { controller: ofGroup('batch', 'Job', 'v2alpha1') }),
+    ],
     policies: [terminated({ ttlAfterFinishedMs: 0, protectUnfinishedJobs: true })],
-    deleted: [],
-    kept: ['a JobUnfinished'],
+    deleted: ['of-other Expired'],
+    kept: ['of-job JobUnfinished', 'of-old JobUnfinished'],
   },
+];
+
+const ttl: readonly Row[] = [
   {
-    name: 'per namespace, after the cluster-wide threshold took its share',
-    pods: [aged('x/1', 9), aged('x/2', 8), aged('x/3', 7), aged('y/4', 6), aged('y/5', 5)],
-    policies: [terminated({ threshold: 4, perNamespaceThreshold: 1 })],
-    deleted: ['1 Terminated', '2 TerminatedInNamespace', '4 TerminatedInNamespace'],
-    kept: ['3 UnderThreshold', '5 UnderThreshold'],
-  },
-  {
-    name: 'a namespace threshold of 0 is off, as the other one',
-    pods: [aged('x/1', 9)],
-    policies: [terminated({ perNamespaceThreshold: 0 })],
-    deleted: [],
-  },
-  {
-    name: 'ttl counts from the finish, its last millisecond included',
+    name: 'ttl counts from the finish, including its last millisecond',
     pods: [
       pod('due', { createdAtMs: 0, finishedAtMs: minutesAgo(60) }),
       pod('soon', { createdAtMs: 0, finishedAtMs: minutesAgo(60) + 1 }),
@@ -139,13 +152,11 @@ const rows: readonly Row[] = [
     kept: ['soon TooYoung 12:00:00'],
   },
   {
-    name: 'ttlByReason: the first match wins over ttlAfterFinished, the others fall through',
+    name: 'ttlByReason: the first match wins over ttlAfterFinished',
     pods: [
       aged('evicted', 90, evicted),
       aged('shutdown', 9, {
-        phase: 'Failed',
-        reason: 'Terminated',
-        message: 'Pod was terminated: node shutdown.',
+        ...{ phase: 'Failed', reason: 'Terminated', message: 'Pod was terminated: node shutdown.' },
       }),
       aged('plain', 90),
       aged('failed', 9, { phase: 'Failed' }),
@@ -163,85 +174,97 @@ const rows: readonly Row[] = [
     deleted: ['evicted Expired', 'shutdown Expired'],
     kept: ['plain TooYoung 12:30:00', 'failed TooYoung 12:01:00'],
   },
+];
+
+const expireButOne = terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 });
+const owners: readonly Row[] = [
   {
-    name: 'keepPerOwner keeps the newest of each Deployment from ttl, not from the threshold',
+    name: 'keeps the newest pod of a Deployment and of a Job from the ttl',
     pods: [
       aged('old-set', 9, { controller: owner('ReplicaSet', 'web-1') }),
       aged('new-set', 5, { controller: owner('ReplicaSet', 'web-2') }),
-      aged('other', 8, { controller: owner('Job', 'j') }),
+      aged('other', 8, job),
       aged('alone', 7),
     ],
-    replicaSetOwners: new Map([
-      ['uid-ReplicaSet-web-1', owner('Deployment', 'web')],
-      ['uid-ReplicaSet-web-2', owner('Deployment', 'web')],
-    ]),
-    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    replicaSetOwners: deployments,
+    policies: [expireButOne],
     deleted: ['old-set Expired', 'alone Expired'],
     kept: ['new-set KeptForOwner', 'other KeptForOwner'],
   },
   {
-    name: 'the threshold takes even what keepPerOwner keeps',
-    pods: [aged('a', 9, { controller: owner('Job', 'j') }), aged('b', 5)],
+    name: 'the threshold deletes even the newest pod of an owner',
+    pods: [aged('a', 9, job), aged('b', 5)],
     policies: [terminated({ threshold: 1, keepPerOwner: 1 })],
     deleted: ['a Terminated'],
   },
   {
-    name: 'what keepPerOwner would keep is told of what a threshold alone leaves',
-    pods: [
-      aged('a', 9),
-      aged('b', 5, { controller: owner('Job', 'j') }),
-      aged('c', 4, { controller: owner('Job', 'j') }),
-    ],
+    name: 'reports KeptForOwner also with a threshold alone',
+    pods: [aged('a', 9), aged('b', 5, job), aged('c', 4, job)],
     policies: [terminated({ threshold: 2, keepPerOwner: 1 })],
     deleted: ['a Terminated'],
     kept: ['b UnderThreshold', 'c KeptForOwner'],
   },
   {
-    name: 'namespace threshold: what is kept for its owner counts and the next goes',
-    pods: [aged('kept', 9, { controller: owner('Job', 'j') }), aged('next', 5)],
+    name: 'the newest pod of an owner counts for the threshold per namespace, and the next is deleted',
+    pods: [aged('kept', 9, job), aged('next', 5)],
     policies: [terminated({ perNamespaceThreshold: 1, keepPerOwner: 1 })],
     deleted: ['next TerminatedInNamespace'],
     kept: ['kept KeptForOwner'],
   },
   {
-    name: 'without the terminated rule a finished pod stays',
-    pods: [aged('a', 9)],
-    policies: [policy({ pods: { outOfService: true } })],
-    deleted: [],
-    kept: ['a RuleOff'],
-  },
-  {
-    name: 'keepPerOwner does not count a pod that is already going',
-    pods: [
-      aged('held', 1, { controller: owner('Job', 'j'), ...finalizerHeld }),
-      aged('kept', 5, { controller: owner('Job', 'j') }),
-      aged('old', 9, { controller: owner('Job', 'j') }),
-    ],
-    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    name: 'does not count a terminating pod as the newest',
+    pods: [aged('held', 1, { ...job, ...finalizerHeld }), aged('kept', 5, job), aged('old', 9, job)],
+    policies: [expireButOne],
     deleted: ['old Expired'],
     kept: ['held FinalizerHeld', 'kept KeptForOwner'],
   },
   {
-    name: 'keepPerOwner keeps the newest of what the threshold leaves',
-    pods: [
-      aged('taken', 1, { controller: owner('Job', 'j'), ...evicted }),
-      aged('kept', 5, { controller: owner('Job', 'j') }),
-      aged('old', 9, { controller: owner('Job', 'j') }),
-    ],
+    name: 'counts a pod that its Job has not counted as the newest',
+    pods: [aged('old', 9, job), aged('new', 5, { ...job, ...uncounted })],
+    policies: [expireButOne],
+    deleted: ['old Expired'],
+    kept: ['new JobUncounted'],
+  },
+  {
+    name: 'keeps the newest pod that the threshold leaves',
+    pods: [aged('first', 1, { ...job, ...evicted }), aged('kept', 5, job), aged('old', 9, job)],
     policies: [terminated({ threshold: 2, ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
-    deleted: ['taken Terminated', 'old Expired'],
+    deleted: ['first Terminated', 'old Expired'],
     kept: ['kept KeptForOwner'],
   },
   ...[
     ['a', 'b'],
     ['b', 'a'],
   ].map((names) => ({
-    name: `of pods that finished at once, in the order ${names.join()}, keepPerOwner keeps the first by UID`,
-    pods: names.map((name) => aged(name, 5, { controller: owner('Job', 'j') })),
-    policies: [terminated({ ttlAfterFinishedMs: 0, keepPerOwner: 1 })],
+    name: `keeps the first by UID of pods that finished together, in the order ${names.join()}`,
+    pods: names.map((name) => aged(name, 5, job)),
+    policies: [expireButOne],
     deleted: ['b Expired'],
     kept: ['a KeptForOwner'],
   })),
+  {
+    name: 'a kind ReplicaSet of another API group is an owner of its own, whatever its UID',
+    pods: [
+      aged('of-set', 9, { controller: owner('ReplicaSet', 'web-1') }),
+      aged('of-other', 5, {
+        controller: { ...ofGroup('sets.example.com', 'ReplicaSet'), uid: 'uid-ReplicaSet-web-1' },
+      }),
+    ],
+    replicaSetOwners: deployments,
+    policies: [expireButOne],
+    deleted: [],
+    kept: ['of-set KeptForOwner', 'of-other KeptForOwner'],
+  },
+  {
+    name: 'owners with one UID in two namespaces are two owners',
+    pods: [aged('shop/old', 9, job), aged('shop/new', 5, job), aged('tenant/newer', 1, job)],
+    policies: [expireButOne],
+    deleted: ['old Expired'],
+    kept: ['new KeptForOwner', 'newer KeptForOwner'],
+  },
 ];
 
-test.each(rows)('$name', checkRow);
+test.each(thresholds)('threshold: $name', checkRow);
+test.each(held)('pods that cannot be deleted: $name', checkRow);
+test.each(ttl)('$name', checkRow);
+test.each(owners)('keepPerOwner: $name', checkRow);
