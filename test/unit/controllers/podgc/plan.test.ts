@@ -1,4 +1,5 @@
 import { test } from 'vitest';
+import type { Policy, TerminatedPolicy } from '../../../../src/api/policy/policy.ts';
 import {
   finalizerHeld,
   labelled,
@@ -8,14 +9,32 @@ import {
   terminatedRule,
   terminating,
 } from '../../../builders.ts';
+import { keepLabel } from './environment.ts';
 import { checkRow, type Row, aged, gone, outOfServiceNode, terminated } from './rows.ts';
 
-/** One object for many pods, as the cache has it. */
-const shared = { app: 'x' };
+/** One object for many pods, as in the cache. */
+const ofX = { labels: { app: 'x' } } as const;
+const expired = terminatedRule({ ttlAfterFinishedMs: 0 });
+const expire = policy({ pods: { terminated: expired } });
+/** Governs the pods of app x. */
+const high = (rule: TerminatedPolicy): Policy =>
+  policy({ name: 'high', priority: 5, pods: { podSelector: labelled('app', 'x'), terminated: rule } });
+const invalid = (priority: number | undefined) => ({
+  ...{ name: 'broken', uid: 'u', generation: 1, priority, problems: ['spec: must be an object'] },
+});
+/** A namespace and a node with the keep label. */
+const kept = {
+  namespaces: new Map<string, Record<string, string>>([
+    ['default', {}],
+    ['kube-system', {}],
+    ['kept-ns', keepLabel],
+  ]),
+  nodes: [node('node-1'), node('node-kept', { labels: keepLabel })],
+};
 
 const rows: readonly Row[] = [
   {
-    name: 'one decision a pod, by the first rule; rules in order',
+    name: 'one decision per pod, by the first rule; in the order of the rules',
     pods: [
       pod('unscheduled', { phase: 'Pending', ...terminating, nodeName: undefined }),
       pod('orphan', { ...gone, phase: 'Running' }),
@@ -26,169 +45,106 @@ const rows: readonly Row[] = [
     policies: [
       policy({
         pods: {
-          terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
-          orphaned: { quarantineMs: 0 },
-          outOfService: true,
-          unscheduledTerminating: true,
+          ...{ terminated: expired, orphaned: { quarantineMs: 0 } },
+          ...{ outOfService: true, unscheduledTerminating: true },
         },
       }),
     ],
     deleted: [
-      'finished-orphan Expired',
-      'service OutOfService mark',
-      'orphan Orphaned mark',
+      ...['finished-orphan Expired', 'service OutOfService mark', 'orphan Orphaned mark'],
       'unscheduled Unscheduled mark',
     ],
   },
   {
-    name: 'what waits for its finalizers alone goes by none of several rules',
+    name: 'none of several rules deletes a pod that only waits for its finalizers',
     pods: [aged('done', 9), pod('held', { ...gone, phase: 'Failed', ...finalizerHeld })],
-    policies: [
-      policy({
-        pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }), orphaned: { quarantineMs: 0 } },
-      }),
-    ],
+    policies: [policy({ pods: { terminated: expired, orphaned: { quarantineMs: 0 } } })],
     deleted: ['done Expired'],
     kept: ['held FinalizerHeld'],
   },
   {
-    name: 'maxDeletesPerPass cuts the sequence',
+    name: 'maxDeletesPerPass limits the deletions',
     pods: [aged('a', 9), aged('b', 8), aged('c', 7)],
     policies: [
       policy({
-        pods: {
-          terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
-          safety: { maxDeletesPerPass: 2, maxOrphanedNodesPercent: 20 },
-        },
+        pods: { terminated: expired, safety: { maxDeletesPerPass: 2, maxOrphanedNodesPercent: 20 } },
       }),
     ],
     deleted: ['a Expired', 'b Expired'],
     kept: ['c PacingLimit'],
   },
   {
-    name: 'the keep label on pod, namespace or node takes a pod out and it is not counted',
+    name: 'the keep label on pod, namespace or node keeps a pod, and no threshold counts it',
     pods: [
-      aged('pod', 9, { labels: { 'gc.dustpan.dev/keep': 'true' } }),
-      aged('kept-ns/ns', 8),
+      ...[aged('pod', 9, { labels: keepLabel }), aged('kept-ns/ns', 8)],
       aged('node', 7, { nodeName: 'node-kept' }),
       aged('other', 6, { labels: { 'gc.dustpan.dev/keep': 'false' } }),
     ],
-    namespaces: new Map([
-      ['default', {}],
-      ['kept-ns', { 'gc.dustpan.dev/keep': 'true' }],
-    ]),
-    nodes: [node('node-1'), node('node-kept', { labels: { 'gc.dustpan.dev/keep': 'true' } })],
+    ...kept,
     policies: [terminated({ threshold: 1 })],
     deleted: [],
     kept: ['pod KeepMarked', 'ns KeepMarked', 'node KeepMarked', 'other UnderThreshold'],
   },
   {
-    name: 'pods that share their labels are told apart by namespace and by node, and from those with others, when they alternate',
+    name: 'pods that share a labels object are distinguished by namespace and node',
     pods: [
-      aged('a', 9, { labels: shared }),
-      aged('kept-ns/b', 9, { labels: shared }),
-      aged('c', 8, { labels: shared }),
-      aged('new-ns/d', 9, { labels: shared }),
-      aged('e', 9, { labels: shared, nodeName: 'node-kept' }),
-      aged('kept-ns/f', 9, { labels: shared }),
-      aged('g', 9, { labels: { 'gc.dustpan.dev/keep': 'true' } }),
-      aged('h', 7, { labels: shared }),
-      aged('kube-system/i', 9, { labels: shared }),
+      ...[aged('a', 9, ofX), aged('kept-ns/b', 9, ofX), aged('c', 8, ofX), aged('new-ns/d', 9, ofX)],
+      ...[aged('e', 9, { ...ofX, nodeName: 'node-kept' }), aged('kept-ns/f', 9, ofX)],
+      ...[aged('g', 9, { labels: keepLabel }), aged('h', 7, ofX), aged('kube-system/i', 9, ofX)],
     ],
-    namespaces: new Map([
-      ['default', {}],
-      ['kube-system', {}],
-      ['kept-ns', { 'gc.dustpan.dev/keep': 'true' }],
-    ]),
-    nodes: [node('node-1'), node('node-kept', { labels: { 'gc.dustpan.dev/keep': 'true' } })],
-    policies: [
-      policy({
-        pods: {
-          excludeNamespaces: new Set(['kube-system']),
-          terminated: terminatedRule({ ttlAfterFinishedMs: 0 }),
-        },
-      }),
-    ],
+    ...kept,
+    policies: [policy({ pods: { excludeNamespaces: new Set(['kube-system']), terminated: expired } })],
     deleted: ['a Expired', 'c Expired', 'h Expired'],
     kept: [
-      'b KeepMarked',
-      'd NamespaceUnknown',
-      'e KeepMarked',
-      'f KeepMarked',
-      'g KeepMarked',
+      ...['b KeepMarked', 'd NamespaceUnknown', 'e KeepMarked', 'f KeepMarked', 'g KeepMarked'],
       'i NoPolicy',
     ],
   },
   {
-    name: 'no policy, or none that speaks of pods: nothing goes',
+    name: 'keeps every pod without a policy for pods',
     pods: [aged('a', 9)],
     policies: [policy({ pods: undefined })],
     deleted: [],
     kept: ['a NoPolicy'],
   },
   {
-    name: 'the policy of higher priority governs, and thresholds count only their own pods',
-    pods: [
-      aged('a', 9, { labels: { app: 'x' } }),
-      aged('b', 8, { labels: { app: 'x' } }),
-      aged('c', 7),
-      aged('d', 6),
-    ],
-    policies: [
-      policy({ name: 'low', pods: { terminated: terminatedRule({ threshold: 1 }) } }),
-      policy({
-        name: 'high',
-        priority: 5,
-        pods: { podSelector: labelled('app', 'x'), terminated: terminatedRule({ threshold: 2 }) },
-      }),
-    ],
+    name: 'the policy of higher priority governs, and a threshold counts only the pods of its policy',
+    pods: [aged('a', 9, ofX), aged('b', 8, ofX), aged('c', 7), aged('d', 6)],
+    policies: [terminated({ threshold: 1 }), high(terminatedRule({ threshold: 2 }))],
     deleted: ['c Terminated'],
     kept: ['a UnderThreshold', 'b UnderThreshold', 'd UnderThreshold'],
   },
   {
-    name: 'two policies, one sequence',
-    pods: [aged('a', 9, { labels: { app: 'x' } }), aged('b', 8), aged('c', 7, { labels: { app: 'x' } })],
-    policies: [
-      policy({ name: 'low', pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) } }),
-      policy({
-        name: 'high',
-        priority: 5,
-        pods: { podSelector: labelled('app', 'x'), terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) },
-      }),
-    ],
+    name: 'the pods of two policies are deleted in one order',
+    pods: [aged('a', 9, ofX), aged('b', 8), aged('c', 7, ofX)],
+    policies: [expire, high(expired)],
     deleted: ['a Expired', 'b Expired', 'c Expired'],
   },
   {
-    name: 'an invalid policy shields what stands behind it',
+    name: 'an invalid policy without a priority keeps all pods',
     pods: [aged('a', 9)],
-    policies: [
-      terminated({ ttlAfterFinishedMs: 0 }),
-      { name: 'broken', uid: 'u', generation: 1, priority: undefined, problems: ['spec: must be an object'] },
-    ],
+    policies: [expire, invalid(undefined)],
     deleted: [],
     kept: ['a InvalidPolicy'],
   },
   {
-    name: 'an invalid policy of lower priority shields nothing that is decided before it',
+    name: 'an invalid policy of lower priority keeps no pod that another policy governs',
     pods: [aged('a', 9)],
-    policies: [
-      terminated({ ttlAfterFinishedMs: 0 }),
-      { name: 'broken', uid: 'u', generation: 1, priority: -1, problems: ['spec: must be an object'] },
-    ],
+    policies: [expire, invalid(-1)],
     deleted: ['a Expired'],
   },
   {
-    name: 'a pod whose namespace is not known yet stays',
+    name: 'a pod whose namespace is not known yet is kept',
     pods: [aged('a', 9)],
     namespaces: new Map(),
-    policies: [terminated({ ttlAfterFinishedMs: 0 })],
+    policies: [expire],
     deleted: [],
     kept: ['a NamespaceUnknown'],
   },
   {
     name: 'mode DryRun decides the same',
     pods: [aged('a', 9)],
-    policies: [policy({ mode: 'DryRun', pods: { terminated: terminatedRule({ ttlAfterFinishedMs: 0 }) } })],
+    policies: [{ ...expire, mode: 'DryRun' }],
     deleted: ['a Expired'],
   },
 ];
