@@ -12,7 +12,7 @@ import { everything, node, nodesRules, now, pod, policy } from '../../../builder
 export const mebibyte = 1024 ** 2;
 export const keepMark = { 'gc.dustpan.dev/keep': 'true' };
 
-/** A policy that evicts on every node, and says nothing about pods otherwise. */
+/** A policy that evicts on every node, without rules for pods. */
 export const evictPolicy = (
   over: Partial<LocalStoragePolicy> = {},
   policyOver: Partial<Pick<Policy, 'name' | 'mode' | 'priority'>> & {
@@ -33,7 +33,7 @@ export const evictPolicy = (
   });
 };
 
-/** The pod `name`, whose emptyDir holds 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
+/** A request for the pod `name`, whose emptyDir uses 130 MiB of 100, measured a minute ago. `name` may be `namespace/name`. */
 export function asks(name: string, over: Partial<EvictionRequest> = {}): EvictionRequest {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
   return {
@@ -45,7 +45,7 @@ export function asks(name: string, over: Partial<EvictionRequest> = {}): Evictio
   };
 }
 
-/** What the node of this name asks for, by the policy `default`. */
+/** The requests of a node, by the policy `default`. */
 export const reportOf = (name: string, ...requests: readonly EvictionRequest[]): RequestingNode => ({
   ...{ name, policyUid: 'uid-default', policyGeneration: 1, requests },
 });
@@ -59,7 +59,7 @@ export const namespace = (name: string, labels: Record<string, string> = {}): Na
   ...{ uid: `uid-${name}`, name, resourceVersion: '1', labels },
 });
 
-/** node-1 asks for the pod `a`, which runs there. */
+/** node-1 requests the eviction of the pod `a`, which runs there. */
 export const facts = (over: Partial<EvictionFacts> = {}): EvictionFacts => ({
   reports: [reportOf('node-1', asks('a'))],
   pods: byUid(pod('a', running)),

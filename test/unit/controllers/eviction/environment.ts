@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
 import type { InvalidPolicy, Policy } from '../../../../src/api/policy/policy.ts';
 import { EvictionController, type EvictionDeps } from '../../../../src/controllers/eviction/controller.ts';
+import type { EvictionKeepReason } from '../../../../src/api/reasons.ts';
 import type { Confirmation } from '../../../../src/api/policy/policy-view.ts';
 import { evictionMetrics } from '../../../../src/controllers/eviction/metrics.ts';
 import type { LivePod } from '../../../../src/kube/actions/live-pod.ts';
@@ -21,8 +22,8 @@ interface FakeStore<T> {
 }
 const store = <T>(items: Map<string, T>): FakeStore<T> => ({ items, synced: true });
 
-/** node-1 asks for these pods; they run there, in the cache as in the API. */
-export class EvictionBed {
+/** The controller and a cluster in which node-1 runs these pods and requests their eviction. */
+export class EvictionEnvironment {
   readonly clock = new FakeClock();
   readonly recorder = new FakeRecorder();
   readonly log = new RecordingLogger();
@@ -47,34 +48,45 @@ export class EvictionBed {
       const facts = pod(`${ns}/${name}`, { uid, phase: 'Running' });
       this.pods.items.set(uid, facts);
     }
-    this.ask(
+    this.request(
       ...pods.map(({ uid, name, namespace: ns }) => asks(name, { pod: { namespace: ns, name, uid } })),
     );
     const deps: EvictionDeps = {
       ...{ nodeReports: this.nodeReports, pods: this.pods, nodes: this.nodes, namespaces: this.namespaces },
       ...{ policies: this.policies, evictions: this.evictions, holdsLease: () => this.leads },
-      ...{
-        recorder: this.recorder,
-        clock: this.clock,
-        metrics: evictionMetrics(this.registry),
-        log: this.log,
-      },
+      ...{ recorder: this.recorder, clock: this.clock, log: this.log },
+      metrics: evictionMetrics(this.registry),
     };
     this.#controller = new EvictionController(deps);
   }
 
-  ask(...requests: readonly EvictionRequest[]): void {
-    this.askFrom('node-1', ...requests);
+  request(...requests: readonly EvictionRequest[]): void {
+    this.requestFrom('node-1', ...requests);
   }
 
-  askFrom(name: string, ...requests: readonly EvictionRequest[]): void {
+  requestFrom(name: string, ...requests: readonly EvictionRequest[]): void {
     this.nodeReports.items.set(`report-${name}`, report(name, { requests }));
   }
 
-  mark(uid: string, over: Partial<PodFacts>): void {
+  updatePod(uid: string, over: Partial<PodFacts>): void {
     const known = this.pods.items.get(uid);
     if (known === undefined) throw new Error(`no pod ${uid}`);
     this.pods.items.set(uid, { ...known, ...over });
+  }
+
+  /** Sets the response to reading the policies live. */
+  confirm(over: Partial<Confirmation>): void {
+    this.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: 0, ...over });
+  }
+
+  /** How many planned evictions the checks prevented for this reason. */
+  skipped(reason: EvictionKeepReason): Promise<number> {
+    return this.metric('dustpan_eviction_skipped_pods_total', `{reason="${reason}"}`);
+  }
+
+  /** How many requested pods the last plan keeps for this reason. */
+  kept(reason: EvictionKeepReason): Promise<number> {
+    return this.metric('dustpan_eviction_kept_pods', `{reason="${reason}"}`);
   }
 
   pass = (): Promise<void> => this.#controller.reconcile(this.#stop.signal);
@@ -96,6 +108,8 @@ export class EvictionBed {
   }
 }
 
-/** So many pods that node-1 asks for. */
-export const many = (count: number): EvictionBed =>
-  new EvictionBed(...Array.from({ length: count }, (_, i) => livePod(`p${String(i).padStart(3, '0')}`)));
+/** An environment with this many pods. */
+export const many = (count: number): EvictionEnvironment =>
+  new EvictionEnvironment(
+    ...Array.from({ length: count }, (_, i) => livePod(`p${String(i).padStart(3, '0')}`)),
+  );

@@ -3,7 +3,7 @@ import { planOverdue } from '../../../../src/controllers/eviction/overdue.ts';
 import type { PodFacts } from '../../../../src/kube/cache/objects.ts';
 import { pod } from '../../../builders.ts';
 import { livePod } from '../../../fakes/evictions.ts';
-import { EvictionBed } from './environment.ts';
+import { EvictionEnvironment } from './environment.ts';
 import { byUid, evictedAt0, evictPolicy, running } from './builders.ts';
 
 interface Row {
@@ -19,11 +19,11 @@ describe('an evicted pod has not ended in time', () => {
     { name: 'its grace of 30 s and half of it', afterMs: 45_000, expected: false },
     { name: 'a moment more', afterMs: 45_001, expected: true },
     { name: 'its own grace', pod: { deletionGracePeriodSeconds: 60 }, afterMs: 90_000, expected: false },
-    { name: 'more', pod: { deletionGracePeriodSeconds: 60 }, afterMs: 90_001, expected: true },
+    { name: 'a moment more', pod: { deletionGracePeriodSeconds: 60 }, afterMs: 90_001, expected: true },
     { name: 'at least 10 s', pod: { deletionGracePeriodSeconds: 0 }, afterMs: 10_000, expected: false },
-    { name: 'more', pod: { deletionGracePeriodSeconds: 0 }, afterMs: 10_001, expected: true },
+    { name: 'a moment more', pod: { deletionGracePeriodSeconds: 0 }, afterMs: 10_001, expected: true },
     { name: 'the grace of the request', requestedGraceSeconds: 20, afterMs: 30_000, expected: false },
-    { name: 'more', requestedGraceSeconds: 20, afterMs: 30_001, expected: true },
+    { name: 'a moment more', requestedGraceSeconds: 20, afterMs: 30_001, expected: true },
     {
       name: 'the grace that the API server has, whatever was requested',
       pod: { deletionGracePeriodSeconds: 40 },
@@ -47,7 +47,7 @@ describe('an evicted pod has not ended in time', () => {
     );
   });
 
-  test('once', () => {
+  test('but is reported only once', () => {
     const reported = new Map(
       [...evictedAt0('uid-a')].map(([uid, one]) => [uid, { ...one, isReported: true }]),
     );
@@ -57,26 +57,26 @@ describe('an evicted pod has not ended in time', () => {
 
 const overdueMetric = 'dustpan_evictions_exceeded_grace_period_total';
 
-/** The pod `a` of node-1, evicted at the time 0, and terminating since. */
-async function evictedBed(over: Partial<PodFacts> = {}): Promise<EvictionBed> {
-  const bed = new EvictionBed(livePod('a'));
-  await bed.pass();
-  bed.mark('uid-a', { deletionAtMs: 0, deletionGracePeriodSeconds: 30, nodeName: 'node-1', ...over });
-  bed.recorder.events.splice(0);
-  return bed;
+/** An environment in which the pod `a` was evicted at the time 0 and is terminating. */
+async function evictedPod(over: Partial<PodFacts> = {}): Promise<EvictionEnvironment> {
+  const env = new EvictionEnvironment(livePod('a'));
+  await env.pass();
+  env.updatePod('uid-a', { deletionAtMs: 0, deletionGracePeriodSeconds: 30, nodeName: 'node-1', ...over });
+  env.recorder.events.splice(0);
+  return env;
 }
 
 describe('the controller', () => {
-  test('reports a pod that never ends once, by Event, metric and log, and forces nothing', async () => {
-    const bed = await evictedBed({ finalizers: ['example.com/backup'] });
-    bed.clock.advance(45_000);
-    await bed.pass();
-    expect(bed.recorder.events).toEqual([]);
-    bed.clock.advance(1_500);
-    await bed.pass();
-    bed.clock.advance(3_600_000);
-    await bed.pass();
-    expect(bed.recorder.events).toEqual([
+  test('reports a pod that does not end once, by Event, metric and log, and forces nothing', async () => {
+    const env = await evictedPod({ finalizers: ['example.com/backup'] });
+    env.clock.advance(45_000);
+    await env.pass();
+    expect(env.recorder.events).toEqual([]);
+    env.clock.advance(1_500);
+    await env.pass();
+    env.clock.advance(3_600_000);
+    await env.pass();
+    expect(env.recorder.events).toEqual([
       {
         regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'a', uid: 'uid-a' },
         ...{ type: 'Warning', reason: 'ExceededGracePeriod', action: 'EvictPod' },
@@ -85,58 +85,58 @@ describe('the controller', () => {
           "Check the kubelet on node node-1 and the pod's volumes. Finalizers that hold it: example.com/backup.",
       },
     ]);
-    expect(await bed.metric(overdueMetric)).toBe(1);
-    expect(bed.messages('warn')).toEqual(['evicted pod has not ended']);
-    expect(bed.evictions.acts).toEqual(['evict a']);
+    expect(await env.metric(overdueMetric)).toBe(1);
+    expect(env.messages('warn')).toEqual(['evicted pod has not ended']);
+    expect(env.evictions.acts).toEqual(['evict a']);
   });
 
   test('does so although no node requests the eviction any more', async () => {
-    const bed = await evictedBed();
-    bed.ask();
-    await bed.pass();
-    bed.nodeReports.items.clear();
-    bed.clock.advance(46_000);
-    await bed.pass();
-    expect(bed.recorder.reasons).toEqual(['ExceededGracePeriod Pod/a']);
-    expect(bed.recorder.events[0]?.note).toMatch(/and the pod's volumes\.$/);
+    const env = await evictedPod();
+    env.request();
+    await env.pass();
+    env.nodeReports.items.clear();
+    env.clock.advance(46_000);
+    await env.pass();
+    expect(env.recorder.reasons).toEqual(['ExceededGracePeriod Pod/a']);
+    expect(env.recorder.events[0]?.note).toMatch(/and the pod's volumes\.$/);
   });
 
   test('waits for the grace that the policy sets', async () => {
-    const bed = new EvictionBed(livePod('a'));
-    bed.policies.ranked = [evictPolicy({ gracePeriodSeconds: 100 })];
-    await bed.pass();
-    bed.clock.advance(150_000);
-    await bed.pass();
-    expect(await bed.metric(overdueMetric)).toBe(0);
-    bed.clock.advance(1);
-    await bed.pass();
-    expect(await bed.metric(overdueMetric)).toBe(1);
+    const env = new EvictionEnvironment(livePod('a'));
+    env.policies.ranked = [evictPolicy({ gracePeriodSeconds: 100 })];
+    await env.pass();
+    env.clock.advance(150_000);
+    await env.pass();
+    expect(await env.metric(overdueMetric)).toBe(0);
+    env.clock.advance(1);
+    await env.pass();
+    expect(await env.metric(overdueMetric)).toBe(1);
   });
 
-  test('says nothing of a pod that has ended', async () => {
-    const bed = await evictedBed();
-    bed.pods.items.clear();
-    bed.clock.advance(46_000);
-    await bed.pass();
-    expect(bed.recorder.events).toEqual([]);
-    expect(await bed.metric(overdueMetric)).toBe(0);
+  test('does not report a pod that has ended', async () => {
+    const env = await evictedPod();
+    env.pods.items.clear();
+    env.clock.advance(46_000);
+    await env.pass();
+    expect(env.recorder.events).toEqual([]);
+    expect(await env.metric(overdueMetric)).toBe(0);
   });
 
-  test('does not judge by a view of the pods that is not current', async () => {
-    const bed = await evictedBed();
-    bed.pods.synced = false;
-    bed.clock.advance(46_000);
-    await bed.pass();
-    expect(bed.recorder.events).toEqual([]);
-    bed.pods.synced = true;
-    await bed.pass();
-    expect(bed.recorder.reasons).toEqual(['ExceededGracePeriod Pod/a']);
+  test('reports nothing while pods are not synced', async () => {
+    const env = await evictedPod();
+    env.pods.synced = false;
+    env.clock.advance(46_000);
+    await env.pass();
+    expect(env.recorder.events).toEqual([]);
+    env.pods.synced = true;
+    await env.pass();
+    expect(env.recorder.reasons).toEqual(['ExceededGracePeriod Pod/a']);
   });
 
-  test('does not judge by a wall clock that is set', async () => {
-    const bed = await evictedBed();
-    bed.clock.stepWall(3_600_000);
-    await bed.pass();
-    expect(bed.recorder.events).toEqual([]);
+  test('ignores changes of the wall clock', async () => {
+    const env = await evictedPod();
+    env.clock.stepWall(3_600_000);
+    await env.pass();
+    expect(env.recorder.events).toEqual([]);
   });
 });

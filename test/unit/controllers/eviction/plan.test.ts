@@ -23,7 +23,7 @@ const verdicts = (over: Partial<EvictionFacts>, ...policies: readonly (Policy | 
   planEvictions(facts(over), given(...(policies.length > 0 ? policies : [evictPolicy()]))).map(verdictOf);
 const verdictOf = (one: EvictionDecision): string =>
   `${one.target.name} ${one.verdict === 'Evict' ? 'Evict' : one.reason}`;
-const asking = (...requests: Parameters<typeof asks>[1][]): Partial<EvictionFacts> => ({
+const requesting = (...requests: Parameters<typeof asks>[1][]): Partial<EvictionFacts> => ({
   reports: [reportOf('node-1', ...requests.map((over) => asks('a', over)))],
 });
 const invalid: InvalidPolicy = {
@@ -42,14 +42,14 @@ test.each<{
   by?: readonly (Policy | InvalidPolicy)[];
   expected: string;
 }>([
-  { name: 'a pod over its limit goes', expected: 'Evict' },
+  { name: 'a pod exceeds its limit', expected: 'Evict' },
   { name: 'the node is not known', over: { nodes: new Map() }, expected: 'NodeUnknown' },
   {
-    name: 'the node is marked',
+    name: 'the node has the keep label',
     over: { nodes: new Map([['node-1', node('node-1', { labels: keepMark })]]) },
     expected: 'KeepMarked',
   },
-  { name: 'no policy speaks of nodes', by: [noNodes], expected: 'PolicyChanged' },
+  { name: 'no policy has rules for nodes', by: [noNodes], expected: 'PolicyChanged' },
   { name: 'the policy has no such rule', by: [noRule], expected: 'PolicyChanged' },
   { name: 'the policy is in DryRun', by: [evictPolicy({}, { mode: 'DryRun' })], expected: 'PolicyChanged' },
   {
@@ -59,21 +59,21 @@ test.each<{
   },
   { name: 'an invalid policy may govern the node', by: [invalid, evictPolicy()], expected: 'PolicyChanged' },
   {
-    name: 'a policy of DryRun ranks before',
+    name: 'a policy in DryRun ranks higher',
     by: [evictPolicy({}, { name: 'a', mode: 'DryRun', priority: 9 }), evictPolicy()],
     expected: 'PolicyChanged',
   },
   {
-    name: 'the agent judged by another policy',
+    name: 'the agent applied another policy',
     over: { reports: [{ ...reportOf('node-1', asks('a')), policyUid: 'uid-other' }] },
     expected: 'PolicyChanged',
   },
   {
-    name: 'the agent judged by the policy as it was',
+    name: 'the agent applied an older generation',
     over: { reports: [{ ...reportOf('node-1', asks('a')), policyGeneration: 0 }] },
     expected: 'PolicyChanged',
   },
-  { name: 'the pod is not there', over: { pods: new Map() }, expected: 'PodGone' },
+  { name: 'the pod does not exist', over: { pods: new Map() }, expected: 'PodGone' },
   {
     name: 'a namesake has another UID',
     over: { pods: byUid(pod('a', { ...running, uid: 'another' })) },
@@ -90,7 +90,7 @@ test.each<{
     expected: 'PodMoved',
   },
   {
-    name: 'the pod is on another node than the one that asks',
+    name: 'the pod is not on the requesting node',
     over: { pods: byUid(pod('a', { ...running, nodeName: 'node-2' })) },
     expected: 'PodMoved',
   },
@@ -101,17 +101,17 @@ test.each<{
   },
   { name: 'the namespace is not known', over: { namespaces: new Map() }, expected: 'NamespaceUnknown' },
   {
-    name: 'the namespace is marked',
+    name: 'the namespace has the keep label',
     over: { namespaces: new Map([['default', namespace('default', keepMark)]]) },
     expected: 'KeepMarked',
   },
   {
-    name: 'the pod is marked',
+    name: 'the pod has the keep label',
     over: { pods: byUid(pod('a', { ...running, labels: keepMark })) },
     expected: 'KeepMarked',
   },
   {
-    name: 'the mark says something else than true',
+    name: 'the keep label has another value than true',
     over: { pods: byUid(pod('a', { ...running, labels: { 'gc.dustpan.dev/keep': 'no' } })) },
     expected: 'Evict',
   },
@@ -137,61 +137,65 @@ test.each<{
   },
   { name: 'the pod has failed', over: { pods: byUid(pod('a', { phase: 'Failed' })) }, expected: 'Finished' },
   {
-    name: 'the pod is pending, as one that pulls may be',
+    name: 'the pod is pending',
     over: { pods: byUid(pod('a', { phase: 'Pending' })) },
     expected: 'Evict',
   },
-  { name: 'the figures are 6 min old', over: asking({ observedAtMs: minutesAgo(6) }), expected: 'Evict' },
   {
-    name: 'the figures are older',
-    over: asking({ observedAtMs: minutesAgo(6) - 1 }),
-    expected: 'RequestStale',
-  },
-  {
-    name: 'the figures are a minute ahead',
-    over: asking({ observedAtMs: minutesAgo(-1) }),
+    name: 'the measurement is 6 min old',
+    over: requesting({ observedAtMs: minutesAgo(6) }),
     expected: 'Evict',
   },
   {
-    name: 'the figures are from the future',
-    over: asking({ observedAtMs: minutesAgo(-1) + 1 }),
+    name: 'the measurement is older than 6 min',
+    over: requesting({ observedAtMs: minutesAgo(6) - 1 }),
+    expected: 'RequestStale',
+  },
+  {
+    name: 'the measurement is a minute ahead',
+    over: requesting({ observedAtMs: minutesAgo(-1) }),
+    expected: 'Evict',
+  },
+  {
+    name: 'the measurement is from the future',
+    over: requesting({ observedAtMs: minutesAgo(-1) + 1 }),
     expected: 'RequestStale',
   },
   {
     name: 'exactly the limit is used',
-    over: asking({ observedBytes: 100 * mebibyte }),
+    over: requesting({ observedBytes: 100 * mebibyte }),
     expected: 'PolicyChanged',
   },
-  { name: 'a byte more is used', over: asking({ observedBytes: 100 * mebibyte + 1 }), expected: 'Evict' },
+  { name: 'a byte more is used', over: requesting({ observedBytes: 100 * mebibyte + 1 }), expected: 'Evict' },
   {
     name: 'a limit of 0 is exceeded by anything',
-    over: asking({ limitBytes: 0, observedBytes: 1 }),
+    over: requesting({ limitBytes: 0, observedBytes: 1 }),
     expected: 'Evict',
   },
   {
-    name: 'the policy evicts earlier by now',
-    over: asking({ observedBytes: 91 * mebibyte }),
+    name: 'the policy evicts earlier now',
+    over: requesting({ observedBytes: 91 * mebibyte }),
     by: [evictPolicy({ evictAtPercent: 90 })],
     expected: 'Evict',
   },
   {
     name: 'the policy does not evict that early',
-    over: asking({ observedBytes: 90 * mebibyte }),
+    over: requesting({ observedBytes: 90 * mebibyte }),
     by: [evictPolicy({ evictAtPercent: 90 })],
     expected: 'PolicyChanged',
   },
   {
-    name: 'a budget blocked it and its pause is not over',
+    name: 'a budget blocked it and the pause continues',
     over: deferred('BudgetBlocked', 1_001),
     expected: 'BudgetBlocked',
   },
   {
-    name: 'a budget blocked it and its pause is over',
+    name: 'a budget blocked it and the pause has ended',
     over: deferred('BudgetBlocked', 1_000),
     expected: 'Evict',
   },
   {
-    name: 'it failed and its pause is not over',
+    name: 'it failed and the pause continues',
     over: deferred('EvictionFailed', 1_001),
     expected: 'EvictionFailed',
   },
@@ -202,13 +206,13 @@ test.each<{
 test('budgets and grace are those of the policy, never of the request', () => {
   const rule = { respectPodDisruptionBudgets: false, gracePeriodSeconds: 7 };
   const [decision] = planEvictions(
-    facts(asking({ gracePeriodSeconds: 0 })),
+    facts(requesting({ gracePeriodSeconds: 0 })),
     given(evictPolicy(rule), evictPolicy({}, { name: 'z' })),
   );
   expect(decision).toMatchObject({ verdict: 'Evict', policy: { name: 'default' }, target: { rule } });
 });
 
-test('a node that asks for the pods of another gets none of them; the node itself does', () => {
+test('a node cannot request the pods of another node', () => {
   const reports = ['node-1', 'node-2'].map((name) => reportOf(name, asks('a')));
   const decisions = planEvictions(facts({ reports }), given(evictPolicy()));
   expect(decisions.map((one) => `${one.target.node} ${verdictOf(one)}`).sort()).toEqual([
@@ -217,18 +221,18 @@ test('a node that asks for the pods of another gets none of them; the node itsel
   ]);
 });
 
-test('of equal figures for one pod the freshest count', () => {
+test('the freshest of equal measurements counts', () => {
   const old = { observedAtMs: minutesAgo(6) - 1 };
-  expect(verdicts(asking(old, {}))).toEqual(['a Evict']);
-  expect(verdicts(asking({}, old))).toEqual(['a Evict']);
+  expect(verdicts(requesting(old, {}))).toEqual(['a Evict']);
+  expect(verdicts(requesting({}, old))).toEqual(['a Evict']);
 });
 
-test('a pod that is asked for twice goes once', () => {
-  const twice = asking({ signal: 'ephemeralpodfs.limit', subject: undefined }, {});
+test('a pod with two requests is evicted once', () => {
+  const twice = requesting({ signal: 'ephemeralpodfs.limit', subject: undefined }, {});
   expect(verdicts(twice)).toEqual(['a Evict']);
 });
 
-test('the most excessive goes first, whatever the order of nodes and requests', () => {
+test('the most excessive pod is first, in any order of nodes and requests', () => {
   const of = (name: string, usedMb: number) => asks(name, { observedBytes: usedMb * mebibyte });
   const shuffled = fc.shuffledSubarray([of('a', 110), of('b', 300), of('c', 150), of('d', 150)], {
     minLength: 4,
@@ -247,7 +251,7 @@ test('the most excessive goes first, whatever the order of nodes and requests', 
   );
 });
 
-test('no pod of another node, no marked, finished or terminating one, whatever is asked', () => {
+test('evicts no pod of another node, and none that is finished, terminating or has the keep label', () => {
   const anyPod = fc.record({
     nodeName: fc.constantFrom('node-1', 'node-2', undefined),
     phase: fc.constantFrom('Pending', 'Running', 'Unknown', 'Succeeded', 'Failed'),
@@ -255,12 +259,12 @@ test('no pod of another node, no marked, finished or terminating one, whatever i
     deletionAtMs: fc.constantFrom(undefined, 1),
   });
   fc.assert(
-    fc.property(anyPod, fc.constantFrom('node-1', 'node-2', 'node-3'), (over, asker) => {
-      const world = { reports: [reportOf(asker, asks('a'))], pods: byUid(pod('a', over)) };
+    fc.property(anyPod, fc.constantFrom('node-1', 'node-2', 'node-3'), (over, requester) => {
+      const given = { reports: [reportOf(requester, asks('a'))], pods: byUid(pod('a', over)) };
       const isFree = Object.keys(over.labels).length === 0 && over.deletionAtMs === undefined;
       const isAlive = over.phase !== 'Succeeded' && over.phase !== 'Failed';
-      const mayGo = isFree && isAlive && over.nodeName === asker;
-      expect(verdicts(world)[0] === 'a Evict').toBe(mayGo);
+      const isEvictable = isFree && isAlive && over.nodeName === requester;
+      expect(verdicts(given)[0] === 'a Evict').toBe(isEvictable);
     }),
   );
 });

@@ -24,7 +24,7 @@ const pods = fc
     ...podNames.map((name) =>
       fc
         .record({
-          isThere: rarely(9).map((not) => !not),
+          exists: rarely(9).map((not) => !not),
           isRecreated: rarely(9),
           nodeName: fc.constantFrom('node-1', 'node-1', 'node-1', 'node-2', undefined),
           phase: fc.constantFrom(
@@ -37,16 +37,16 @@ const pods = fc
             'Failed',
           ),
           isMarked: rarely(9),
-          isGoing: rarely(9),
+          isTerminating: rarely(9),
         })
-        .map(({ isThere, isRecreated, isMarked, isGoing, ...over }) =>
-          isThere
+        .map(({ exists, isRecreated, isMarked, isTerminating, ...over }) =>
+          exists
             ? [
                 pod(`${namespaceOf(name)}/${name}`, {
                   ...over,
                   uid: isRecreated ? `uid-new-${name}` : `uid-${name}`,
                   labels: isMarked ? keepMark : {},
-                  deletionAtMs: isGoing ? minutesAgo(1) : undefined,
+                  deletionAtMs: isTerminating ? minutesAgo(1) : undefined,
                 }),
               ]
             : [],
@@ -55,7 +55,7 @@ const pods = fc
   )
   .map((list) => list.flat());
 
-/** MiB around the limit of 100, so that about as many are over as under. */
+/** Usage around the limit of 100 MiB, about as often above as below it. */
 const request = fc
   .record({
     isOfAnother: rarely(9),
@@ -67,7 +67,7 @@ const request = fc
     over: { observedBytes: usedMb * mebibyte, observedAtMs: now.getTime() - ageSeconds * 1000 },
   }));
 
-/** Of one node, at most one request for each pod: so do agents write. */
+/** The report of one node, with at most one request per pod, as agents write it. */
 const reportOf = (name: string): fc.Arbitrary<RequestingNode> =>
   fc
     .record({
@@ -145,11 +145,11 @@ const policies: fc.Arbitrary<readonly (Policy | InvalidPolicy)[]> = fc
       evictAtPercent: fc.integer({ min: 60, max: 100 }),
       isDryRun: rarely(8),
       selects: fc.constantFrom('all', 'all', 'all', 'pool'),
-      isShielded: rarely(8),
+      hasInvalid: rarely(8),
       hasOther: fc.boolean(),
     }),
   )
-  .map(({ evictAtPercent, isDryRun, selects, isShielded, hasOther }) => {
+  .map(({ evictAtPercent, isDryRun, selects, hasInvalid, hasOther }) => {
     const selector = selects === 'all' ? everything : labelled('pool', 'x');
     const mode = isDryRun ? ('DryRun' as const) : ('Enforce' as const);
     const invalid: InvalidPolicy = {
@@ -158,7 +158,7 @@ const policies: fc.Arbitrary<readonly (Policy | InvalidPolicy)[]> = fc
     };
     return rankPolicies([
       evictPolicy({ evictAtPercent }, { selector, mode }),
-      ...(isShielded ? [invalid] : []),
+      ...(hasInvalid ? [invalid] : []),
       ...(hasOther ? [evictPolicy({ evictAtPercent: 1 }, { name: 'other', priority: -1 })] : []),
     ]);
   });
@@ -171,45 +171,46 @@ const evictions = (seen: EvictionFacts, given: Policies) =>
 const lineOf = (one: EvictionDecision): string =>
   `${one.target.node} ${one.target.uid} ${one.verdict === 'Evict' ? `Evict by ${one.policy.name}` : one.reason}`;
 
-test(
-  'the pod that goes is the one that was asked for, runs on the node that asks, and nothing forbids it',
-  property,
-  () => {
-    fc.assert(
-      fc.property(facts, policies, (seen, given) => {
-        for (const { target } of evictions(seen, given)) {
-          const { node: asker, request: asked } = target;
-          const found = seen.pods.get(asked.pod.uid);
-          expect(found).toMatchObject({ ...asked.pod, nodeName: asker, labels: {}, deletionAtMs: undefined });
-          expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
-          expect(seen.namespaces.get(asked.pod.namespace)?.labels).toEqual({});
-          expect(seen.nodes.get(asker)?.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-          expect(seen.memory.critical.has(asked.pod.uid)).toBe(false);
-          expect(seen.memory.evicted.has(asked.pod.uid)).toBe(false);
-          expect(seen.memory.deferred.get(asked.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
-        }
-      }),
-      worlds,
-    );
-  },
-);
+test('evicts only requested pods on the requesting node that nothing forbids to evict', property, () => {
+  fc.assert(
+    fc.property(facts, policies, (seen, given) => {
+      for (const { target } of evictions(seen, given)) {
+        const { node: requester, request: asked } = target;
+        const found = seen.pods.get(asked.pod.uid);
+        expect(found).toMatchObject({
+          ...asked.pod,
+          nodeName: requester,
+          labels: {},
+          deletionAtMs: undefined,
+        });
+        expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
+        expect(seen.namespaces.get(asked.pod.namespace)?.labels).toEqual({});
+        expect(seen.nodes.get(requester)?.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
+        expect(seen.memory.critical.has(asked.pod.uid)).toBe(false);
+        expect(seen.memory.evicted.has(asked.pod.uid)).toBe(false);
+        expect(seen.memory.deferred.get(asked.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
+      }
+    }),
+    worlds,
+  );
+});
 
 test(
-  'by the policy that selects the node, enforced, as its agent judged by it, over its limit, with figures of now',
+  'evicts only under the enforced policy that the agent applied, over its limit, by a fresh measurement',
   property,
   () => {
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
         for (const { target, policy } of evictions(seen, given)) {
-          const { node: asker, request: asked, rule } = target;
+          const { node: requester, request: asked, rule } = target;
           expect(given.find((one) => 'problems' in one)).toBeUndefined();
-          const isInPool = seen.nodes.get(asker)?.labels['pool'] === 'x';
+          const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
           const first = given.find(
             (one) => 'nodes' in one && (isInPool || one.nodes?.nodeSelector === everything),
           );
           expect(policy).toBe(first);
           expect(policy.mode).toBe('Enforce');
-          const report = seen.reports.find(({ name }) => name === asker);
+          const report = seen.reports.find(({ name }) => name === requester);
           expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
           expect(asked.observedBytes * 100).toBeGreaterThan(asked.limitBytes * rule.evictAtPercent);
           const ageMs = now.getTime() - asked.observedAtMs;
@@ -223,7 +224,7 @@ test(
 );
 
 test(
-  'never more than is asked for, each pod once, the fullest first, and every request has one verdict',
+  'evicts each requested pod at most once, the most excessive first; every request has one decision',
   property,
   () => {
     fc.assert(
@@ -244,7 +245,7 @@ test(
 );
 
 test(
-  'reports, requests and caches in another order give the same verdicts, and evictions in the same order',
+  'the order of reports, requests and caches changes neither decisions nor the order of evictions',
   property,
   () => {
     const shuffled = facts.chain((seen) =>
@@ -270,35 +271,26 @@ test(
   },
 );
 
-test(
-  'once all that goes was evicted, nothing goes: remembered by itself, seen terminating, or gone',
-  property,
-  () => {
-    fc.assert(
-      fc.property(
-        facts,
-        policies,
-        fc.constantFrom('remembered', 'terminating', 'gone'),
-        (seen, given, how) => {
-          const uids = new Set(evictions(seen, given).map(({ target }) => target.uid));
-          const evicted = new Map([...seen.memory.evicted, ...evictedAt0(...uids)]);
-          const terminating = [...seen.pods].map(
-            ([uid, one]) => [uid, uids.has(uid) ? { ...one, deletionAtMs: now.getTime() } : one] as const,
-          );
-          const after: Record<typeof how, EvictionFacts> = {
-            remembered: { ...seen, memory: { ...seen.memory, evicted } },
-            terminating: { ...seen, pods: new Map(terminating) },
-            gone: { ...seen, pods: new Map([...seen.pods].filter(([uid]) => !uids.has(uid))) },
-          };
-          expect(evictions(after[how], given).map(lineOf)).toEqual([]);
-        },
-      ),
-      worlds,
-    );
-  },
-);
+test('evicts no pod again: remembered, seen terminating, or gone', property, () => {
+  fc.assert(
+    fc.property(facts, policies, fc.constantFrom('remembered', 'terminating', 'gone'), (seen, given, how) => {
+      const uids = new Set(evictions(seen, given).map(({ target }) => target.uid));
+      const evicted = new Map([...seen.memory.evicted, ...evictedAt0(...uids)]);
+      const terminating = [...seen.pods].map(
+        ([uid, one]) => [uid, uids.has(uid) ? { ...one, deletionAtMs: now.getTime() } : one] as const,
+      );
+      const after: Record<typeof how, EvictionFacts> = {
+        remembered: { ...seen, memory: { ...seen.memory, evicted } },
+        terminating: { ...seen, pods: new Map(terminating) },
+        gone: { ...seen, pods: new Map([...seen.pods].filter(([uid]) => !uids.has(uid))) },
+      };
+      expect(evictions(after[how], given).map(lineOf)).toEqual([]);
+    }),
+    worlds,
+  );
+});
 
-test('the worlds are such that something goes in a good part of them', property, () => {
+test('the random clusters are such that some pod is evicted in many of them', property, () => {
   const samples = fc.sample(fc.tuple(facts, policies), worlds.numRuns);
   const going = samples.filter(([seen, given]) => evictions(seen, given).length > 0);
   expect(going.length).toBeGreaterThan(worlds.numRuns / 10);
