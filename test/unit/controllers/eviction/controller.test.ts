@@ -104,23 +104,13 @@ describe('sends no request', () => {
   test.each<Change>([
     { name: 'without requests of agents', change: (env) => env.nodeReports.items.delete('report-node-1') },
     { name: 'without the lease', change: (env) => (env.leads = false) },
-    {
-      name: 'while it is being stopped',
-      change: (env) => {
-        env.stop();
-      },
-    },
+    { name: 'while it is being stopped', change: (env) => env.stop() },
     { name: 'while reports are not synced', change: (env) => (env.nodeReports.synced = false) },
     { name: 'while pods are not synced', change: (env) => (env.pods.synced = false) },
     { name: 'while nodes are not synced', change: (env) => (env.nodes.synced = false) },
     { name: 'while namespaces are not synced', change: (env) => (env.namespaces.synced = false) },
     { name: 'while policies are not synced', change: (env) => (env.policies.synced = false) },
-    {
-      name: 'if the live policies differ',
-      change: (env) => {
-        env.confirm({ same: false });
-      },
-    },
+    { name: 'if the live policies differ', change: (env) => env.confirm({ same: false }) },
     { name: 'in mode DryRun', change: dryRun },
     {
       name: 'if the report is from another node',
@@ -177,12 +167,7 @@ describe('the live pod', () => {
 describe('keeps the pod if, while it is read,', () => {
   test.each<Change & { readonly reason?: EvictionKeepReason }>([
     { name: 'the lease is lost', change: (env) => (env.leads = false) },
-    {
-      name: 'the controller is stopped',
-      change: (env) => {
-        env.stop();
-      },
-    },
+    { name: 'the controller is stopped', change: (env) => env.stop() },
     { name: 'the policy changes to DryRun', change: dryRun },
     { name: 'the watch of reports breaks', change: (env) => (env.nodeReports.synced = false) },
     {
@@ -192,13 +177,7 @@ describe('keeps the pod if, while it is read,', () => {
         env.confirm({ same: false });
       },
     },
-    {
-      name: 'the node withdraws its request',
-      reason: 'RequestStale',
-      change: (env) => {
-        env.request();
-      },
-    },
+    { name: 'the node withdraws its request', reason: 'RequestStale', change: (env) => env.request() },
     {
       name: 'the namespace gets the keep label',
       reason: 'KeepMarked',
@@ -217,9 +196,7 @@ describe('keeps the pod if, while it is read,', () => {
     {
       name: 'the cache shows the pod as finished',
       reason: 'Finished',
-      change: (env) => {
-        env.updatePod('uid-a', { phase: 'Failed' });
-      },
+      change: (env) => env.updatePod('uid-a', { phase: 'Failed' }),
     },
     {
       name: 'its measurement becomes stale',

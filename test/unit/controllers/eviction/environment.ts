@@ -60,23 +60,26 @@ export class EvictionEnvironment {
     this.#controller = new EvictionController(deps);
   }
 
-  request(...requests: readonly EvictionRequest[]): void {
-    this.requestFrom('node-1', ...requests);
+  request(...requests: readonly EvictionRequest[]): this {
+    return this.requestFrom('node-1', ...requests);
   }
 
-  requestFrom(name: string, ...requests: readonly EvictionRequest[]): void {
+  requestFrom(name: string, ...requests: readonly EvictionRequest[]): this {
     this.nodeReports.items.set(`report-${name}`, report(name, { requests }));
+    return this;
   }
 
-  updatePod(uid: string, over: Partial<PodFacts>): void {
+  updatePod(uid: string, over: Partial<PodFacts>): this {
     const known = this.pods.items.get(uid);
     if (known === undefined) throw new Error(`no pod ${uid}`);
     this.pods.items.set(uid, { ...known, ...over });
+    return this;
   }
 
   /** Sets the response to reading the policies live. */
-  confirm(over: Partial<Confirmation>): void {
+  confirm(over: Partial<Confirmation>): this {
     this.policies.confirm = () => Promise.resolve({ same: true, clockSkewMs: 0, ...over });
+    return this;
   }
 
   /** How many planned evictions the checks prevented for this reason. */
@@ -91,8 +94,9 @@ export class EvictionEnvironment {
 
   pass = (): Promise<void> => this.#controller.reconcile(this.#stop.signal);
 
-  stop(): void {
+  stop(): this {
     this.#stop.abort();
+    return this;
   }
 
   /** The value of a metric, its labels in the order of their declaration. */

@@ -2,13 +2,13 @@ import type { LabelSelector, Policy } from '../../../../src/api/policy/policy.ts
 import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
 import { everything, nodesRules, now, policy } from '../../../builders.ts';
 
-/** A policy that speaks of nodes alone. */
+/** A policy for nodes alone. */
 export const nodesPolicy = (
   name: string,
   { selector = everything }: { readonly selector?: LabelSelector } = {},
 ): Policy => policy({ name, pods: undefined, nodes: nodesRules({ nodeSelector: selector }) });
 
-/** What the agent of a node just reported under the policy `default`, which finds nothing to do. */
+/** A fresh report under the policy `default`, without removable objects. */
 export const report = (name: string, over: Partial<NodeReportFacts> = {}): NodeReportFacts => ({
   ...{ uid: `report-${name}`, name, resourceVersion: '1' },
   ...{ reportedAtMs: now.getTime(), policyUid: 'uid-default', policyGeneration: 1 },

@@ -42,63 +42,42 @@ const broken: InvalidPolicy = {
 const conditions = (status: PolicyStatus): string[] =>
   status.conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
 
+/** The conditions Ready, Accepted, Enforcing and Degraded. */
+const allOf = (ready: string, accepted: string, enforcing: string, degraded: string): string[] => [
+  ...[`Ready=${ready}`, `Accepted=${accepted}`, `Enforcing=${enforcing}`, `Degraded=${degraded}`],
+];
 const degraded = (name: string, reason: string, over: Partial<PolicyPassReport>) => ({
   ...{ name, policy: policy(), report: report(over) },
-  expected: [
-    `Ready=False ${reason}`,
-    'Accepted=True Valid',
-    'Enforcing=True ModeEnforce',
-    `Degraded=True ${reason}`,
-  ],
+  expected: allOf(`False ${reason}`, 'True Valid', 'True ModeEnforce', `True ${reason}`),
 });
 
 test.each([
   {
-    name: 'enforcing, all well',
+    name: 'enforcing, as planned',
     policy: policy(),
     report: report(),
-    expected: [
-      'Ready=True AsPlanned',
-      'Accepted=True Valid',
-      'Enforcing=True ModeEnforce',
-      'Degraded=False AsPlanned',
-    ],
+    expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'False AsPlanned'),
   },
   {
     name: 'DryRun',
     policy: policy({ mode: 'DryRun' }),
     report: report({ deleted: 0 }),
-    expected: [
-      'Ready=True AsPlanned',
-      'Accepted=True Valid',
-      'Enforcing=False ModeDryRun',
-      'Degraded=False AsPlanned',
-    ],
+    expected: allOf('True AsPlanned', 'True Valid', 'False ModeDryRun', 'False AsPlanned'),
   },
-  degraded('tripped', 'Tripped', { missingNodes: 4, trippedPercent: 40 }),
-  degraded('deletions failed', 'DeletesFailed', { failed: 2 }),
-  degraded('deletions called off, as clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
+  degraded('circuit breaker open', 'Tripped', { missingNodes: 4, trippedPercent: 40 }),
+  degraded('failed deletions', 'DeletesFailed', { failed: 2 }),
+  degraded('deletions prevented because clocks differ', 'ClockUnsure', { deleted: 0, clockUnsure: 2 }),
   {
     name: 'before the first pass',
     policy: policy(),
     report: undefined,
-    expected: [
-      'Ready=True AsPlanned',
-      'Accepted=True Valid',
-      'Enforcing=True ModeEnforce',
-      'Degraded=Unknown NoPassYet',
-    ],
+    expected: allOf('True AsPlanned', 'True Valid', 'True ModeEnforce', 'Unknown NoPassYet'),
   },
   {
     name: 'invalid',
     policy: broken,
     report: undefined,
-    expected: [
-      'Ready=False InvalidPolicy',
-      'Accepted=False InvalidPolicy',
-      'Enforcing=False InvalidPolicy',
-      'Degraded=Unknown NoPassYet',
-    ],
+    expected: allOf('False InvalidPolicy', 'False InvalidPolicy', 'False InvalidPolicy', 'Unknown NoPassYet'),
   },
 ])('conditions: $name', ({ policy: governing, report: made, expected }) => {
   const status = planStatus({ policy: governing, stored: undefined, report: made, deletedSince: 0 }, now);
@@ -106,7 +85,7 @@ test.each([
   expect(status.observedGeneration).toBe(governing.generation);
 });
 
-test('lastTransitionTime moves only with the status of a condition', () => {
+test('lastTransitionTime changes only with the status of a condition', () => {
   const facts = { policy: policy(), report: report(), deletedSince: 0 };
   const first = planStatus({ ...facts, stored: undefined }, now);
   const later = new Date(now.getTime() + 60_000);
@@ -117,18 +96,12 @@ test('lastTransitionTime moves only with the status of a condition', () => {
   expect(moved.map(({ type }) => type)).toEqual(['Ready', 'Degraded']);
 });
 
-test.each([undefined, null, 'x', {}, { observedGeneration: 'x' }])(
-  'a stored status %j cannot be used',
-  (stored) => {
-    expect(readStatus(stored)).toBeUndefined();
-  },
-);
-
-interface Bed {
+interface Environment {
   readonly written: PolicyStatus[];
   readonly clock: FakeClock;
   readonly recorder: FakeRecorder;
   readonly controller: PolicyStatusController;
+  readonly registry: Registry;
   readonly server: {
     stored: PolicyStatus | undefined;
     fails: boolean;
@@ -139,11 +112,12 @@ interface Bed {
   };
 }
 
-function bed(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Bed {
+function environment(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Environment {
   const written: PolicyStatus[] = [];
   const clock = new FakeClock();
   const recorder = new FakeRecorder();
-  const server: Bed['server'] = {
+  const registry = new Registry();
+  const server: Environment['server'] = {
     ...{ stored: undefined, fails: false, ranked },
     ...{ nodes: new Map(), reports: new Map(), reportsSynced: true },
   };
@@ -169,16 +143,16 @@ function bed(ranked: readonly (Policy | InvalidPolicy)[] = [policy()]): Bed {
     },
     holdsLease: () => true,
     ...{ recorder, clock, log: silentLogger },
-    metrics: policyStatusMetrics(new Registry()),
+    metrics: policyStatusMetrics(registry),
   });
-  return { written, clock, recorder, controller, server };
+  return { written, clock, recorder, controller, registry, server };
 }
 
 const passed = (over: Partial<PolicyPassReport> = {}): ReadonlyMap<string, PolicyPassReport> =>
   new Map([['uid-default', report(over)]]);
 
-test('a quiet cluster gets one write, however many passes', async () => {
-  const { written, clock, controller } = bed();
+test('a quiet cluster gets one write in many passes', async () => {
+  const { written, clock, controller } = environment();
   for (let i = 0; i < 20; i++) {
     controller.observe(passed({ deleted: 0, due: 0, at: clock.now() }));
     await controller.reconcile(never);
@@ -187,8 +161,8 @@ test('a quiet cluster gets one write, however many passes', async () => {
   expect(written).toHaveLength(1);
 });
 
-test('figures are written every 30 s at most, a condition that turns at once', async () => {
-  const { written, clock, controller } = bed();
+test('counts are written at most every 30 s, a condition that changes at once', async () => {
+  const { written, clock, controller } = environment();
   for (const governed of [10, 11, 12]) {
     controller.observe(passed({ deleted: 0, governed }));
     await controller.reconcile(never);
@@ -201,7 +175,7 @@ test('figures are written every 30 s at most, a condition that turns at once', a
 });
 
 test('deletions add up over passes, a failed write and a restart', async () => {
-  const { written, clock, controller, server } = bed();
+  const { written, clock, controller, server } = environment();
   controller.observe(passed({ deleted: 3 }));
   await controller.reconcile(never);
   server.fails = true;
@@ -213,15 +187,15 @@ test('deletions add up over passes, a failed write and a restart', async () => {
   clock.advance(30_000);
   await controller.reconcile(never);
   expect(written.map(({ pods }) => pods?.deletedTotal)).toEqual([3, 12]);
-  const restarted = bed();
+  const restarted = environment();
   restarted.server.stored = server.stored;
   restarted.controller.observe(passed({ deleted: 1 }));
   await restarted.controller.reconcile(never);
   expect(restarted.written.map(({ pods }) => pods?.deletedTotal)).toEqual([13]);
 });
 
-test('an invalid policy is told once a generation', async () => {
-  const { recorder, controller, server } = bed([broken]);
+test('an invalid policy is reported once per generation', async () => {
+  const { recorder, controller, server } = environment([broken]);
   await controller.reconcile(never);
   await controller.reconcile(never);
   expect(recorder.reasons).toEqual(['InvalidPolicy GCPolicy/broken']);
@@ -230,16 +204,16 @@ test('an invalid policy is told once a generation', async () => {
   expect(recorder.reasons).toHaveLength(2);
 });
 
-/** A policy for nodes alone, and the two nodes it governs. */
-function nodesBed(): Bed {
-  const made = bed([nodesPolicy('default')]);
+/** A policy for nodes alone, and the two nodes that it governs. */
+function withNodes(): Environment {
+  const made = environment([nodesPolicy('default')]);
   for (const name of ['a', 'b']) made.server.nodes.set(name, node(name));
   made.server.reports.set('a', nodeReport('a'));
   return made;
 }
 
-test('a policy for nodes alone is judged by what the nodes report', async () => {
-  const { written, clock, controller, server } = nodesBed();
+test('the reports of nodes decide about a policy for nodes alone', async () => {
+  const { written, clock, controller, server } = withNodes();
   server.reports.clear();
   await controller.reconcile(never);
   expect(written.flatMap(conditions)).toContain('Degraded=Unknown NoReportYet');
@@ -255,8 +229,8 @@ test('a policy for nodes alone is judged by what the nodes report', async () => 
   });
 });
 
-test('figures of nodes that only drift are written every 5 min, counts of nodes every 30 s', async () => {
-  const { written, clock, controller, server } = nodesBed();
+test('sums over nodes are written every 5 min, numbers of nodes every 30 s', async () => {
+  const { written, clock, controller, server } = withNodes();
   for (let i = 0; i < 10; i++) {
     server.reports.set('a', nodeReport('a', { imagesRemovable: i }));
     await controller.reconcile(never);
@@ -273,8 +247,8 @@ test('figures of nodes that only drift are written every 5 min, counts of nodes 
   expect(written.at(-1)?.nodes).toMatchObject({ desired: 2, upToDate: 2 });
 });
 
-test('while the reports are not known the stored figures stay; they go when the policy speaks of nodes no more', async () => {
-  const { written, clock, controller, server } = nodesBed();
+test('the stored sums remain while the reports are not known, and are deleted with the rules for nodes', async () => {
+  const { written, clock, controller, server } = withNodes();
   await controller.reconcile(never);
   expect(written[0]?.nodes).toMatchObject({ desired: 2, upToDate: 1 });
   server.reportsSynced = false;
@@ -290,4 +264,24 @@ test('while the reports are not known the stored figures stay; they go when the 
   clock.advance(600_000);
   await controller.reconcile(never);
   expect(written).toHaveLength(writes);
+});
+
+test('metrics have the conditions of the policies that exist now, whether the status was written or not', async () => {
+  const { controller, server, registry } = environment([broken]);
+  server.fails = true;
+  const series = async (): Promise<string[]> =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith('dustpan_policy_condition{'));
+  await controller.reconcile(never);
+  expect(await series()).toEqual([
+    'dustpan_policy_condition{policy="broken",type="Ready",status="False"} 1',
+    'dustpan_policy_condition{policy="broken",type="Accepted",status="False"} 1',
+    'dustpan_policy_condition{policy="broken",type="Enforcing",status="False"} 1',
+    'dustpan_policy_condition{policy="broken",type="Degraded",status="Unknown"} 1',
+  ]);
+  server.ranked = [policy()];
+  await controller.reconcile(never);
+  expect(await series()).toContain(
+    'dustpan_policy_condition{policy="default",type="Accepted",status="True"} 1',
+  );
+  expect((await series()).join()).not.toContain('broken');
 });

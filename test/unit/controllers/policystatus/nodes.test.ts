@@ -9,12 +9,12 @@ const full = {
 };
 const all = [nodesPolicy('default')];
 
-test('adds up what the governed nodes report', () => {
-  const world = {
+test('adds up the reports of the governed nodes', () => {
+  const observed = {
     nodes: [node('a'), node('b'), node('c')],
     reports: [report('a', full), report('b', { ...full, degraded: true, keepListAtRisk: true })],
   };
-  expect(rollUpNodes(all, world, now).get('uid-default')).toEqual({
+  expect(rollUpNodes(all, observed, now).get('uid-default')).toEqual({
     ...{ desired: 3, upToDate: 2, degraded: 1, keepListAtRisk: 1 },
     ...{ imagesRemovable: 2, imageBytesReclaimable: 20, imageBytesReclaimed: 200, containersRemovable: 4 },
     ...{ storageWarnings: 6, evictionRequests: 8 },
@@ -27,35 +27,39 @@ test.each([
     over: {},
     expected: { desired: 1, upToDate: 1, degraded: 1, imagesRemovable: 1 },
   },
-  { name: 'one of 15 min', over: { reportedAtMs: minutesAgo(15) }, expected: { upToDate: 1, degraded: 1 } },
   {
-    name: 'a stale one',
+    name: 'a report that is 15 min old',
+    over: { reportedAtMs: minutesAgo(15) },
+    expected: { upToDate: 1, degraded: 1 },
+  },
+  {
+    name: 'an older report',
     over: { reportedAtMs: minutesAgo(15) - 1 },
     expected: { desired: 1, upToDate: 0, degraded: 0, imagesRemovable: 0 },
   },
   {
-    name: 'one never written',
+    name: 'a report that was never written',
     over: { reportedAtMs: undefined },
     expected: { desired: 1, upToDate: 0, degraded: 0 },
   },
   {
-    name: 'one under an older generation',
+    name: 'a report under an older generation',
     over: { policyGeneration: 0 },
     expected: { desired: 1, upToDate: 0, degraded: 1, imagesRemovable: 1 },
   },
   {
-    name: 'one under another policy',
+    name: 'a report under another policy',
     over: { policyUid: 'uid-other' },
     expected: { desired: 1, upToDate: 0, degraded: 1, imagesRemovable: 0 },
   },
   {
-    name: 'one of a node that is gone',
+    name: 'the report of a node that is gone',
     over: { name: 'gone' },
     expected: { desired: 1, upToDate: 0, degraded: 0 },
   },
 ])('counts $name', ({ over, expected }) => {
-  const world = { nodes: [node('a')], reports: [report('a', { ...full, degraded: true, ...over })] };
-  expect(rollUpNodes(all, world, now).get('uid-default')).toMatchObject(expected);
+  const observed = { nodes: [node('a')], reports: [report('a', { ...full, degraded: true, ...over })] };
+  expect(rollUpNodes(all, observed, now).get('uid-default')).toMatchObject(expected);
 });
 
 test('a node counts for the one policy that governs it', () => {
@@ -64,28 +68,28 @@ test('a node counts for the one policy that governs it', () => {
     policy({ name: 'pods-only' }),
     nodesPolicy('default'),
   ];
-  const world = { nodes: [node('a', { labels: { gpu: 'yes' } }), node('b'), node('c')], reports: [] };
-  const desired = [...rollUpNodes(ranked, world, now)].map(([uid, { desired: count }]) => [uid, count]);
+  const observed = { nodes: [node('a', { labels: { gpu: 'yes' } }), node('b'), node('c')], reports: [] };
+  const desired = [...rollUpNodes(ranked, observed, now)].map(([uid, { desired: count }]) => [uid, count]);
   expect(desired).toEqual([
     ['uid-gpu', 1],
     ['uid-default', 2],
   ]);
 });
 
-test('a node that no policy governs, or one that cannot be followed, counts for none', () => {
+test('a node that no policy or an invalid one governs counts for none', () => {
   const gpu = nodesPolicy('gpu', { selector: labelled('gpu', 'yes') });
   const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: -1, problems: ['spec: bad'] };
-  const world = { nodes: [node('a')], reports: [] };
+  const observed = { nodes: [node('a')], reports: [] };
   for (const ranked of [[gpu], [gpu, broken]]) {
-    const rollups = [...rollUpNodes(ranked, world, now)];
+    const rollups = [...rollUpNodes(ranked, observed, now)];
     expect(rollups.map(([uid, { desired }]) => [uid, desired])).toEqual([['uid-gpu', 0]]);
   }
 });
 
 test('sums stay within the bounds of the schema', () => {
   const huge = report('a', { imagesRemovable: 2 ** 31, imageBytesRemovable: Number.MAX_SAFE_INTEGER });
-  const world = { nodes: [node('a'), node('b')], reports: [huge, { ...huge, name: 'b' }] };
-  expect(rollUpNodes(all, world, now).get('uid-default')).toMatchObject({
+  const observed = { nodes: [node('a'), node('b')], reports: [huge, { ...huge, name: 'b' }] };
+  expect(rollUpNodes(all, observed, now).get('uid-default')).toMatchObject({
     imagesRemovable: 2 ** 31 - 1,
     imageBytesReclaimable: Number.MAX_SAFE_INTEGER,
   });

@@ -6,7 +6,7 @@ import { node, now } from '../../../builders.ts';
 import { hostile, raw } from '../../../hostile.ts';
 import { nodesPolicy, report } from './builders.ts';
 
-/** A policy is watched by every agent: what one status weighs is sent to 5 000 nodes. */
+/** Every agent watches the policies, so one status is sent to 5 000 nodes. */
 const mostBytes = 8 * 1024;
 const bytesOf = (facts: StatusFacts): number => Buffer.byteLength(JSON.stringify(planStatus(facts, now)));
 
@@ -34,7 +34,7 @@ const pass = {
 };
 const before = { stored: undefined, report: undefined, deletedSince: large, nodes: undefined };
 
-test('a status stays small when 5 000 nodes are in trouble', () => {
+test('a status stays small when 5 000 nodes are degraded', () => {
   expect(nodes).toMatchObject({ desired: 5_000, degraded: 5_000 });
   expect(bytesOf({ ...before, policy: governing, report: pass, nodes })).toBeLessThan(mostBytes);
 });
@@ -45,7 +45,7 @@ test('a status stays small when a policy has 5 MB of problems', () => {
   expect(bytesOf({ ...before, policy: broken })).toBeLessThan(mostBytes);
 });
 
-test('a field whose name would clear a screen is shown as text', () => {
+test('control characters in the name of a field are escaped', () => {
   const problems = [`spec.${hostile}: unknown field`];
   const broken = { name: 'broken', uid: 'uid-broken', generation: 1, priority: 0, problems };
   const { conditions } = planStatus({ ...before, policy: broken }, now);

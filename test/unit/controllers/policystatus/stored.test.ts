@@ -24,22 +24,23 @@ const stored = {
 const bare = { observedGeneration: 1, lastPassTime: stored.lastPassTime, pods, nodes };
 
 test.each<{ readonly name: string; readonly given: unknown; readonly read: unknown }>([
-  { name: 'all that we wrote', given: stored, read: stored },
-  { name: 'nothing where there is nothing', given: undefined, read: undefined },
-  { name: 'nothing of what is no status', given: { observedGeneration: 'one' }, read: undefined },
-  { name: 'no conditions where there are none', given: bare, read: { ...bare, conditions: [] } },
+  { name: 'a status that we wrote', given: stored, read: stored },
+  ...[undefined, null, 'x', {}, { observedGeneration: 'one' }].map((given) => ({
+    ...{ name: `nothing from ${JSON.stringify(given)}`, given, read: undefined },
+  })),
+  { name: 'a status without conditions', given: bare, read: { ...bare, conditions: [] } },
   {
-    name: 'no condition that is none',
+    name: 'only valid conditions',
     given: { ...stored, conditions: [condition, 'Ready', null, { ...condition, status: true }] },
     read: stored,
   },
   {
-    name: 'no figures that are none',
+    name: 'only valid counts',
     given: { ...stored, lastPassTime: 7, pods: { deletedTotal: '7' }, nodes: { desired: null } },
     read: { observedGeneration: 1, conditions: [condition] },
   },
   {
-    name: 'no figures that are no objects',
+    name: 'only counts that are objects',
     given: { ...stored, lastPassTime: null, pods: 7, nodes: null },
     read: { observedGeneration: 1, conditions: [condition] },
   },
@@ -47,14 +48,14 @@ test.each<{ readonly name: string; readonly given: unknown; readonly read: unkno
   expect(readStatus(given)).toEqual(read);
 });
 
-test('before the first pass since a restart, what is stored of the last one stays', () => {
+test('the stored values of the last pass remain until the first pass after a restart', () => {
   const facts = { policy: policy({ mode: 'DryRun' }), report: undefined, deletedSince: 0 };
-  const told = (before: PolicyStatus | undefined): PolicyStatus =>
+  const planned = (before: PolicyStatus | undefined): PolicyStatus =>
     planStatus({ ...facts, stored: before }, now);
-  expect(told(readStatus(stored))).toMatchObject({ lastPassTime: '2026-01-01T00:00:00Z', pods });
-  expect(told(undefined)).not.toHaveProperty('lastPassTime');
-  expect(told(undefined)).not.toHaveProperty('pods');
-  expect(told(undefined).conditions.find(({ type }) => type === 'Enforcing')?.message).toBe(
+  expect(planned(readStatus(stored))).toMatchObject({ lastPassTime: '2026-01-01T00:00:00Z', pods });
+  expect(planned(undefined)).not.toHaveProperty('lastPassTime');
+  expect(planned(undefined)).not.toHaveProperty('pods');
+  expect(planned(undefined).conditions.find(({ type }) => type === 'Enforcing')?.message).toBe(
     'Nothing is removed in mode DryRun',
   );
 });
