@@ -81,22 +81,22 @@ export class PolicyStatusController {
     // The cache may not show our own last write yet; its deletions must not count twice.
     const stored = newer(memory.written, policies.storedStatus(policy.uid));
     const { report, deletedSince } = memory;
-    const wanted = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
-    const waitMs = writeAfterMs(wanted, stored);
+    const planned = planStatus({ policy, stored, report, deletedSince, nodes }, clock.now());
+    const waitMs = writeAfterMs(planned, stored);
     const waitedMs = clock.monotonicMs() - (memory.writtenAtMs ?? -Infinity);
     if (waitMs !== undefined && waitedMs >= waitMs)
-      await this.#write(policy, { wanted, deletedSince }, signal);
-    return wanted;
+      await this.#write(policy, { planned, deletedSince }, signal);
+    return planned;
   }
 
   async #write(
     { uid, name }: Pick<Policy, 'uid' | 'name'>,
-    { wanted, deletedSince }: { readonly wanted: PolicyStatus; readonly deletedSince: number },
+    { planned, deletedSince }: { readonly planned: PolicyStatus; readonly deletedSince: number },
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log, writeStatus } = this.#deps;
     try {
-      await writeStatus(name, wanted, signal);
+      await writeStatus(name, planned, signal);
     } catch (err) {
       signal.throwIfAborted();
       log.warn({ policy: name, err }, 'writing policy status failed');
@@ -106,7 +106,7 @@ export class PolicyStatusController {
     this.#memory.set(uid, {
       ...now,
       deletedSince: now.deletedSince - deletedSince,
-      written: wanted,
+      written: planned,
       writtenAtMs: clock.monotonicMs(),
     });
   }

@@ -66,10 +66,10 @@ const sumsMs = 5 * 60_000;
  * How long after the last write to write a status that differs: 0 for another observed spec or another status of a condition.
  * undefined = no relevant difference. The time of the last pass alone is none, so a quiet cluster gets no writes.
  */
-export function writeAfterMs(wanted: PolicyStatus, stored: PolicyStatus | undefined): number | undefined {
-  if (stored === undefined || statuses(wanted) !== statuses(stored)) return 0;
-  if (substance(wanted) !== substance(stored)) return regularMs;
-  return sums(wanted) === sums(stored) ? undefined : sumsMs;
+export function writeAfterMs(planned: PolicyStatus, stored: PolicyStatus | undefined): number | undefined {
+  if (stored === undefined || statuses(planned) !== statuses(stored)) return 0;
+  if (substance(planned) !== substance(stored)) return regularMs;
+  return sums(planned) === sums(stored) ? undefined : sumsMs;
 }
 
 const statuses = ({ observedGeneration, conditions }: PolicyStatus): string =>

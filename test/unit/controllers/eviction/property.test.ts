@@ -36,16 +36,16 @@ const pods = fc
             'Succeeded',
             'Failed',
           ),
-          isMarked: rarely(9),
+          isKept: rarely(9),
           isTerminating: rarely(9),
         })
-        .map(({ exists, isRecreated, isMarked, isTerminating, ...over }) =>
+        .map(({ exists, isRecreated, isKept, isTerminating, ...over }) =>
           exists
             ? [
                 pod(`${namespaceOf(name)}/${name}`, {
                   ...over,
                   uid: isRecreated ? `uid-new-${name}` : `uid-${name}`,
-                  labels: isMarked ? keepMark : {},
+                  labels: isKept ? keepMark : {},
                   deletionAtMs: isTerminating ? minutesAgo(1) : undefined,
                 }),
               ]
@@ -73,13 +73,13 @@ const reportOf = (name: string): fc.Arbitrary<RequestingNode> =>
     .record({
       policyUid: fc.constantFrom('uid-default', 'uid-default', 'uid-default', 'uid-default', 'uid-other'),
       policyGeneration: fc.constantFrom(1, 1, 1, 1, 1, 2),
-      asked: fc.subarray(podNames, { minLength: 2 }),
+      requested: fc.subarray(podNames, { minLength: 2 }),
       each: fc.array(request, { minLength: podNames.length, maxLength: podNames.length }),
     })
-    .map(({ asked, each, ...report }) => ({
+    .map(({ requested, each, ...report }) => ({
       ...report,
       name,
-      requests: asked.flatMap((podName, i) => {
+      requests: requested.flatMap((podName, i) => {
         const { isOfAnother = false, over = {} } = each[i] ?? {};
         const namespaceAsked = isOfAnother ? 'elsewhere' : namespaceOf(podName);
         const uid = `uid-${podName}`;
@@ -92,10 +92,10 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
     fc.record({
       reports: fc.tuple(...nodeNames.map(reportOf)),
       pods,
-      markedNodes: rarely(6).map((is) => (is ? ['node-1'] : [])),
+      keptNodes: rarely(6).map((is) => (is ? ['node-1'] : [])),
       labelledNodes: fc.subarray(nodeNames),
       unknownNodes: rarely(3).map((is) => (is ? ['node-2'] : [])),
-      shop: fc.constantFrom('there', 'there', 'marked', 'unknown'),
+      shop: fc.constantFrom('there', 'there', 'kept', 'unknown'),
       memory: fc.record({
         evicted: fc.subarray(podNames, { maxLength: 1 }),
         critical: fc.subarray(podNames, { maxLength: 1 }),
@@ -104,7 +104,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
       }),
     }),
   )
-  .map(({ reports, pods: listed, markedNodes, labelledNodes, unknownNodes, shop, memory }) => ({
+  .map(({ reports, pods: listed, keptNodes, labelledNodes, unknownNodes, shop, memory }) => ({
     reports,
     pods: byUid(...listed),
     nodes: new Map(
@@ -114,7 +114,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
           name,
           node(name, {
             labels: {
-              ...(markedNodes.includes(name) ? keepMark : {}),
+              ...(keptNodes.includes(name) ? keepMark : {}),
               ...(labelledNodes.includes(name) ? { pool: 'x' } : {}),
             },
           }),
@@ -123,7 +123,7 @@ const facts: fc.Arbitrary<EvictionFacts> = fc
     namespaces: new Map(
       [
         namespace('default'),
-        ...(shop === 'unknown' ? [] : [namespace('shop', shop === 'marked' ? keepMark : {})]),
+        ...(shop === 'unknown' ? [] : [namespace('shop', shop === 'kept' ? keepMark : {})]),
       ].map((one) => [one.name, one]),
     ),
     memory: {
@@ -175,20 +175,20 @@ test('evicts only requested pods on the requesting node that nothing forbids to 
   fc.assert(
     fc.property(facts, policies, (seen, given) => {
       for (const { target } of evictions(seen, given)) {
-        const { node: requester, request: asked } = target;
-        const found = seen.pods.get(asked.pod.uid);
+        const { node: requester, request: requested } = target;
+        const found = seen.pods.get(requested.pod.uid);
         expect(found).toMatchObject({
-          ...asked.pod,
+          ...requested.pod,
           nodeName: requester,
           labels: {},
           deletionAtMs: undefined,
         });
         expect(['Pending', 'Running', 'Unknown']).toContain(found?.phase);
-        expect(seen.namespaces.get(asked.pod.namespace)?.labels).toEqual({});
+        expect(seen.namespaces.get(requested.pod.namespace)?.labels).toEqual({});
         expect(seen.nodes.get(requester)?.labels).not.toHaveProperty(['gc.dustpan.dev/keep']);
-        expect(seen.memory.critical.has(asked.pod.uid)).toBe(false);
-        expect(seen.memory.evicted.has(asked.pod.uid)).toBe(false);
-        expect(seen.memory.deferred.get(asked.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
+        expect(seen.memory.critical.has(requested.pod.uid)).toBe(false);
+        expect(seen.memory.evicted.has(requested.pod.uid)).toBe(false);
+        expect(seen.memory.deferred.get(requested.pod.uid)?.untilMs ?? 0).toBeLessThanOrEqual(monotonicMs);
       }
     }),
     worlds,
@@ -202,7 +202,7 @@ test(
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
         for (const { target, policy } of evictions(seen, given)) {
-          const { node: requester, request: asked, rule } = target;
+          const { node: requester, request: requested, rule } = target;
           expect(given.find((one) => 'problems' in one)).toBeUndefined();
           const isInPool = seen.nodes.get(requester)?.labels['pool'] === 'x';
           const first = given.find(
@@ -212,8 +212,8 @@ test(
           expect(policy.mode).toBe('Enforce');
           const report = seen.reports.find(({ name }) => name === requester);
           expect(report).toMatchObject({ policyUid: policy.uid, policyGeneration: policy.generation });
-          expect(asked.observedBytes * 100).toBeGreaterThan(asked.limitBytes * rule.evictAtPercent);
-          const ageMs = now.getTime() - asked.observedAtMs;
+          expect(requested.observedBytes * 100).toBeGreaterThan(requested.limitBytes * rule.evictAtPercent);
+          const ageMs = now.getTime() - requested.observedAtMs;
           expect(ageMs).toBeLessThanOrEqual(6 * 60_000);
           expect(ageMs).toBeGreaterThanOrEqual(-60_000);
         }
@@ -230,10 +230,12 @@ test(
     fc.assert(
       fc.property(facts, policies, (seen, given) => {
         const decisions = decide(seen, given);
-        const asked = seen.reports.flatMap(({ name, requests }) =>
+        const requested = seen.reports.flatMap(({ name, requests }) =>
           requests.map((one) => `${name} ${one.pod.uid}`),
         );
-        expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(asked.sort());
+        expect(decisions.map((one) => `${one.target.node} ${one.target.uid}`).sort()).toEqual(
+          requested.sort(),
+        );
         const gone = evictions(seen, given).map(({ target }) => target.request);
         expect(new Set(gone.map(({ pod: { uid } }) => uid)).size).toBe(gone.length);
         const used = gone.map(({ observedBytes }) => observedBytes);
@@ -292,6 +294,6 @@ test('evicts no pod again: remembered, seen terminating, or gone', property, () 
 
 test('the random clusters are such that some pod is evicted in many of them', property, () => {
   const samples = fc.sample(fc.tuple(facts, policies), worlds.numRuns);
-  const going = samples.filter(([seen, given]) => evictions(seen, given).length > 0);
-  expect(going.length).toBeGreaterThan(worlds.numRuns / 10);
+  const evicting = samples.filter(([seen, given]) => evictions(seen, given).length > 0);
+  expect(evicting.length).toBeGreaterThan(worlds.numRuns / 10);
 });

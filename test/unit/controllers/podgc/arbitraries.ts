@@ -19,8 +19,8 @@ export const jobTracking = 'batch.kubernetes.io/job-tracking';
 const sharedLabels = {
   a: { app: 'a' },
   b: { app: 'b' },
-  aMarked: { app: 'a', ...keep },
-  bMarked: { app: 'b', ...keep },
+  aKept: { app: 'a', ...keep },
+  bKept: { app: 'b', ...keep },
 } as const;
 
 /** A kind of the same name in another API group: not a Job. */
@@ -28,12 +28,12 @@ const otherJob = { ...owner('Job', 'j'), apiVersion: 'jobs.example.com/v1' };
 
 const somePod = fc
   .record({
-    namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'marked', 'unknown'),
+    namespace: fc.constantFrom('default', 'default', 'shop', 'shop', 'kept', 'unknown'),
     nodeName: fc.constantFrom('node-1', 'node-1', 'out', 'keep', 'gone', 'gone-2', undefined, undefined),
     started: fc.boolean(),
     phase: fc.constantFrom('Succeeded', 'Succeeded', 'Failed', 'Running', 'Pending', 'Unknown', ''),
     app: fc.constantFrom('a' as const, 'b' as const),
-    isMarked: rarely(9),
+    isKept: rarely(9),
     deletion: fc.constantFrom(undefined, undefined, 0, 30),
     finalizers: fc.constantFrom([], [], [], ['example.com/hold'], [jobTracking]),
     controller: fc.constantFrom(
@@ -50,9 +50,9 @@ const somePod = fc
     /** Minutes until the controller first saw it finished. */
     seenAfter: fc.integer({ min: 0, max: 6 }),
   })
-  .map(({ app, isMarked, deletion, age, clock, seenAfter, ...over }) => ({
+  .map(({ app, isKept, deletion, age, clock, seenAfter, ...over }) => ({
     ...over,
-    labels: sharedLabels[isMarked ? (`${app}Marked` as const) : app],
+    labels: sharedLabels[isKept ? (`${app}Kept` as const) : app],
     ...(deletion === undefined ? {} : { deletionAtMs: minutesAgo(1), deletionGracePeriodSeconds: deletion }),
     createdAtMs: minutesAgo(60 + age),
     finishedAtMs: finishedBy[clock](age),
@@ -108,7 +108,7 @@ export const facts: fc.Arbitrary<Seen> = fc
     namespaces: new Map<string, Record<string, string>>([
       ['default', {}],
       ['shop', { team: 'shop' }],
-      ['marked', keep],
+      ['kept', keep],
     ]),
     jobsFinished: new Map([['uid-Job-j', jobFinished]]),
     replicaSetOwners: new Map([['uid-ReplicaSet-r', owner('Deployment', 'd')]]),

@@ -75,8 +75,8 @@ test(
   },
 );
 
-const count = (deletions: readonly PodDeletion[], wanted: PodDeletion['reason']): number =>
-  deletions.filter(({ reason }) => reason === wanted).length;
+const count = (deletions: readonly PodDeletion[], planned: PodDeletion['reason']): number =>
+  deletions.filter(({ reason }) => reason === planned).length;
 const surplus = (there: number, threshold: number): number =>
   threshold === 0 ? 0 : Math.max(0, there - threshold);
 
@@ -205,8 +205,8 @@ test(
           const keep = by.pods?.terminated?.keepPerOwner ?? 0;
           for (const name of ['default', 'shop']) {
             const pods = left.filter(({ namespace }) => namespace === name);
-            const stay = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
-            expect(stay.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
+            const keptPods = pods.filter((one) => !ofFinished.includes(reasonOf.get(one) ?? ''));
+            expect(keptPods.length).toBeGreaterThanOrEqual(Math.min(keep, pods.length));
           }
         }
       }),
