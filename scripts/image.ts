@@ -1,7 +1,7 @@
 // npm run image -- --out=FILE [--ref=NAME:TAG]: dustpan's image as an OCI archive, without a container engine.
 // It contains this machine's Node, so use it only for trials on this architecture; a release is built from the Dockerfile.
 import { scriptOptions } from './arguments.ts';
-import { image } from '../test/cluster/image.ts';
+import { image } from '../test/cluster/node/image.ts';
 import { repositoryRoot } from '../test/cluster/repository.ts';
 import { dustpanImage } from './image/dustpan-image.ts';
 

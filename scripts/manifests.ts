@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scriptOptions } from './arguments.ts';
-import { findProgram } from '../test/cluster/find.ts';
-import { programsOf } from '../test/cluster/parts.ts';
+import { findProgram } from '../test/cluster/programs/find.ts';
+import { programsOf } from '../test/cluster/programs/parts.ts';
 import { imageValues, withDigest, withImage } from './manifests/image-values.ts';
 import { plainManifests, readManifests, writeManifests } from './manifests/plain.ts';
 

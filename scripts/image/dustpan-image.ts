@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImageSpec } from '../../test/cluster/image.ts';
+import type { ImageSpec } from '../../test/cluster/node/image.ts';
 import { appFiles, nodeFiles } from './contents.ts';
 import { imageLayout } from './layout.ts';
 

@@ -1,6 +1,6 @@
-import { agentUser } from '../cluster/agent.ts';
-import type { AuditEvent } from '../cluster/audit.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { agentUser } from '../cluster/agent/agent.ts';
+import type { AuditEvent } from '../cluster/servers/audit.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 
 /** How often the agent asked for what since then, by `verb resource`; a watch counts when it is opened. */
 export async function requestsSince(

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentUser } from '../cluster/agent.ts';
-import { applyPolicy, archiveOf, kubectl, listContainers, startQuietNode } from '../cluster/agent-world.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import { mountServiceAccount } from '../cluster/dustpan.ts';
-import { busyboxImage, tinyImages } from '../cluster/image.ts';
+import { agentUser } from '../cluster/agent/agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  kubectl,
+  listContainers,
+  startQuietNode,
+} from '../cluster/agent/environment.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
+import { mountServiceAccount } from '../cluster/controller/dustpan.ts';
+import { busyboxImage, tinyImages } from '../cluster/node/image.ts';
 
 /** What the node holds. */
 interface NodeSize {

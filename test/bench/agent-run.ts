@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startAgent, type Agent } from '../cluster/agent.ts';
-import { listContainers } from '../cluster/agent-world.ts';
-import type { Cluster } from '../cluster/cluster.ts';
+import { startAgent, type Agent } from '../cluster/agent/agent.ts';
+import { listContainers } from '../cluster/agent/environment.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import { requestsSince } from './agent-api.ts';
 import { applyAgentPolicy, type AgentBed } from './agent-bed.ts';
 import { memoryOf, type Memory } from './agent-memory.ts';

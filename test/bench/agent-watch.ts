@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Agent } from '../cluster/agent.ts';
+import type { Agent } from '../cluster/agent/agent.ts';
 import { memoryOf, threadCpuSeconds, type Memory } from './agent-memory.ts';
 import {
   costs,

@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
 import { scriptOptions } from '../../scripts/arguments.ts';
 import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
-import { kubectl } from '../cluster/agent-world.ts';
+import { kubectl } from '../cluster/agent/environment.ts';
 import { startAgentBed } from './agent-bed.ts';
 import { agentSection, type AgentBenchResult } from './agent-report.ts';
 import { measureCleaning, measureQuick, measureResting } from './agent-run.ts';

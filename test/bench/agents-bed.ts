@@ -1,8 +1,8 @@
-import { agentUser } from '../cluster/agent.ts';
-import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { dustpanUser } from '../cluster/dustpan.ts';
-import { etcdEntry, type StoredObject } from '../cluster/etcd-objects.ts';
-import { etcdClient, type EtcdClient } from '../cluster/etcd.ts';
+import { agentUser } from '../cluster/agent/agent.ts';
+import { startCluster, type Cluster } from '../cluster/servers/cluster.ts';
+import { dustpanUser } from '../cluster/controller/dustpan.ts';
+import { etcdEntry, type StoredObject } from '../cluster/servers/etcd-objects.ts';
+import { etcdClient, type EtcdClient } from '../cluster/servers/etcd.ts';
 import type { ReportingNode } from '../../src/kube/actions/node-report.ts';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { settled } from './settle.ts';

@@ -8,7 +8,7 @@ import { tokenCredentials } from '../../src/kube/auth/credentials.ts';
 import { createTransport, type ApiCall, type HttpTransport } from '../../src/kube/http/http-transport.ts';
 import { nodeReports, type ReportingNode } from '../../src/kube/actions/node-report.ts';
 import { systemClock as clock } from '../../src/runtime/scheduling/clock.ts';
-import { agentUser } from '../cluster/agent.ts';
+import { agentUser } from '../cluster/agent/agent.ts';
 import { silentLogger as log } from '../fakes/logger.ts';
 import type { AgentsBed } from './agents-bed.ts';
 import { simulatedNode, simulatedPass } from './agents-node.ts';

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { scriptOptions } from '../../scripts/arguments.ts';
-import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/dustpan.ts';
+import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
 import { changePolicy, createPolicy, startAgentsBed, type AgentsBed } from './agents-bed.ts';
 import { Fleet, isSoon } from './agents-fleet.ts';
 import { measureLooks } from './agents-looks.ts';

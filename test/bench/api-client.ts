@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import type { Mark } from './gc-cycles.ts';
 
 /** A plain client of the API server that keeps its connections: what any program could do. */

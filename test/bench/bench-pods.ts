@@ -1,6 +1,6 @@
-import type { Cluster } from '../cluster/cluster.ts';
-import { etcdEntry, etcdKey, type StoredObject } from '../cluster/etcd-objects.ts';
-import type { EtcdClient, EtcdEntry } from '../cluster/etcd.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
+import { etcdEntry, etcdKey, type StoredObject } from '../cluster/servers/etcd-objects.ts';
+import type { EtcdClient, EtcdEntry } from '../cluster/servers/etcd.ts';
 import type { ApiClient } from './api-client.ts';
 import { PodTemplate, type ClonePlace } from './clone-pods.ts';
 import { createTemplates, placeholder, type Variant } from './template-pods.ts';

@@ -1,4 +1,4 @@
-import { etcdEntry, etcdKey } from '../cluster/etcd-objects.ts';
+import { etcdEntry, etcdKey } from '../cluster/servers/etcd-objects.ts';
 import type { Bed } from './bench-pods.ts';
 import { watchClearing, type Clearing } from './watch-collector.ts';
 

@@ -1,5 +1,5 @@
-import { etcdKey } from '../cluster/etcd-objects.ts';
-import type { EtcdEntry } from '../cluster/etcd.ts';
+import { etcdKey } from '../cluster/servers/etcd-objects.ts';
+import type { EtcdEntry } from '../cluster/servers/etcd.ts';
 import { placeholder } from './template-pods.ts';
 
 /** Where one pod is and when it was made. */

@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import { usageOfPart } from './process-usage.ts';
 
 /** CPU seconds of the programs that share the machine with a collector; the bench itself is one, which looks on or deletes. */

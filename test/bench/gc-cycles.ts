@@ -1,4 +1,4 @@
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import { startOf } from './process-usage.ts';
 
 /** Makes a Go program tell each run of its garbage collector, in a line of its log. */

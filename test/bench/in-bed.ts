@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { dustpanUser } from '../cluster/dustpan.ts';
-import { etcdClient } from '../cluster/etcd.ts';
-import type { Part } from '../cluster/parts.ts';
+import { startCluster, type Cluster } from '../cluster/servers/cluster.ts';
+import { dustpanUser } from '../cluster/controller/dustpan.ts';
+import { etcdClient } from '../cluster/servers/etcd.ts';
+import type { Part } from '../cluster/programs/parts.ts';
 import { repositoryRoot } from '../cluster/repository.ts';
 import { inJail } from '../cluster/run.ts';
 import { apiClient } from './api-client.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Cluster, Startable } from '../cluster/cluster.ts';
+import type { Cluster, Startable } from '../cluster/servers/cluster.ts';
 
 /** What the kernel says of a process, in the units people compare. */
 export interface Usage {

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dustpanUser, mountServiceAccount, startDustpan, type Dustpan } from '../cluster/dustpan.ts';
-import { statusOf } from '../cluster/probe.ts';
+import {
+  dustpanUser,
+  mountServiceAccount,
+  startDustpan,
+  type Dustpan,
+} from '../cluster/controller/dustpan.ts';
+import { statusOf } from '../cluster/servers/probe.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
 import { cyclesWithin, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import { cpuParts } from './cpu-parts.ts';
 
 /**

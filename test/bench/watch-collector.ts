@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster } from '../cluster/servers/cluster.ts';
 import { cpuBetween, cpuParts, type CpuParts } from './cpu-parts.ts';
 import { rateOf, type Mark } from './gc-cycles.ts';
 import { usageOf, type Usage } from './process-usage.ts';

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { bedFiles, type BedFiles } from './bed-files.ts';
-import { binaries, type Found } from './binaries.ts';
-import { jail, type JailOptions } from './jail.ts';
-import { inLanes, isEnding, toStdout, type Job } from './lanes.ts';
-import type { Part } from './parts.ts';
+import { bedFiles, type BedFiles } from './jail/test-files.ts';
+import { binaries, type Found } from './programs/binaries.ts';
+import { jail, type JailOptions } from './jail/jail.ts';
+import { inLanes, isEnding, toStdout, type Job } from './jail/lanes.ts';
+import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
-import { cannotRun } from './requirements.ts';
+import { cannotRun } from './jail/requirements.ts';
 
 interface InJailOptions extends JailOptions {
   /** What the command will start: its programs are found or built before the network is gone. */

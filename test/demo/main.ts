@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inJail } from '../cluster/run.ts';
-import { cannotRun } from '../cluster/requirements.ts';
+import { cannotRun } from '../cluster/jail/requirements.ts';
 import { hasOwnMounts, withOwnMounts } from '../sandbox/node/own-mounts.ts';
 import { shellAct } from './shell-act.ts';
 import { cleaning, story, type Acts } from './story.ts';
@@ -28,7 +28,7 @@ async function builtIn(): Promise<number> {
 /** The real API server runs in a jail; inside it this same program starts it. */
 async function real(): Promise<number> {
   if (process.env['DUSTPAN_BED_BIN'] !== undefined) {
-    const { startContractCluster } = await import('../cluster/contract.ts');
+    const { startContractCluster } = await import('../cluster/servers/contract.ts');
     return story('a real kube-apiserver with etcd', startContractCluster, acts);
   }
   const reason = cannotRun(['etcd', 'api']);

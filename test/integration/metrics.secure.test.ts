@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certify } from '../sandbox/kubelet/certificate.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { build, RunningController, until, type Built } from './built.ts';
-import { scene } from './controller.scene.ts';
+import { scene } from './controller/environment.ts';
 
 const material = certify(['IP:127.0.0.1']);
 let built: Built;

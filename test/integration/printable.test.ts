@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hostile, raw } from '../hostile.ts';
 import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
-import { AgentBed, nodeName, nodesPolicy } from './agent.bed.ts';
+import { AgentBed, nodeName, nodesPolicy } from './agent/environment.ts';
 import { builtForFile, RunningController, until } from './built.ts';
 import { podCount, policy, scene as fill } from './controller.scene.ts';
 import { dustpan, policy as policyFile, inputOfEachTest } from './plan.fixture.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentBed } from './agent.bed.ts';
+import { AgentBed } from './agent/environment.ts';
 import type { PlanDocument } from '../../src/commands/plan/document.ts';
 import type { Built } from './built.ts';
 

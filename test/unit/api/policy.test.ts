@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePolicy } from '../../../src/api/policy/policy-spec.ts';
-import { goodPolicies } from '../../contract/policies.good.ts';
-import { badPolicies, policyOf } from '../../contract/policies.table.ts';
+import { goodPolicies } from '../../contract/policies/good.ts';
+import { badPolicies, policyOf } from '../../contract/policies/table.ts';
 import { property } from '../../property.ts';
 
 const problemsOf = (spec: unknown): readonly string[] => {

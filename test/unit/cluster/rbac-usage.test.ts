@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AuditEvent } from '../../cluster/audit.ts';
-import { accessesOf, rbacDifferences, type Access, type Grant } from '../../cluster/rbac-usage.ts';
+import type { AuditEvent } from '../../cluster/servers/audit.ts';
+import { accessesOf, rbacDifferences, type Access, type Grant } from '../../cluster/release/rbac-usage.ts';
 
 const exact = { forbidden: [], missing: [], unused: [], excusedInVain: [] };
 

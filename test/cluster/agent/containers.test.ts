@@ -1,0 +1,300 @@
+// @bed node
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentRequests, startAgent, type Agent } from './agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  createPods,
+  kubectl,
+  leavePhantom,
+  listContainers,
+  listSandboxes,
+  metric,
+  passesOf,
+  patience,
+  phases,
+  podManifest,
+  reportUnit,
+  restartsOf,
+  runningPods,
+  startQuietNode,
+  uidOf,
+} from './environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { busyboxImage } from '../node/image.ts';
+
+const podLogs = '/var/log/pods';
+const links = '/var/log/containers';
+const sleep = 'sleep 3600';
+const image = busyboxImage.ref;
+
+const collecting = { containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 1 } } };
+
+/** Fails four times, each time with a word of its own, then runs. */
+const crashing = `n=$(cat /data/n || echo 0); echo $((n+1)) >/data/n; echo attempt $n; [ $n -ge 4 ] && ${sleep}; exit 1`;
+/** So much that the kubelet rotates it again and again until it is told that this is enough, then nothing more. */
+const writing = `while [ ! -e /data/enough ]; do seq 1 2000; sleep 1; done; echo end; ${sleep}`;
+
+let cluster: Cluster;
+let agent: Agent;
+let uids: Readonly<Record<string, string>>;
+/** The mirror pod's name. */
+const still = 'still-node-a';
+/** Of the pods that run all the time. */
+let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage]);
+  const manifests = '/var/lib/kubelet/manifests';
+  cluster = await startQuietNode({
+    images: [{ archive }],
+    kubelet: {
+      config: {
+        staticPodPath: manifests,
+        containerLogMaxSize: '10Ki',
+        containerLogMaxFiles: 5,
+        containerLogMonitorInterval: '3s',
+        crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
+        featureGates: { KubeletCrashLoopBackOffMax: true },
+      },
+    },
+  });
+  const data = {
+    volumes: [{ name: 'data', emptyDir: {} }],
+    volumeMounts: [{ name: 'data', mountPath: '/data' }],
+  };
+  await createPods(cluster, {
+    logger: { image, script: writing, ...data },
+    steady: { image, script: sleep },
+    crash: { image, script: crashing, ...data },
+    looping: { image, script: 'exit 1' },
+    resandboxed: { image, script: sleep },
+    done: { image, script: 'echo kept', restartPolicy: 'Never' },
+    gone: { image, script: 'echo gone', restartPolicy: 'Never' },
+    'gone-running': { image, script: sleep },
+  });
+  const manifest = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
+  mkdirSync(manifests, { recursive: true });
+  writeFileSync(join(manifests, 'still.json'), JSON.stringify(manifest));
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+/** Names of the containers of a pod, of one state. */
+const containersOf = async (pod: string, state = 'CONTAINER_EXITED'): Promise<readonly string[]> =>
+  (await listContainers(cluster)).flatMap((one) =>
+    one.name.startsWith(`${pod}/`) && one.state === state ? [one.name] : [],
+  );
+const sandboxesOf = async (pod: string): Promise<readonly string[]> =>
+  (await listSandboxes(cluster)).flatMap(({ name, state }) =>
+    name.startsWith(`${pod}/`) ? [`${name} ${state}`] : [],
+  );
+const logDirectory = (pod: string): string => join(podLogs, `default_${pod}_${uids[pod] ?? ''}`);
+const logsOf = (pod: string): readonly string[] => readdirSync(join(logDirectory(pod), 'main')).sort();
+const linksOf = (pod: string): readonly string[] =>
+  readdirSync(links).filter((name) => name.startsWith(`${pod}_default_`));
+const logText = (pod: string, ...args: readonly string[]): Promise<string> =>
+  kubectl(cluster, ['logs', pod, ...args]);
+
+/** The logger has written its last word, and too little since the last rotation for another. */
+function isRotated(): boolean {
+  const path = join(logDirectory('logger'), 'main');
+  const texts = logsOf('logger')
+    .filter((name) => !name.endsWith('.gz'))
+    .map((name) => readFileSync(join(path, name), 'utf8'));
+  return texts.some((text) => text.endsWith(' end\n')) && statSync(join(path, '0.log')).size < 10 * 1024;
+}
+
+/** Stops the sandbox of a pod, as a crash would, and waits until the kubelet has made the next. */
+async function losesSandbox(pod: string, attempt: number): Promise<void> {
+  const sandbox = (await listSandboxes(cluster)).find(({ name }) => name === `${pod}/${attempt}`);
+  await crictl(cluster, 'stopp', sandbox?.id ?? '');
+  await expect
+    .poll(() => containersOf(pod, 'CONTAINER_RUNNING'), patience)
+    .toEqual([`${pod}/main/${attempt + 1}`]);
+}
+
+test('in mode DryRun it touches nothing', async () => {
+  await expect
+    .poll(() => phases(cluster), patience)
+    .toMatchObject({
+      'gone-running': 'Running',
+      done: 'Succeeded',
+      gone: 'Succeeded',
+      resandboxed: 'Running',
+    });
+  const names = Object.keys(await phases(cluster));
+  uids = Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await uidOf(cluster, name)] as const)),
+  );
+  await losesSandbox('resandboxed', 0);
+  await losesSandbox('resandboxed', 1);
+  await expect.poll(() => containersOf('crash', 'CONTAINER_RUNNING'), patience).toEqual(['crash/main/4']);
+  await expect.poll(() => logsOf('logger').length, patience).toBeGreaterThan(3);
+  await kubectl(cluster, ['exec', 'logger', '--', 'touch', '/data/enough']);
+  await expect.poll(isRotated, patience).toBe(true);
+  expect(logsOf('logger').length).toBeGreaterThan(3);
+
+  // The kubelet tells the API server later than the runtime us.
+  await expect.poll(() => restartsOf(cluster, 'crash'), patience).toBe('4 true');
+  await expect.poll(() => restartsOf(cluster, 'resandboxed'), patience).toBe('2 true');
+  runningAtFirst = await runningPods(cluster);
+  await applyPolicy(cluster, 'DryRun', collecting);
+  agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
+  const due = (reason: string) =>
+    metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
+  // Of crash 0 to 2, of resandboxed 0, of looping whatever there is.
+  await expect.poll(() => due('DeadContainer'), patience).toBeGreaterThan(4);
+  // A log that was written to within the last half minute may still be open.
+  await expect.poll(() => due('RotatedLog'), patience).toBeGreaterThan(0);
+  await passesOf(agent, 'containergc', 2);
+  expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
+  expect(await sandboxesOf('resandboxed')).toHaveLength(3);
+  expect(logsOf('logger').length).toBeGreaterThan(3);
+});
+
+test('switched to Enforce, it leaves of each container the newest dead attempt with its log, and one rotated log', async () => {
+  const rotated = logsOf('logger').filter((name) => name !== '0.log');
+  await applyPolicy(cluster, 'Enforce', collecting);
+
+  await expect.poll(() => containersOf('crash'), patience).toEqual(['crash/main/3']);
+  expect(logsOf('crash')).toEqual(['3.log', '4.log']);
+  expect(linksOf('crash')).toHaveLength(2);
+  expect(await logText('crash', '--previous')).toBe('attempt 3\n');
+  expect(await logText('crash')).toBe('attempt 4\n');
+
+  await expect
+    .poll(() => sandboxesOf('resandboxed'), patience)
+    .toEqual(['resandboxed/1 SANDBOX_NOTREADY', 'resandboxed/2 SANDBOX_READY']);
+  expect(await containersOf('resandboxed')).toEqual(['resandboxed/main/1']);
+
+  await expect.poll(() => logsOf('logger'), patience).toEqual(['0.log', ...rotated.slice(-1)]);
+  expect(isRotated()).toBe(true);
+
+  // It goes on failing and is collected all the time.
+  const restarts = async () => Number((await restartsOf(cluster, 'looping')).split(' ')[0]);
+  const restartsBefore = await restarts();
+  await expect.poll(restarts, patience).toBeGreaterThan(restartsBefore + 2);
+  await expect.poll(async () => (await containersOf('looping')).length, patience).toBe(1);
+  await expect.poll(() => linksOf('looping').length, patience).toBeLessThan(4);
+
+  expect(await containersOf('done')).toEqual(['done/main/0']);
+  expect(await logText('done')).toBe('kept\n');
+  expect(await containersOf(still)).toEqual([`${still}/main/0`]);
+});
+
+/** A sandbox and a dead container in it as other users of the runtime make them: they carry no label of the kubelet's. */
+async function foreign(): Promise<readonly string[]> {
+  const labels = { 'io.kubernetes.pod.uid': '' };
+  const sandbox = await runSandbox(cluster, { name: 'foreign', labels });
+  const command = ['sh', '-c', 'echo foreign'];
+  const container = await runContainer(cluster, sandbox, { name: 'main', image, command, labels });
+  await crictl(cluster, 'stopp', sandbox.id);
+  return [sandbox.id, container];
+}
+
+const orphan = join(podLogs, `default_orphan_${'0'.repeat(8)}-1111-2222-3333-${'4'.repeat(12)}`);
+const orphansLink = join(links, `orphan_default_main-${'a'.repeat(64)}.log`);
+const brokenLink = join(links, `lost_default_main-${'b'.repeat(64)}.log`);
+const foreignDirectory = join(podLogs, 'notes');
+
+/** Logs without a pod, and what lies there but is nobody's. */
+function leaveLogs(): void {
+  mkdirSync(join(orphan, 'main'), { recursive: true });
+  writeFileSync(join(orphan, 'main/0.log'), 'orphan');
+  symlinkSync(join(orphan, 'main/0.log'), orphansLink);
+  symlinkSync(join(podLogs, 'default_lost_uid/main/0.log'), brokenLink);
+  mkdirSync(foreignDirectory);
+  writeFileSync(join(foreignDirectory, 'note.txt'), 'mine');
+}
+
+test('removes what pods have left that are gone, and nothing of others', async () => {
+  await cluster.kill('kubelet');
+  const doomed = ['gone', 'gone-running', still];
+  await kubectl(cluster, ['delete', 'pod', '--force', '--grace-period=0', ...doomed]);
+  const foreigners = await foreign();
+  await leavePhantom(cluster, image);
+  leaveLogs();
+  const [goneDirectory, runningDirectory] = [logDirectory('gone'), logDirectory('gone-running')];
+
+  await expect.poll(() => containersOf('gone'), patience).toEqual([]);
+  await expect.poll(() => sandboxesOf('gone'), patience).toEqual([]);
+  await expect.poll(() => existsSync(goneDirectory), patience).toBe(false);
+  await expect.poll(() => linksOf('gone'), patience).toEqual([]);
+  await expect.poll(() => sandboxesOf('phantom'), patience).toEqual([]);
+  await expect
+    .poll(() => readdirSync(podLogs).some((name) => name.includes('phantom')), patience)
+    .toBe(false);
+  await expect.poll(() => [orphan, orphansLink, brokenLink].filter(isThere), patience).toEqual([]);
+  await passesOf(agent, 'containergc', 2);
+
+  // A running container is never removed, whatever the API server says.
+  expect(await containersOf('gone-running', 'CONTAINER_RUNNING')).toEqual(['gone-running/main/0']);
+  expect(await sandboxesOf('gone-running')).toEqual(['gone-running/0 SANDBOX_READY']);
+  expect(existsSync(runningDirectory)).toBe(true);
+  expect(await containersOf(still)).toEqual([`${still}/main/0`]);
+  expect(await sandboxesOf(still)).toEqual([`${still}/0 SANDBOX_NOTREADY`]);
+  expect(readdirSync(podLogs).filter((name) => name.includes(still))).toHaveLength(1);
+  const ids = [...(await listContainers(cluster)), ...(await listSandboxes(cluster))].map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining([...foreigners]));
+  expect(readdirSync(foreignDirectory)).toEqual(['note.txt']);
+  expect(await containersOf('done')).toEqual(['done/main/0']);
+  expect(await sandboxesOf('done')).toEqual(['done/0 SANDBOX_NOTREADY']);
+  expect(logsOf('done')).toEqual(['0.log']);
+  expect(await containersOf('crash')).toEqual(['crash/main/3']);
+});
+
+/** Also a link that leads nowhere. */
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+test('the kubelet, started again, finds all that it needs', async () => {
+  await cluster.start('kubelet');
+  // It ends what should not run any more, and the agent clears up.
+  await expect.poll(() => sandboxesOf('gone-running'), patience).toEqual([]);
+  await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
+  await expect.poll(async () => (await phases(cluster))['later'], patience).toBe('Succeeded');
+
+  const steady = Object.entries(runningAtFirst).filter(
+    ([name]) => !['looping', 'gone-running'].includes(name),
+  );
+  expect(await runningPods(cluster)).toMatchObject(Object.fromEntries(steady));
+  expect(await logText('done')).toBe('kept\n');
+  expect((await phases(cluster))['done']).toBe('Succeeded');
+  expect(await containersOf('done')).toEqual(['done/main/0']);
+  expect(await logText('crash', '--previous')).toBe('attempt 3\n');
+});
+
+test('tells what it did, and had every right it asked for', async () => {
+  const removed = async (reason: string) =>
+    metric(agent, `dustpan_container_garbage_collected_total{reason="${reason}"}`);
+  const reasons = ['PodGone', 'DeadContainer', 'Sandbox', 'OrphanedLogs', 'BrokenLink', 'RotatedLog'];
+  const figures = await Promise.all(reasons.map(removed));
+  expect(Math.min(...figures)).toBeGreaterThan(0);
+  const lines = (await agent.logs()).filter(({ msg }) => msg.startsWith('removed '));
+  for (const [index, reason] of reasons.entries())
+    expect(lines.filter((line) => line['reason'] === reason).length).toBeGreaterThanOrEqual(
+      figures[index] ?? 0,
+    );
+  const errors = [...(await agent.metrics())].filter(([name]) =>
+    name.startsWith('dustpan_container_gc_errors_total'),
+  );
+  expect(errors.filter(([, count]) => count > 0)).toEqual([]);
+  expect(await agentRequests(cluster)).toMatchObject({ forbidden: [] });
+  // The first report may wait for a minute.
+  await expect.poll(async () => (await reportUnit(cluster, 'containergc'))?.errors, patience).toBe(0);
+});

@@ -1,0 +1,271 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { agentUser, type Agent } from './agent.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
+import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
+
+/** For `expect.poll`: generous, as a busy machine needs it. */
+export const patience = { timeout: 90_000, interval: 200 };
+
+/** As `expect.poll`, for where there is no test. */
+export async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + patience.timeout;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await sleep(patience.interval);
+  }
+}
+
+/** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user. */
+export async function startQuietNode(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
+  const { kubelet, users = [] } = options;
+  return await startCluster({
+    ...options,
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    crds: true,
+    users: [agentUser, ...users],
+    kubelet: {
+      ...kubelet,
+      config: {
+        imageGCHighThresholdPercent: 100,
+        imageGCLowThresholdPercent: 99,
+        evictionHard: {},
+        ...kubelet?.config,
+      },
+      args: [
+        '--maximum-dead-containers-per-container=100',
+        '--minimum-container-ttl-duration=24h',
+        ...(kubelet?.args ?? []),
+      ],
+    },
+  });
+}
+
+/** Writes the images into one archive, in a folder that goes with the bed. */
+export async function archiveOf(specs: readonly ImageSpec[]): Promise<Archive> {
+  const archive = join(mkdtempSync(join(tmpdir(), 'images-')), 'images.tar');
+  return { archive, built: await images(specs, archive) };
+}
+
+export interface Archive {
+  readonly archive: string;
+  readonly built: readonly BuiltImage[];
+}
+
+/** Runs kubectl as admin; throws with its complaint when it fails. */
+export async function kubectl(cluster: Cluster, args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** Applies the one policy of these tests, as a person would. */
+export async function applyPolicy(
+  cluster: Cluster,
+  mode: 'DryRun' | 'Enforce',
+  nodes: object,
+): Promise<void> {
+  const apiVersion = 'gc.dustpan.dev/v1alpha1';
+  const policy = { apiVersion, kind: 'GCPolicy', metadata: { name: 'default' }, spec: { mode, nodes } };
+  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+}
+
+interface PodSpec {
+  readonly image: string;
+  /** For `sh -c`. */
+  readonly script: string;
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  readonly volumes?: readonly object[];
+  readonly volumeMounts?: readonly object[];
+  readonly initContainers?: readonly object[];
+}
+
+/** The manifest of a pod with one container, `main`. */
+export function podManifest(name: string, spec: PodSpec): object {
+  const {
+    image,
+    script,
+    restartPolicy = 'Always',
+    volumes = [],
+    volumeMounts = [],
+    initContainers = [],
+  } = spec;
+  const main = { name: 'main', image, command: ['sh', '-c', script], volumeMounts };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: { restartPolicy, terminationGracePeriodSeconds: 1, volumes, initContainers, containers: [main] },
+  };
+}
+
+/** Creates pods by name. */
+export async function createPods(cluster: Cluster, pods: Readonly<Record<string, PodSpec>>): Promise<void> {
+  const items = Object.entries(pods).map(([name, spec]) => podManifest(name, spec));
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+}
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: {
+    readonly phase: string;
+    readonly containerStatuses?: readonly {
+      readonly containerID?: string;
+      readonly restartCount: number;
+      readonly state: Readonly<Record<string, unknown>>;
+    }[];
+  };
+}
+
+async function listPods(cluster: Cluster): Promise<readonly Pod[]> {
+  const list = await kubectl(cluster, ['get', 'pods', '-n', 'default', '-o', 'json']);
+  return (JSON.parse(list) as { items: Pod[] }).items;
+}
+
+/** `phase` by name. */
+export async function phases(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
+  const pods = await listPods(cluster);
+  return Object.fromEntries(pods.map(({ metadata, status }) => [metadata.name, status.phase]));
+}
+
+/** Waits until these are the pods of the default namespace, in these phases. */
+export async function untilPhases(cluster: Cluster, wanted: Readonly<Record<string, string>>): Promise<void> {
+  const what = `pods are ${JSON.stringify(wanted)}`;
+  await waitUntil(what, async () => isDeepStrictEqual(await phases(cluster), wanted));
+}
+
+export async function uidOf(cluster: Cluster, name: string): Promise<string> {
+  return await kubectl(cluster, ['get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']);
+}
+
+/** Of each pod that runs, its containers and how often they were started again: equal before and after means that they ran on. */
+export async function runningPods(cluster: Cluster): Promise<Readonly<Record<string, readonly string[]>>> {
+  const pods = (await listPods(cluster)).filter(({ status }) => status.phase === 'Running');
+  return Object.fromEntries(
+    pods.map(({ metadata, status }) => [
+      metadata.name,
+      (status.containerStatuses ?? []).map(({ containerID, restartCount, state }) =>
+        [containerID, restartCount, ...Object.keys(state)].join(' '),
+      ),
+    ]),
+  );
+}
+
+/** `2 true`: how often the one container of a pod was started again, and whether it is ready, as the API server knows. */
+export async function restartsOf(cluster: Cluster, pod: string): Promise<string> {
+  const status = '.status.containerStatuses[0]';
+  const path = `jsonpath={${status}.restartCount} {${status}.ready}`;
+  return await kubectl(cluster, ['get', 'pod', pod, '-o', path]);
+}
+
+/** What CRI lists, by first tag. */
+export async function imageTags(cluster: Cluster): Promise<readonly string[]> {
+  const list = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as {
+    images: { id: string; repoTags: string[] }[];
+  };
+  return list.images.map(({ id, repoTags }) => repoTags[0] ?? id).sort();
+}
+
+interface Listed {
+  readonly id: string;
+  readonly state: string;
+  /** `pod/container/attempt`, or `pod/attempt` of a sandbox. */
+  readonly name: string;
+  readonly podUid: string;
+}
+
+interface CriObject {
+  readonly id: string;
+  readonly state: string;
+  readonly metadata: { readonly name: string; readonly attempt?: number };
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+const listed = ({ id, state, metadata, labels = {} }: CriObject): Listed => {
+  const pod = labels['io.kubernetes.pod.name'];
+  const parts = [pod === metadata.name ? [] : (pod ?? '-'), metadata.name, metadata.attempt ?? 0].flat();
+  return { id, state, name: parts.join('/'), podUid: labels['io.kubernetes.pod.uid'] ?? '' };
+};
+
+/** Every container of the runtime, dead ones too, by name. */
+export async function listContainers(cluster: Cluster): Promise<readonly Listed[]> {
+  const answer = JSON.parse(await crictl(cluster, 'ps', '-a', '-o', 'json')) as { containers: CriObject[] };
+  return answer.containers.map(listed).sort(byName);
+}
+
+export async function listSandboxes(cluster: Cluster): Promise<readonly Listed[]> {
+  const answer = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { items: CriObject[] };
+  return answer.items.map(listed).sort(byName);
+}
+
+const byName = (a: Listed, b: Listed): number => (a.name < b.name ? -1 : 1);
+
+/** What a pod `phantom` leaves that ended while nobody looked: a dead container, a stopped sandbox, and logs. */
+export async function leavePhantom(cluster: Cluster, image: string): Promise<void> {
+  const labels = { 'io.kubernetes.pod.uid': 'uid-phantom' };
+  const sandbox = await runSandbox(cluster, { name: 'phantom' });
+  const command = ['sh', '-c', 'echo phantom'];
+  await runContainer(cluster, sandbox, { name: 'main', image, command, labels });
+  await crictl(cluster, 'stopp', sandbox.id);
+}
+
+/** The status of the node's report. */
+export async function readReport(cluster: Cluster): Promise<NodeGCReportStatus | undefined> {
+  const get = ['get', 'nodegcreports', cluster.node.name, '--ignore-not-found', '-o', 'json'];
+  const text = await kubectl(cluster, get);
+  return text === '' ? undefined : (JSON.parse(text) as { status?: NodeGCReportStatus }).status;
+}
+
+export async function reportUnit(
+  cluster: Cluster,
+  name: string,
+): Promise<NodeGCReportStatusUnit | undefined> {
+  return (await readReport(cluster))?.units?.find((unit) => unit.name === name);
+}
+
+/** `True RuntimeUnavailable`, of the report. */
+export async function condition(cluster: Cluster, type: string): Promise<string | undefined> {
+  const found = (await readReport(cluster))?.conditions?.find((one) => one.type === type);
+  return found && `${found.status} ${found.reason}`;
+}
+
+interface NodeEvent {
+  readonly reason: string;
+  readonly note: string;
+  readonly type: string;
+  readonly reportingController: string;
+  readonly regarding: { readonly kind: string; readonly name: string };
+}
+
+/** The agent's Events on the Node. */
+export async function agentEvents(cluster: Cluster): Promise<readonly NodeEvent[]> {
+  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
+  const { items } = JSON.parse(list) as { items: NodeEvent[] };
+  const isOurs = ({ reportingController, regarding }: NodeEvent): boolean =>
+    reportingController === 'gc.dustpan.dev/agent' && regarding.kind === 'Node';
+  return items.filter(isOurs);
+}
+
+/** Waits until so many passes have begun and ended from now on, well or not. */
+export async function passesOf(agent: Agent, loop: 'imagegc' | 'containergc', count: number): Promise<void> {
+  const made = async (): Promise<number> => {
+    const metrics = await agent.metrics();
+    const of = (result: string): number =>
+      metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="${result}"}`) ?? 0;
+    return of('success') + of('error');
+  };
+  // One may be under way.
+  const wanted = (await made()) + count + 1;
+  await waitUntil(`${count} passes of ${loop}`, async () => (await made()) >= wanted);
+}
+
+/** One series, 0 when it is not there. */
+export async function metric(agent: Agent, series: string): Promise<number> {
+  return (await agent.metrics()).get(series) ?? 0;
+}

@@ -1,0 +1,85 @@
+// @bed node
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryOf } from '../../bench/agent-memory.ts';
+import { contractTransport, Objects } from '../../contract/kube/objects.ts';
+import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
+import { agentUser, startAgent, type Agent } from './agent.ts';
+import { applyPolicy, kubectl, listSandboxes, passesOf, patience, readReport } from './environment.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { contractServer } from '../servers/contract.ts';
+import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
+import { shipped } from '../chart/shipped.ts';
+
+/** Nearly what the API server takes as annotations of one pod; together nearly what the kubelet, and we, take as one list of the runtime. */
+const annotationBytes = 250_000;
+const hostileSandboxes = 62;
+/** As large as etcd takes an object. */
+const nameBytes = 1_400_000;
+const hostilePods = 60;
+/** The most of each that is read: names of images that no other pod has, half a megabyte a pod. */
+const images = { pods: 120, containers: 256, bytes: 2_000 };
+
+let cluster: Cluster;
+let transport: HttpTransport;
+let agent: Agent | undefined;
+let sandboxes: Sandbox[];
+
+/** There is no kubelet: pods are what the API says, and sandboxes what the test makes. */
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(node));
+  transport = await contractTransport(contractServer(cluster));
+  const objects = new Objects(transport);
+  await objects.start();
+  for (let i = 0; i < hostilePods; i += 1) {
+    const name = randomBytes(nameBytes / 2).toString('hex');
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid: randomUUID(), controller: true };
+    await objects.createPod({ ownerReferences: [owner], nodeName: cluster.node.name });
+  }
+  for (let i = 0; i < images.pods; i += 1) {
+    const containers = Array.from({ length: images.containers }, (_, at) => ({
+      name: `c-${at}`,
+      image: `registry.example.com/${randomBytes(images.bytes / 2).toString('hex')}`,
+    }));
+    await objects.createPod({ containers, nodeName: cluster.node.name });
+  }
+  sandboxes = [];
+  for (let i = 0; i < hostileSandboxes; i += 1) {
+    // With one character beyond Latin-1 each of them takes two bytes in V8.
+    const annotations = { hostile: `€${randomBytes(annotationBytes / 2).toString('hex')}` };
+    sandboxes.push(await runSandbox(cluster, { name: `hostile-${i}`, annotations }));
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await agent?.stop();
+  transport.close();
+  await cluster.stop();
+});
+
+test('62 sandboxes with 250 KB of annotations, 60 pods with names of 1.4 MB in their owners, 120 with 256 long images: the agent stays below the limit of the chart, and collects', async () => {
+  const { env, nodeFlags, limitMiB } = await shipped('DaemonSet');
+  await applyPolicy(cluster, 'Enforce', { containerGC: {}, imageGC: {} });
+  agent = await startAgent(cluster, {
+    env,
+    nodeFlags,
+    args: ['--container-gc-period=1s', '--image-gc-period=1s'],
+  });
+  const { pid } = agent;
+  await passesOf(agent, 'containergc', 3);
+  await expect
+    .poll(async () => (await readReport(cluster))?.sandboxes?.total, patience)
+    .toBe(hostileSandboxes);
+  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+
+  // Their pods are not in the API: gone as soon as they are not ready any more.
+  const ended = sandboxes.slice(0, 20).map(({ id }) => id);
+  await crictl(cluster, 'stopp', ...ended);
+  const left = async () => (await listSandboxes(cluster)).filter(({ id }) => ended.includes(id)).length;
+  await expect.poll(left, { ...patience, timeout: 180_000 }).toBe(0);
+  expect(await listSandboxes(cluster)).toHaveLength(hostileSandboxes - ended.length);
+  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(agent.pid).toBe(pid);
+}, 600_000);

@@ -1,0 +1,297 @@
+// @bed node imageFsMB=768
+import { readFileSync, statfsSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseState } from '../../../src/node/disk/state-format.ts';
+import { agentRequests, startAgent, type Agent } from './agent.ts';
+import {
+  agentEvents,
+  applyPolicy,
+  archiveOf,
+  condition,
+  createPods,
+  imageTags,
+  kubectl,
+  listContainers,
+  metric,
+  passesOf,
+  patience,
+  phases,
+  readReport,
+  reportUnit,
+  runningPods,
+  startQuietNode,
+  type Archive,
+} from './environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { crictl } from '../node/crictl.ts';
+import { busyboxImage, type ImageSpec } from '../node/image.ts';
+
+const mebi = 1024 * 1024;
+const filled = (ref: string, mebibytes: number): ImageSpec => {
+  return { ref: `bed.test/${ref}`, fill: { bytes: mebibytes * mebi, kind: 'random' } };
+};
+
+/** What must survive everything, each for a reason of its own. */
+const survivors = {
+  running: filled('running:1', 8),
+  finished: filled('finished:1', 8),
+  waiting: filled('waiting:1', 8),
+  starting: { ...filled('starting:1', 8), tags: ['bed.test/starting:alias'] },
+  volume: filled('volume:1', 8),
+  kept: filled('kept:1', 8),
+};
+const pinned = filled('pinned:1', 8);
+const usedBefore = filled('used-before:1', 24);
+const unused = ['a', 'b', 'c', 'd', 'e'].map((name) => filled(`unused:${name}`, 24));
+const unusedLast = filled('unused:last', 24);
+const unusedLater = ['f', 'g', 'h', 'i', 'j'].map((name) => filled(`unused:${name}`, 24));
+
+const protectedTags = [
+  ...Object.values(survivors).map(({ ref }) => ref),
+  pinned.ref,
+  busyboxImage.ref,
+  'bed.test/pause:1',
+];
+const withProtected = (...others: readonly ImageSpec[]): readonly string[] =>
+  [...protectedTags, ...others.map(({ ref }) => ref)].sort();
+
+const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
+const policy = (highThresholdPercent: number, lowThresholdPercent: number): object => ({
+  imageGC: { highThresholdPercent, lowThresholdPercent, minimumAge: '2s', keep: ['bed.test/kept:*'] },
+  containerGC: {},
+});
+
+function disk(): {
+  readonly usedPercent: number;
+  readonly usedBytes: number;
+  readonly capacityBytes: number;
+} {
+  const { blocks, bavail, bsize } = statfsSync('/var/lib/containerd');
+  const usedPercent = 100 - Math.floor((bavail * 100) / blocks);
+  return { usedPercent, usedBytes: (blocks - bavail) * bsize, capacityBytes: blocks * bsize };
+}
+
+let cluster: Cluster;
+let agent: Agent;
+let archives: Readonly<Record<'later' | 'last' | 'first', Archive>>;
+/** Containers of running pods when all of them run. */
+let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
+
+const importing = async ({ archive }: Archive): Promise<void> => cluster.importImage({ archive });
+
+beforeAll(async () => {
+  const [base, pin, first, last, later] = await Promise.all([
+    archiveOf([busyboxImage, ...Object.values(survivors), usedBefore]),
+    archiveOf([pinned]),
+    archiveOf(unused),
+    archiveOf([unusedLast]),
+    archiveOf(unusedLater),
+  ]);
+  archives = { first, last, later };
+  cluster = await startQuietNode({
+    images: [{ archive: base.archive }, { archive: pin.archive, pinned: true }],
+    // What a container has written is to be seen soon.
+    ctd: { config: "[plugins.'io.containerd.cri.v1.images']\nstats_collect_period = 1" },
+  });
+  const sleep = 'sleep 3600';
+  await createPods(cluster, {
+    running: { image: survivors.running.ref, script: sleep },
+    finished: { image: survivors.finished.ref, script: 'echo done', restartPolicy: 'Never' },
+    waiting: {
+      image: survivors.waiting.ref,
+      script: sleep,
+      volumes: [{ name: 'missing', configMap: { name: 'missing' } }],
+      volumeMounts: [{ name: 'missing', mountPath: '/missing' }],
+    },
+    starting: {
+      image: 'bed.test/starting:alias',
+      script: sleep,
+      initContainers: [{ name: 'first', image: busyboxImage.ref, command: ['sleep', '3600'] }],
+    },
+    volume: {
+      image: busyboxImage.ref,
+      script: sleep,
+      volumes: [{ name: 'image', image: { reference: survivors.volume.ref, pullPolicy: 'IfNotPresent' } }],
+      volumeMounts: [{ name: 'image', mountPath: '/image' }],
+    },
+    before: { image: usedBefore.ref, script: sleep },
+  });
+});
+
+afterAll(async () => {
+  await agent.stop();
+  await cluster.stop();
+});
+
+async function inspect(ref: string): Promise<{ readonly id: string; readonly size: string }> {
+  const answer = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', ref)) as {
+    status: { id: string; size: string };
+  };
+  return answer.status;
+}
+
+const imageId = async (ref: string): Promise<string> => (await inspect(ref)).id;
+
+const stateOf = (text: string) => {
+  const reading = parseState(text);
+  if (reading.kind !== 'read') throw new Error('the state file cannot be read');
+  return reading.state;
+};
+
+test('without a policy it only learns when images are used', async () => {
+  agent = await startAgent(cluster, { args: periods });
+  await agent.ready();
+  await expect
+    .poll(() => phases(cluster), patience)
+    .toEqual({
+      running: 'Running',
+      finished: 'Succeeded',
+      waiting: 'Pending',
+      starting: 'Pending',
+      volume: 'Running',
+      before: 'Running',
+    });
+  const id = await imageId(usedBefore.ref);
+  const record = () => stateOf(readFileSync(agent.stateFile, 'utf8')).images.get(id);
+  const isSeenInUse = (): boolean => {
+    const { firstDetectedMs = Infinity, lastUsedMs = 0 } = record() ?? {};
+    return lastUsedMs > firstDetectedMs;
+  };
+  await expect.poll(isSeenInUse, patience).toBe(true);
+
+  await kubectl(cluster, ['delete', 'pod', 'before']);
+  const left = async () => (await listContainers(cluster)).filter(({ name }) => name.startsWith('before/'));
+  // Unless the kubelet comes first.
+  for (const container of await left()) await cluster.run('crictl', ['rm', container.id]);
+  await expect.poll(left, patience).toEqual([]);
+  await passesOf(agent, 'imagegc', 1);
+  const remembered = record();
+  expect(remembered?.lastUsedMs).toBeGreaterThan(remembered?.firstDetectedMs ?? Infinity);
+
+  // The next agent finds them known for longer than what comes meanwhile.
+  for (const archive of [archives.first, archives.last]) {
+    await importing(archive);
+    // Longer than the minimum age.
+    await passesOf(agent, 'imagegc', 3);
+  }
+  await agent.stop();
+  expect(record()).toEqual(remembered);
+});
+
+/** As the runtime has last counted them. */
+async function writableLayer(id: string): Promise<number> {
+  const answer = JSON.parse(await crictl(cluster, 'stats', '-o', 'json', '--id', id)) as {
+    stats: { writableLayer?: { usedBytes?: { value: string } } }[];
+  };
+  return Number(answer.stats[0]?.writableLayer?.usedBytes?.value ?? 0);
+}
+
+const space = 'dustpan_image_garbage_collected_total{reason="space"}';
+const freed = 'dustpan_image_garbage_collected_bytes_total';
+
+test('in mode DryRun it touches nothing, and reports what could go', async () => {
+  await applyPolicy(cluster, 'DryRun', policy(30, 10));
+  agent = await startAgent(cluster, { args: periods });
+  const before = await imageTags(cluster);
+  expect(before).toEqual(withProtected(usedBefore, unusedLast, ...unused));
+  runningAtFirst = await runningPods(cluster);
+  expect(Object.keys(runningAtFirst).sort()).toEqual(['running', 'volume']);
+
+  const removable = [usedBefore, unusedLast, ...unused];
+  const sizes = await Promise.all(removable.map(async ({ ref }) => Number((await inspect(ref)).size)));
+  await expect
+    .poll(async () => (await readReport(cluster))?.images, patience)
+    .toMatchObject({
+      removable: { count: 7, bytes: sizes.reduce((sum, size) => sum + size, 0) },
+      // Those of the pods, and busybox.
+      inUse: { count: 6 },
+      pinned: { count: 2 },
+      kept: { count: 1 },
+    });
+  const dueInDryRun = 'dustpan_image_gc_due_images{reason="Space",mode="DryRun"}';
+  await expect.poll(() => metric(agent, dueInDryRun), patience).toBeGreaterThan(0);
+  await passesOf(agent, 'imagegc', 2);
+  expect(await metric(agent, space)).toBe(0);
+  expect(await imageTags(cluster)).toEqual(before);
+});
+
+test('switched to Enforce, it frees to below the low threshold: never used first, the longest known before the later', async () => {
+  const before = disk();
+  const oneImage = (2 * 24 * mebi * 100) / before.capacityBytes;
+  // Five have to go and leave it just below.
+  const low = Math.ceil(before.usedPercent - 4.5 * oneImage);
+  await applyPolicy(cluster, 'Enforce', policy(before.usedPercent - 2, low));
+  await expect.poll(() => metric(agent, space), patience).toBe(5);
+  await passesOf(agent, 'imagegc', 2);
+
+  expect(await imageTags(cluster)).toEqual(withProtected(usedBefore, unusedLast));
+  expect(disk().usedPercent).toBeLessThan(low + 1);
+  expect(disk().usedPercent).toBeGreaterThan(low - oneImage - 1);
+  const cameFree = before.usedBytes - disk().usedBytes;
+  expect(await metric(agent, freed)).toBeGreaterThan(0.95 * cameFree);
+  expect(await metric(agent, freed)).toBeLessThan(1.05 * cameFree);
+  expect(await runningPods(cluster)).toEqual(runningAtFirst);
+});
+
+const keptMarked = 'dustpan_image_gc_kept_images{reason="KeepMarked"}';
+const isKept = async (): Promise<boolean> => (await metric(agent, keptMarked)) > 0;
+
+const label = (value: string): Promise<string> =>
+  kubectl(cluster, ['label', 'node', cluster.node.name, `gc.dustpan.dev/keep${value}`]);
+
+test('leaves the node alone while it carries the keep label', async () => {
+  await label('=true');
+  // The agent knows before there is anything more to remove.
+  await expect.poll(isKept, patience).toBe(true);
+  await importing(archives.later);
+  const everything = withProtected(usedBefore, unusedLast, ...unusedLater);
+  await expect.poll(() => metric(agent, keptMarked), patience).toBe(everything.length);
+  await passesOf(agent, 'imagegc', 3);
+  expect(await imageTags(cluster)).toEqual(everything);
+  await expect.poll(() => condition(cluster, 'Ready'), patience).toBe('True KeepMarked');
+
+  await label('-');
+  await expect.poll(() => metric(agent, space), patience).toBe(10);
+  await passesOf(agent, 'imagegc', 2);
+  const left = await imageTags(cluster);
+  expect(left).toEqual(expect.arrayContaining([...withProtected(usedBefore)]));
+  expect(left).not.toContain(unusedLast.ref);
+  expect(left).toHaveLength(withProtected(usedBefore).length + 1);
+});
+
+test('says what the disk is full of when no image may go any more', async () => {
+  const [, id = ''] = runningAtFirst['running']?.[0]?.split(' ')[0]?.split('//') ?? [];
+  await applyPolicy(cluster, 'Enforce', policy(disk().usedPercent + 10, disk().usedPercent - 20));
+  await label('=true');
+  await expect.poll(isKept, patience).toBe(true);
+  const megabytes = Math.ceil((disk().capacityBytes * 0.3) / mebi);
+  await crictl(cluster, 'exec', '--sync', id, 'dd', 'if=/dev/zero', 'of=/big', 'bs=1M', `count=${megabytes}`);
+  await expect.poll(() => writableLayer(id), patience).toBeGreaterThanOrEqual(megabytes * mebi);
+  await label('-');
+
+  await expect.poll(() => imageTags(cluster), patience).toEqual(withProtected());
+  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True TargetMissed');
+  const figures = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
+  expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...figures });
+  const events = async (wanted: string) => {
+    const ours = (await agentEvents(cluster)).filter(({ reason }) => reason === wanted);
+    return ours.map(({ type, note }) => `${type} ${note}`).join('\n');
+  };
+  const size = '[\\d.]+ [KM]iB';
+  const images = `images BoundPod ${size} \\(3\\), images InUse ${size} \\(3\\), images Pinned ${size} \\(2\\), images KeepListed ${size} \\(1\\)`;
+  const attribution = new RegExp(
+    `^Warning Insufficient free disk space on the node's image filesystem \\(\\d+% of [\\d.]+ MiB used\\)\\. Failed to free sufficient space by deleting unused images \\(freed \\d+ bytes\\)\\. Wanted \\d+ bytes\\. Used: ${size} of ${size}: ${images}, writable layers ${megabytes} MiB, logs \\d+ B, rest ${size}\\.$`,
+    'm',
+  );
+  await expect.poll(() => events('FreeDiskSpaceFailed'), patience).toMatch(attribution);
+  await expect.poll(() => events('ImageGCFailed'), patience).toMatch(/^Warning Insufficient free disk space/);
+
+  await crictl(cluster, 'exec', '--sync', id, 'rm', '/big');
+  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  expect(await imageTags(cluster)).toEqual(withProtected());
+  expect(await runningPods(cluster)).toEqual(runningAtFirst);
+});
+
+test('had every right it asked for', async () => {
+  expect((await agentRequests(cluster)).forbidden).toEqual([]);
+});

@@ -1,0 +1,259 @@
+// @bed node
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryFlags } from '../../../src/commands/agent/command.ts';
+import { agentUser, startAgent, type Agent, type AgentOptions } from './agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  imageTags,
+  kubectl,
+  listContainers,
+  metric,
+  passesOf,
+  patience,
+  podManifest,
+  uidOf,
+} from './environment.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
+import type { BuiltImage } from '../node/image.ts';
+import { shiftedClock } from '../servers/shifted-clock.ts';
+
+const requestTimeoutMs = 4_000;
+/** Longer than any call of the agent may take. */
+const pauseMs = 11_000;
+/** Longer than it believes what the API server said. */
+const freshMs = 6_000;
+/** All that a pass does before its next call to the runtime; well below the deadline of that call. */
+const untilItWaitsMs = 1_000;
+const hourMs = 3_600_000;
+
+const batch = 80;
+/** So many of a batch are gone when something happens. */
+const begun = 10;
+
+const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
+const args = [...periods, `--runtime-request-timeout=${requestTimeoutMs}ms`];
+/** Images that nothing has used for two seconds go. */
+const unusedGo = { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '1s', maximumAge: '2s' };
+
+let cluster: Cluster;
+let agent: Agent | undefined;
+let sandbox: Sandbox;
+/** Of its containers, as the kubelet puts them. */
+let labels: Readonly<Record<string, string>>;
+/** Images that have to stay, by tag. */
+const living = new Set(['bed.test/pause:1']);
+
+/** There is no kubelet: pods are what the API says, and containers what the test makes. */
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(node));
+  await bindPod('user', 'bed.test/elsewhere:1');
+  const uid = await uidOf(cluster, 'user');
+  sandbox = await runSandbox(cluster, { name: 'user', uid });
+  labels = { 'io.kubernetes.pod.uid': uid, 'io.kubernetes.pod.name': 'user' };
+});
+
+afterAll(async () => {
+  await agent?.stop();
+  await cluster.stop();
+});
+
+async function bindPod(name: string, image: string): Promise<void> {
+  const { spec, ...pod } = podManifest(name, { image, script: 'sleep 3600' }) as { spec: object };
+  const bound = { ...pod, spec: { ...spec, nodeName: cluster.node.name } };
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(bound));
+}
+
+async function start(options: AgentOptions = {}): Promise<Agent> {
+  await agent?.stop();
+  agent = await startAgent(cluster, { args, ...options });
+  return agent;
+}
+
+/** So many images that nothing uses, in the order in which an agent removes them that sees all for the first time at once. */
+async function importUnused(name: string, count: number): Promise<readonly BuiltImage[]> {
+  const own = (_: unknown, i: number) =>
+    ({ ref: `bed.test/${name}:${i + 1}`, fill: { bytes: 1_000, kind: 'random' } }) as const;
+  const { archive, built } = await archiveOf(Array.from({ length: count }, own));
+  await cluster.importImage({ archive });
+  return built.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+const removed = (of: Agent): Promise<number> =>
+  metric(of, 'dustpan_image_garbage_collected_total{reason="age"}');
+const spared = (of: Agent, reason: string): Promise<number> =>
+  metric(of, `dustpan_image_gc_skipped_images_total{reason="${reason}"}`);
+
+/** Starts an agent on a batch, and waits until it is in the middle of it. */
+async function inTheMiddleOf(
+  name: string,
+): Promise<{ readonly at: Agent; readonly order: readonly string[] }> {
+  await agent?.stop();
+  const order = (await importUnused(name, batch)).map(({ ref }) => ref);
+  const at = await start();
+  await expect.poll(() => removed(at), { ...patience, interval: 20 }).toBeGreaterThanOrEqual(begun);
+  return { at, order };
+}
+
+const lastPass = 'dustpan_loop_last_success_timestamp_seconds{loop="imagegc"}';
+
+const sleeps = ['sleep', '3600'];
+const ends = ['true'];
+
+async function useImage(image: string, command: readonly string[]): Promise<void> {
+  const name = image.replace(/^.*\//, '').replace(':', '-');
+  await runContainer(cluster, sandbox, { name, image, command, labels });
+  living.add(image);
+}
+
+/** Waits until all is gone that may go; nothing of the rest may ever be missing. */
+async function othersGo(): Promise<void> {
+  const wanted = [...living].sort();
+  await expect
+    .poll(async () => {
+      const tags = await imageTags(cluster);
+      expect(tags.filter((tag) => living.has(tag))).toEqual(wanted);
+      return tags;
+    }, patience)
+    .toEqual(wanted);
+}
+
+const states = async (): Promise<readonly string[]> =>
+  (await listContainers(cluster)).map(({ name, state }) => `${name} ${state}`);
+
+/**
+ * Stops the agent while it waits for the runtime: what is between its last look and the socket it sends when it wakes, and nobody can hold that
+ * back (docs/reliability.md). What was asked of the runtime before the pause is done by then.
+ */
+async function paused(at: Agent): Promise<readonly string[]> {
+  await cluster.kill('ctd', 'SIGSTOP');
+  await sleep(untilItWaitsMs);
+  await at.kill('SIGSTOP');
+  await cluster.kill('ctd', 'SIGCONT');
+  for (let before = -1, tags = await imageTags(cluster); ; tags = await imageTags(cluster)) {
+    if (tags.length === before) return tags;
+    before = tags.length;
+    await sleep(200);
+  }
+}
+
+test('by a clock that is moved by an hour, forward and back, no image or container is older', async () => {
+  const images = (await importUnused('clock', 6)).map(({ ref }) => ref);
+  const [image = ''] = images;
+  await useImage(image, sleeps);
+  for (const attempt of [0, 1, 2])
+    await runContainer(cluster, sandbox, { name: 'job', image, command: ends, labels, attempt });
+  const ended = async (): Promise<readonly string[]> =>
+    (await states()).filter((one) => one.includes('/job/') && one.endsWith(' CONTAINER_EXITED'));
+  await expect.poll(ended, patience).toHaveLength(3);
+  const before = { images: await imageTags(cluster), containers: await states() };
+  expect(before.images).toEqual([...new Set([...living, ...images])].sort());
+  // The space step does not ask the API server for its time.
+  const full = { highThresholdPercent: 1, lowThresholdPercent: 0 };
+  const patient = { ...full, minimumAge: '30m', maximumAge: '45m' };
+  await applyPolicy(cluster, 'Enforce', {
+    imageGC: patient,
+    containerGC: { minimumAge: '30m', maxPerPodContainer: 0 },
+  });
+  const clock = shiftedClock(mkdtempSync(join(tmpdir(), 'clock-')));
+  const at = await start({ nodeFlags: [...memoryFlags.split(' '), ...clock.nodeArgs] });
+  for (const offsetMs of [hourMs, 0, -hourMs, 0]) {
+    await clock.set(at, offsetMs);
+    await Promise.all([passesOf(at, 'imagegc', 1), passesOf(at, 'containergc', 1)]);
+    const passedMs = 1_000 * (await metric(at, lastPass));
+    expect(Math.abs(passedMs - offsetMs - Date.now())).toBeLessThan(hourMs / 2);
+    expect({ images: await imageTags(cluster), containers: await states() }).toEqual(before);
+  }
+
+  // By an agent that starts with the right clock they are as old as they are.
+  await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo, containerGC: { maxPerPodContainer: 0 } });
+  await start();
+  await othersGo();
+  // The newest attempt in a pod that has not finished stays.
+  const staying = before.containers.filter((state) => / CONTAINER_RUNNING$|\/job\/2 /.test(state));
+  expect(staying).toHaveLength(2);
+  await expect.poll(states, patience).toEqual(staying);
+});
+
+test('images that containers begin to use in the middle of a pass stay, and the others go', async () => {
+  await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo });
+  const { at, order } = await inTheMiddleOf('one');
+  const [runs = '', ended = ''] = order.slice(-2);
+  await useImage(runs, sleeps);
+  await useImage(ended, ends);
+  expect(await removed(at)).toBeLessThan(batch - 2);
+
+  await othersGo();
+  await expect.poll(() => removed(at), patience).toBe(batch - 2);
+  // So they were on the list of the pass.
+  await expect.poll(() => spared(at, 'InUse'), patience).toBe(2);
+});
+
+test('after a pause beyond all deadlines in the middle of a pass, images that are used by then stay', async () => {
+  const { at, order } = await inTheMiddleOf('two');
+  const tags = await paused(at);
+  const pausedAt = performance.now();
+  const left = order.filter((ref) => tags.includes(ref));
+  const [next = '', second = ''] = left;
+  const last = left.at(-1) ?? '';
+  // Of the next one the agent may have seen just before that nothing uses it.
+  await useImage(next, sleeps);
+  await useImage(second, ends);
+  await bindPod('late', last);
+  living.add(last);
+  await sleep(pauseMs - (performance.now() - pausedAt));
+  await at.kill('SIGCONT');
+
+  await othersGo();
+  expect(await removed(at)).toBeLessThanOrEqual(batch - 3);
+  await at.ready();
+});
+
+test('after a pause in the middle of a pass nothing more goes when the policy says DryRun by then', async () => {
+  const { at } = await inTheMiddleOf('three');
+  const tags = await paused(at);
+  await applyPolicy(cluster, 'DryRun', { imageGC: unusedGo });
+  await sleep(freshMs);
+  await at.kill('SIGCONT');
+
+  await passesOf(at, 'imagegc', 2);
+  expect(await imageTags(cluster)).toEqual(tags);
+  // Else there would have been nothing left to do.
+  expect(tags.length).toBeGreaterThan(living.size + begun);
+  await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo });
+  await othersGo();
+});
+
+test('a state file of the future, and a runtime that is killed, make nothing old', async () => {
+  await agent?.stop();
+  const images = await importUnused('future', 5);
+  await applyPolicy(cluster, 'Enforce', {
+    imageGC: { ...unusedGo, minimumAge: '3s', maximumAge: '4s' },
+  });
+  const record = { firstDetected: '2020-01-01T00:00:00Z', lastUsed: null };
+  const records = Object.fromEntries(images.map(({ id }) => [id, record]));
+  const future = JSON.stringify({ version: 2, images: records, removed: [] });
+  const { stateFile } = agent ?? { stateFile: '' };
+  writeFileSync(stateFile, future);
+  await cluster.kill('ctd');
+  const at = await start();
+  expect([await at.probe('/healthz'), await at.probe('/readyz')]).toEqual([200, 500]);
+  expect(readFileSync(stateFile, 'utf8')).toBe(future);
+
+  // It sees nothing before that.
+  const seenMs = Date.now();
+  await cluster.start('ctd');
+  await at.ready();
+  await othersGo();
+  expect(readFileSync(`${stateFile}.bak`, 'utf8')).toBe(future);
+  const removals = (await at.logs()).filter(({ msg }) => msg === 'removed image');
+  expect(removals).toHaveLength(images.length);
+  for (const { ts } of removals) expect(Date.parse(ts)).toBeGreaterThanOrEqual(seenMs + 4_000);
+});

@@ -1,0 +1,112 @@
+// @bed node
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { criRuntime } from '../../../src/cri/client.ts';
+import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
+import { SnapshotFinder } from '../../../src/node/storage/snapshots-finder.ts';
+import { SnapshotOwners } from '../../../src/node/storage/snapshots-owners.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { busyboxImage, images } from '../node/image.ts';
+
+const directories = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots';
+const { signal } = new AbortController();
+const patience = { timeout: 90_000, interval: 200 };
+const big = { ...busyboxImage, ref: 'bed.test/big:1', fill: { bytes: 1e6, kind: 'random' } } as const;
+
+let cluster: Cluster;
+let runtime: ContainerRuntime & { close(): void };
+let bigId: string;
+
+beforeAll(async () => {
+  const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-snapshots-')), 'images.tar');
+  const built = await images([busyboxImage, big], archive);
+  bigId = built.find(({ ref }) => ref === big.ref)?.id ?? '';
+  cluster = await startCluster({ parts: ['ctd'], images: [{ archive }] });
+  runtime = criRuntime({ socket: '/run/containerd/containerd.sock' });
+});
+
+afterAll(async () => {
+  runtime.close();
+  await cluster.stop();
+});
+
+async function ctr(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('ctr', ['-n', 'k8s.io', ...args]);
+  if (code !== 0) throw new Error(`ctr ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/** The runtime's own names of its snapshots. */
+const keys = async (): Promise<readonly string[]> =>
+  (await ctr('snapshots', 'ls'))
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => line.split(/\s+/)[0] ?? [])
+    .filter((key) => key !== '')
+    .sort();
+
+/** Two looks, as ten minutes apart. */
+async function counted(finder: SnapshotFinder): Promise<number | undefined> {
+  await finder.find(signal);
+  return (await finder.find(signal))?.count;
+}
+
+const sleeps = { image: big.ref, command: ['sleep', '3600'] };
+
+test('every snapshot of a node at work has the owner that we name', async () => {
+  const sandbox = await runSandbox(cluster, { name: 'owned' });
+  await runContainer(cluster, sandbox, { ...sleeps, name: 'running' });
+  await runContainer(cluster, sandbox, { name: 'ended', image: busyboxImage.ref, command: ['true'] });
+  const owners = (await new SnapshotOwners(runtime).list(signal)) ?? new Set();
+  expect([...owners].sort()).toEqual(await keys());
+  expect(readdirSync(directories)).toHaveLength(owners.size);
+  expect(await counted(new SnapshotFinder({ runtime }))).toBe(0);
+  await crictl(cluster, 'rmp', '-f', sandbox.id);
+});
+
+test('an image that is mounted as a volume has one for each pod', async () => {
+  const sandbox = await runSandbox(cluster, { name: 'volume' });
+  const mounts = [{ container_path: '/data', image: { image: big.ref }, readonly: true }];
+  for (const name of ['one', 'two'])
+    await runContainer(cluster, sandbox, {
+      name,
+      image: busyboxImage.ref,
+      command: ['sleep', '3600'],
+      mounts,
+    });
+  const ownerless = async (): Promise<number> =>
+    (await keys()).length - ((await new SnapshotOwners(runtime).list(signal))?.size ?? 0);
+  // Those of the test before may be on their way out.
+  await expect.poll(ownerless, patience).toBe(0);
+  await expect.poll(() => counted(new SnapshotFinder({ runtime })), patience).toBe(0);
+  await crictl(cluster, 'rmp', '-f', sandbox.id);
+});
+
+test('what leaks is counted; what is removed is not, once the runtime has collected it', async () => {
+  const finder = new SnapshotFinder({ runtime });
+  const sandbox = await runSandbox(cluster, { name: 'leaks' });
+  await runContainer(cluster, sandbox, { ...sleeps, name: 'main' });
+  await expect.poll(() => counted(finder), patience).toBe(0);
+
+  // ctr marks what it makes as not to be collected; without the mark containerd collects it with its next removal.
+  for (const key of ['leak-1', 'leak-2', 'collected']) await ctr('snapshots', 'prepare', key);
+  await ctr('snapshots', 'label', 'collected', 'containerd.io/gc.root=');
+  await crictl(cluster, 'rmi', bigId);
+  // The container still stands on the layers of the image that is gone.
+  expect(readdirSync(directories).length).toBeGreaterThanOrEqual(6);
+  await expect.poll(() => counted(finder), patience).toBe(2);
+  // One that comes now cannot know whose they are.
+  expect(await counted(new SnapshotFinder({ runtime }))).toBeUndefined();
+
+  await crictl(cluster, 'rmp', '-f', sandbox.id);
+  const gone = await finder.find(signal);
+  expect(gone?.count).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => counted(finder), patience).toBe(2);
+  await expect.poll(keys, patience).toHaveLength(3);
+
+  for (const key of ['leak-1', 'leak-2']) await ctr('snapshots', 'rm', key);
+  await expect.poll(() => counted(finder), patience).toBe(0);
+});

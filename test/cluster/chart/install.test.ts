@@ -1,0 +1,186 @@
+// @bed node
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
+import { chartDirectory } from './chart.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { runCommand } from '../servers/command.ts';
+import { image } from '../node/image.ts';
+import { repositoryRoot } from '../repository.ts';
+
+/** What the README's lines do on a plain cluster of one node, with the image that `npm run image` makes. */
+const namespace = 'dustpan-system';
+const root = repositoryRoot();
+const dir = mkdtempSync(join(tmpdir(), 'dustpan-install-'));
+let cluster: Cluster;
+
+async function run(...[program, ...args]: readonly ['kubectl' | 'helm', ...string[]]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run(program, args);
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
+}
+
+beforeAll(async () => {
+  const archive = join(dir, 'dustpan.tar');
+  await image(dustpanImage({ root }), archive);
+  cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    images: [{ archive, pinned: true }],
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(dir, { recursive: true });
+});
+
+/** The README's section Install by its blocks, each a script. */
+const [making, installing, collecting, ...others] = [
+  ...(/^## Install\n(?<section>[\s\S]*?)^## /m
+    .exec(readFileSync(join(root, 'README.md'), 'utf8'))
+    ?.groups?.['section']?.matchAll(/^```\n([\s\S]*?)^```$/gm) ?? []),
+].map(([, script = '']) => script);
+
+/** As someone at a shell in the checkout copies it; throws what it said when a line fails. */
+async function copied(script = ''): Promise<string> {
+  const env = {
+    ...process.env,
+    KUBECONFIG: cluster.kubeconfig('admin'),
+    HELM_CACHE_HOME: join(dir, 'helm'),
+    HELM_CONFIG_HOME: join(dir, 'helm'),
+    HELM_DATA_HOME: join(dir, 'helm'),
+  };
+  const { code, stdout, stderr } = await runCommand(['bash', '-euxo', 'pipefail', '-c', script], {
+    env,
+    cwd: root,
+  });
+  if (code !== 0) throw new Error(`${stdout}${stderr}`);
+  return stdout;
+}
+
+describe('the README’s lines', () => {
+  test('are three blocks; the first makes the image that is on the node already', () => {
+    expect(others).toEqual([]);
+    expect(making).toContain('npm run image -- --out=');
+    expect(making).toContain('ctr -n k8s.io images import');
+  });
+
+  test('install without values: both components become ready, helm test passes', async () => {
+    const said = await copied(installing);
+    expect(said).toContain('What happens now: nothing, unless');
+    expect(said).toMatch(/Phase:\s+Succeeded/);
+    const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
+    expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
+  });
+
+  test('get to a collected pod', async () => {
+    const said = await copied(collecting);
+    expect(said).toContain('pod/hello');
+    // The pod may be gone a moment before that is told.
+    const told = ['get', 'events', '--field-selector=reason=PodCollected'];
+    await expect.poll(() => run('kubectl', ...told)).toMatch(/PodCollected/);
+  });
+});
+
+test('the agent has said so: its node has a report, which its own token wrote', async () => {
+  const of = async (path: string): Promise<string> =>
+    (await cluster.run('kubectl', ['get', 'nodegcreport', cluster.node.name, `-o=jsonpath={${path}}`]))
+      .stdout;
+  // The first report may wait for a minute: agents that start together must not write together.
+  await expect.poll(() => of('.status.reportTime'), { timeout: 150_000 }).not.toBe('');
+  expect(await of('.status.runtime.name')).toBe('containerd');
+});
+
+test('the API server finds no fault with the types in the admission policies', async () => {
+  const checked =
+    '-o=jsonpath={range .items[*]}{.status.observedGeneration} {.status.typeChecking}{"\\n"}{end}';
+  await expect
+    .poll(() => run('kubectl', 'get', 'validatingadmissionpolicies', checked), { timeout: 90_000 })
+    .toBe('1 {}\n1 {}\n');
+});
+
+test('the agent can do what it is for: no mount, right or flag is missing', async () => {
+  const log = await run('kubectl', 'logs', 'daemonset/dustpan-agent', '--namespace', namespace);
+  const lines = log.split('\n').filter((line) => line.startsWith('{'));
+  expect(lines.length).toBeGreaterThan(0);
+  const levels = lines.map((line) => (JSON.parse(line) as { readonly level: string }).level);
+  expect(levels.filter((level) => level === 'error' || level === 'warn')).toEqual([]);
+});
+
+test('`kubectl exec … -- dustpan` finds the program in the agent’s pod', async () => {
+  const inPod = ['exec', 'daemonset/dustpan-agent', '--namespace', namespace, '--', 'dustpan', 'version'];
+  expect(await run('kubectl', ...inPod)).toContain('0.1.0');
+});
+
+test('helm test passes', async () => {
+  const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+  expect(said).toContain('controller: 1 ready');
+  expect(said).toContain('agent: 1 ready');
+});
+
+test('helm upgrade to two replicas: one of them leads', async () => {
+  const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=300s'];
+  await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
+  // The old leader has handed over; one of the new ones takes the Lease at its next try.
+  const lease = ['get', 'lease', 'dustpan-controller', '--namespace', namespace] as const;
+  const holder = (): Promise<string> => run('kubectl', ...lease, '-o=jsonpath={.spec.holderIdentity}');
+  await expect.poll(holder, { timeout: 90_000 }).toContain('dustpan-controller-');
+});
+
+describe('with metrics.secure', () => {
+  const reader = { kind: 'ServiceAccount', name: 'scraper', namespace };
+  /** Prints the status of /metrics of the pod it runs in, asked for by its Service's name, with a token unless that is empty. */
+  const scrape = `
+    const { readFileSync } = require('node:fs');
+    const [servername, token] = process.argv.slice(1);
+    const headers = token ? { authorization: 'Bearer ' + token } : {};
+    const ca = readFileSync('/etc/dustpan/metrics-tls/ca.crt');
+    const options = { host: '127.0.0.1', port: 8080, path: '/metrics', servername, ca, headers };
+    require('node:https').get(options, (response) => {
+      console.log(response.statusCode);
+      response.resume();
+    });`;
+
+  beforeAll(async () => {
+    await run('kubectl', 'create', 'serviceaccount', 'scraper', '--namespace', namespace);
+    const secure = `--set-json=metrics.secure=${JSON.stringify({ enabled: true, readers: [reader] })}`;
+    const waited = ['--wait', '--timeout=300s'];
+    await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, secure, ...waited);
+  });
+
+  test('helm test passes', async () => {
+    const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+    expect(said).toContain('agent: 1 ready');
+  });
+
+  test.each(['deployment/dustpan-controller', 'daemonset/dustpan-agent'])(
+    '%s shows its metrics to readers, and to nobody else',
+    async (workload) => {
+      const service = `${workload.split('/')[1] ?? ''}-metrics.${namespace}.svc`;
+      const node = ['exec', workload, '--namespace', namespace, '--', '/nodejs/bin/node', '--eval', scrape];
+      const statusWith = async (token: string): Promise<string> =>
+        (await run('kubectl', ...node, service, token)).trim();
+      const tokenOf = async (account: string): Promise<string> =>
+        (await run('kubectl', 'create', 'token', account, '--namespace', namespace)).trim();
+      const tokens = [await tokenOf('scraper'), await tokenOf('default'), ''];
+      // One after the other: each is a Node of its own within the pod's limit of memory.
+      const statuses = async (): Promise<readonly string[]> => {
+        const seen: string[] = [];
+        for (const token of tokens) seen.push(await statusWith(token));
+        return seen;
+      };
+      // A pod of before may still be going, and the API server takes a moment to follow a new binding.
+      await expect.poll(statuses, { timeout: 120_000, interval: 1_000 }).toEqual(['200', '403', '401']);
+    },
+  );
+});
+
+test('helm uninstall leaves the CRDs, and no pod', async () => {
+  await run('helm', 'uninstall', 'dustpan', '--namespace', namespace, '--wait', '--timeout=300s');
+  await expect
+    .poll(() => run('kubectl', 'get', 'pods', '--namespace', namespace, '-o=name'), { timeout: 120_000 })
+    .toBe('');
+  expect(await run('kubectl', 'get', 'crds', '-o=name')).toContain('gcpolicies.gc.dustpan.dev');
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitUntil } from '../agent/environment.ts';
+import { foreignKinds } from './foreign-kinds.ts';
+import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { CommandResult } from '../servers/command.ts';
+import { policyManifest } from '../../manifests.ts';
+
+let cluster: Cluster;
+
+const kubectl = async (args: readonly string[], input?: unknown): Promise<CommandResult> =>
+  await cluster.run('kubectl', args, typeof input === 'string' ? input : JSON.stringify(input ?? ''));
+
+async function done(args: readonly string[], input?: unknown): Promise<string> {
+  const { code, stdout, stderr } = await kubectl(args, input);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+async function helm(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('helm', args);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
+}
+
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api'] });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+});
+
+describe('the API server, asked to be strict,', () => {
+  beforeAll(async () => {
+    await done(['create', 'namespace', 'rendered']);
+    await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: foreignKinds });
+    await done(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+    // It may serve them a moment before it lists them.
+    for (const name of ['podmonitors.monitoring', 'prometheusrules.monitoring', 'certificates.cert-manager'])
+      await waitUntil(`${name} is listed`, async () =>
+        (await done(['api-resources', '-o', 'name'])).includes(name),
+      );
+  });
+
+  const apply = ['apply', '--dry-run=server', '--validate=strict', '-f', '-'];
+  const everything = ['everything-values.yaml'];
+
+  test.each<{ name: string; options: RenderOptions }>([
+    { name: 'without values', options: {} },
+    { name: 'with few of its parts', options: { values: ['minimal-values.yaml'] } },
+    { name: 'with everything on', options: { values: everything } },
+    { name: 'with secure metrics', options: { values: ['secure-values.yaml'] } },
+    {
+      name: 'with everything on, and a budget as a percentage',
+      options: {
+        values: everything,
+        set: { 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
+      },
+    },
+  ])('takes the chart $name', async ({ options }) => {
+    const rendered = await template({ ...options, namespace: 'rendered' });
+    expect(rendered.code).toBe(0);
+    const { code, stdout, stderr } = await kubectl(apply, rendered.stdout);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trim().split('\n')).toHaveLength(manifestsOf(rendered.stdout).length);
+  });
+
+  test.each(['endpoint', 'podMetricEndpoints', 'grups'])('would not take %s', async (misspelt) => {
+    const rendered = await template({ values: everything, namespace: 'rendered' });
+    const right =
+      { endpoint: 'endpoints', podMetricEndpoints: 'podMetricsEndpoints', grups: 'groups' }[misspelt] ?? '';
+    const { code, stderr } = await kubectl(
+      apply,
+      rendered.stdout.replaceAll(`  ${right}:`, `  ${misspelt}:`),
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain(misspelt);
+  });
+});
+
+const namespace = 'dustpan-system';
+const report = {
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'NodeGCReport',
+  metadata: { name: 'node-b' },
+};
+
+const policy = policyManifest('default', { pods: { terminated: {} } });
+
+describe('a release without values', () => {
+  const release = ['dustpan', chartDirectory, '--namespace', namespace];
+  let notes: string;
+
+  beforeAll(async () => {
+    notes = await helm('install', ...release, '--create-namespace');
+    await done(['wait', '--for=condition=Established', 'crd', 'gcpolicies.gc.dustpan.dev', '--timeout=60s']);
+  });
+
+  test('says that nothing happens, unless a policy is there, and what to do next', () => {
+    expect(notes).toContain('What happens now: nothing, unless');
+    expect(notes).toContain('kubectl -n dustpan-system rollout status daemonset/dustpan-agent');
+    expect(notes).toContain('mode: DryRun');
+    expect(notes).toContain('pod-security.kubernetes.io/enforce=privileged');
+    expect(notes).toContain('Some clusters (GKE among them) allow priority class system-node-critical');
+    expect(notes).not.toMatch(/<no value>|%!/);
+  });
+
+  test('the policy in its notes is one that the API server takes', async () => {
+    const text =
+      /^kubectl apply -f - <<'POLICY'\n(?<policy>[\s\S]*?)\nPOLICY\n/m.exec(notes)?.groups?.['policy'] ?? '';
+    expect(text).toMatch(/^apiVersion: /);
+    await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], text);
+  });
+
+  test('lets people who may view, and those who may edit, at policies', async () => {
+    const as = async (role: string, verb: string): Promise<string> => {
+      const user = `some-${role}`;
+      await kubectl([
+        'create',
+        'clusterrolebinding',
+        user,
+        `--clusterrole=dustpan-system-${role}`,
+        `--user=${user}`,
+      ]);
+      return (
+        await kubectl(['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`])
+      ).stdout.trim();
+    };
+    // The API server takes a moment to follow a new binding.
+    await expect
+      .poll(async () => [await as('view', 'list'), await as('view', 'create')])
+      .toEqual(['yes', 'no']);
+    await expect
+      .poll(async () => [await as('edit', 'create'), await as('edit', 'delete')])
+      .toEqual(['yes', 'yes']);
+  });
+
+  test('keeps policies and reports over an upgrade, and follows what the cluster has meanwhile', async () => {
+    await done(['create', '-f', '-'], policy);
+    await done(['create', '-f', '-'], report);
+    await helm(
+      'upgrade',
+      ...release,
+      '--set=metrics.serviceMonitor.enabled=true,controller.replicas=2,log.verbosity=4',
+    );
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    await done(['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
+  });
+
+  test('keeps a certificate that helm has made over upgrades', async () => {
+    const secret = ['get', 'secret', 'dustpan-metrics-tls', '--namespace', namespace, '-o=jsonpath={.data}'];
+    const upgrade = async (verbosity: number): Promise<string> => {
+      await helm('upgrade', ...release, `--set=metrics.secure.enabled=true,log.verbosity=${verbosity}`);
+      return await done(secret);
+    };
+    const first = await upgrade(2);
+    expect(Object.keys(JSON.parse(first) as object).sort()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
+    expect(await upgrade(3)).toBe(first);
+  });
+
+  test('leaves only the CRDs, the policies and the reports when it goes', async () => {
+    await helm('uninstall', 'dustpan', '--namespace', namespace);
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+    const kinds = await done(['api-resources', '--verbs=list', '-o', 'name']);
+    const listed = kinds.trim().split('\n').join(',');
+    const ours = ['--selector=app.kubernetes.io/instance=dustpan', '--all-namespaces', '-o', 'name'];
+    const left = (await done(['get', listed, ...ours])).trim().split('\n');
+    expect(left.sort()).toEqual([
+      'customresourcedefinition.apiextensions.k8s.io/gcpolicies.gc.dustpan.dev',
+      'customresourcedefinition.apiextensions.k8s.io/nodegcreports.gc.dustpan.dev',
+    ]);
+  });
+
+  test('comes back to what it left', async () => {
+    await helm('install', ...release);
+    await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
+  });
+});

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { startControlPlane, startController } from './start.ts';
+import {
+  applyPolicy,
+  conditionOf,
+  inTheMiddleOf,
+  isCompleted,
+  numbered,
+  patience,
+  podDeletes,
+  podUids,
+  runningPods,
+  sampleOf,
+  staysAsItIs,
+} from './environment.ts';
+import { dustpanUser, type Dustpan } from './dustpan.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { etcdEntry } from '../servers/etcd-objects.ts';
+
+/** Long enough for what is done during it, by a kubectl on a busy machine. */
+const quarantineMs = 10_000;
+const rules = {
+  terminated: { ttlAfterFinished: '0s' },
+  orphaned: { quarantine: `${quarantineMs}ms` },
+  safety: { maxOrphanedNodesPercent: 20 },
+};
+/** The requests of a pass in flight: the most that it may still do once something has changed. */
+const inFlight = 32;
+const batch = 300;
+
+let cluster: Cluster;
+let dustpan: Dustpan;
+/** What must live, by UID. */
+let living: readonly string[];
+/** On node-1. */
+let first: readonly string[];
+
+const nodes = numbered('node', 10);
+
+const nodeEntry = (name: string) =>
+  etcdEntry({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: crypto.randomUUID(), creationTimestamp: '2026-01-01T00:00:00Z' },
+  });
+
+const make = async (names: readonly string[]): Promise<void> => {
+  await etcdClient(cluster.etcdUrl).put(names.map(nodeEntry));
+};
+
+const sample = (name: string): Promise<number | undefined> => sampleOf(dustpan, `dustpan_pod_gc_${name}`);
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+  await make(nodes);
+  const pods = await Promise.all(
+    nodes.map((node) => runningPods(cluster, numbered(`on-${node}`, 2), { node })),
+  );
+  living = pods.flat();
+  first = pods[1] ?? [];
+  await applyPolicy(cluster, rules);
+  dustpan = await startController(cluster);
+});
+
+afterAll(async () => {
+  await dustpan.stop();
+  await cluster.stop();
+});
+
+test('a node is deleted and made again during the quarantine: its pods stay, and another quarantine begins should it go again', async () => {
+  const { pid } = dustpan;
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await kubectl(cluster, ['delete', 'node', 'node-1']);
+  await expect.poll(() => sample('kept_pods{reason="Quarantined"}'), patience).toBe(2);
+  await make(['node-1']);
+  await expect.poll(() => sample('missing_nodes'), patience).toBe(0);
+  await staysAsItIs(quarantineMs + 2_000, { cluster, living });
+
+  const again = new Date();
+  await kubectl(cluster, ['delete', 'node', 'node-1']);
+  living = living.filter((uid) => !first.includes(uid));
+  await isCompleted({ cluster, living }, dustpan);
+  const deletes = await podDeletes(cluster, dustpanUser.name, new Date(0));
+  expect(deletes.map(({ name }) => name).toSorted()).toEqual(['on-node-1-0', 'on-node-1-1']);
+  for (const { atMs } of deletes) expect(atMs).toBeGreaterThan(again.getTime() + quarantineMs);
+  expect(dustpan.pid).toBe(pid);
+});
+
+test('half of the nodes vanish: the pods on them stay, the condition says why, and it is over when they are back', async () => {
+  const { pid } = dustpan;
+  const half = nodes.slice(0, 6).filter((name) => name !== 'node-1');
+  await kubectl(cluster, ['delete', 'node', ...half]);
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('True Tripped');
+  expect(await conditionOf(cluster, 'Ready')).toBe('False Tripped');
+  expect(await sample('tripped{policy="default"}')).toBe(1);
+  // A pass that fell between two of the deletions may have tripped already.
+  await expect.poll(() => sample('missing_nodes'), patience).toBe(half.length);
+  await staysAsItIs(quarantineMs + 2_000, { cluster, living });
+
+  await make(half);
+  await isCompleted({ cluster, living }, dustpan);
+  expect(await sample('tripped{policy="default"}')).toBe(0);
+  const notes = 'jsonpath={range .items[?(@.reason=="Tripped")]}{.note}{"\\n"}{end}';
+  const told = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', notes]);
+  expect(told.trim().split('\n')).toEqual([expect.stringContaining('no orphan is deleted')]);
+  expect(dustpan.pid).toBe(pid);
+});
+
+interface Change {
+  readonly name: string;
+  readonly change: () => Promise<unknown>;
+  /** Of the requests of the person who changed it. */
+  readonly verb: string;
+  readonly says: () => Promise<unknown>;
+  readonly expected: unknown;
+}
+
+const changes: readonly Change[] = [
+  {
+    name: 'set to DryRun',
+    change: () => applyPolicy(cluster, rules, 'DryRun'),
+    verb: 'patch',
+    says: () => conditionOf(cluster, 'Enforcing'),
+    expected: 'False ModeDryRun',
+  },
+  {
+    name: 'deleted',
+    change: () => kubectl(cluster, ['delete', 'gcpolicy', 'default']),
+    verb: 'delete',
+    says: async () => ((await sample('kept_pods{reason="NoPolicy"}')) ?? 0) > living.length,
+    expected: true,
+  },
+];
+
+test.each(changes)(
+  'a policy is $name in the middle of a pass: what is in flight ends, nothing begins until it is back',
+  async ({ name, change, verb, says, expected }) => {
+    const { pid } = dustpan;
+    const began = new Date();
+    await inTheMiddleOf(name.split(' ')[0] ?? '', batch, { cluster, living });
+    await change();
+    await expect.poll(says, patience).toBe(expected);
+    await staysAsItIs(2_000, { cluster, living });
+    const changed = (await cluster.audit({ user: 'admin', verb, since: began })).find(
+      ({ objectRef }) => objectRef?.resource === 'gcpolicies',
+    );
+    const late = await podDeletes(
+      cluster,
+      dustpanUser.name,
+      // From then on the controller can know.
+      new Date(changed?.stageTimestamp ?? ''),
+    );
+    expect(late.length).toBeLessThanOrEqual(inFlight);
+    const left = (await podUids(cluster)).length - living.length;
+    // Else there would have been nothing left to begin.
+    expect(left).toBeGreaterThan(inFlight);
+
+    await applyPolicy(cluster, rules);
+    await isCompleted({ cluster, living }, dustpan);
+    expect(dustpan.pid).toBe(pid);
+  },
+);

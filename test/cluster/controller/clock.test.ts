@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../agent/environment.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import {
+  applyPolicy,
+  conditionOf,
+  isCompleted,
+  numbered,
+  patience,
+  podDeletes,
+  podEntry,
+  podUids,
+  runningPods,
+  sampleOf,
+} from './environment.ts';
+import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
+
+const hourMs = 3_600_000;
+const quarantineMs = 12_000;
+/** So long after the node has gone the clock is set: a quarantine that began anew then would be seen to end so much later. */
+const setAfterMs = 6_000;
+
+let cluster: Cluster;
+let clock: ShiftedClock;
+let dustpan: Dustpan;
+/** What must live, by UID. */
+let living: readonly string[];
+
+const nodes = numbered('node', 10);
+const ago = (ms: number): Date => new Date(Date.now() - ms);
+const sample = (name: string): Promise<number | undefined> => sampleOf(dustpan, `dustpan_${name}`);
+const unsure = async (): Promise<number> =>
+  (await sample('pod_gc_skipped_pods_total{reason="ClockUnsure"}')) ?? 0;
+
+const holder = (): Promise<string> =>
+  kubectl(cluster, ['get', 'lease', 'dustpan-controller', '-o', 'jsonpath={.spec.holderIdentity}']);
+
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  const node = (name: string): string =>
+    JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+  await kubectl(cluster, ['create', '-f', '-'], nodes.map(node).join('\n'));
+  living = await runningPods(cluster, numbered('living', 10));
+  await applyPolicy(cluster, {
+    terminated: { ttlAfterFinished: '30m' },
+    orphaned: { quarantine: `${quarantineMs}ms` },
+  });
+  clock = shiftedClock(cluster.dir);
+  dustpan = await startDustpan({
+    kubeconfig: cluster.kubeconfig(dustpanUser.name),
+    dir: cluster.dir,
+    nodeArgs: clock.nodeArgs,
+    args: ['--leader-elect=true', '--leader-elect-resource-namespace=default', '--pod-gc-period=1s'],
+  });
+});
+
+afterAll(async () => {
+  await dustpan.stop();
+  await cluster.stop();
+});
+
+test.each([
+  { name: 'forward', shiftMs: hourMs, lost: 'node-8' },
+  { name: 'back', shiftMs: -hourMs, lost: 'node-9' },
+])(
+  'its clock is set an hour $name: no ttl is judged and that is said, the quarantine goes on, and all is well once it is right',
+  async ({ name, shiftMs, lost }) => {
+    const { pid } = dustpan;
+    await runningPods(cluster, [`orphan-${name}`], { node: lost });
+    await isCompleted({ cluster, living: await podUids(cluster) }, dustpan);
+    const [leader, called] = [await holder(), await unsure()];
+
+    const lostAt = new Date();
+    await kubectl(cluster, ['delete', 'node', lost]);
+    await expect.poll(() => sample('pod_gc_missing_nodes'), patience).toBe(1);
+    await sleep(setAfterMs);
+    const setAt = Date.now();
+    await clock.set(dustpan, shiftMs);
+    const young = crypto.randomUUID();
+    await etcdClient(cluster.etcdUrl).put([
+      podEntry(`young-${name}`, { uid: young, finishedAt: ago(600_000) }),
+      podEntry(`old-${name}`, { finishedAt: ago(3 * hourMs) }),
+    ]);
+    living = [...living, young];
+    await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('True ClockUnsure');
+    expect(await unsure()).toBeGreaterThan(called);
+    // The server's own is told in whole seconds, and its answer is on its way for a while.
+    expect(await dustpan.logTail(1_000)).toMatch(
+      shiftMs > 0 ? /"aheadSeconds":360[0-4]\b/ : /"aheadSeconds":-(3600|359[6-9])\b/,
+    );
+
+    const deletes = () => podDeletes(cluster, dustpanUser.name, lostAt);
+    await expect
+      .poll(async () => (await deletes()).map((one) => one.name), patience)
+      .toEqual([`orphan-${name}`]);
+    const [orphan] = await deletes();
+    expect(orphan?.atMs).toBeGreaterThan(lostAt.getTime() + quarantineMs);
+    expect(orphan?.atMs).toBeLessThan(setAt + quarantineMs);
+    expect(await podUids(cluster)).toEqual(expect.arrayContaining([...living]));
+
+    await clock.set(dustpan, 0);
+    await isCompleted({ cluster, living }, dustpan);
+    expect((await deletes()).map((one) => one.name)).toEqual([`orphan-${name}`, `old-${name}`]);
+    expect(dustpan.pid).toBe(pid);
+    expect(await holder()).toBe(leader);
+  },
+);
+
+test('finished pods of nodes with wrong clocks stay for their ttl from when the controller first saw them finished', async () => {
+  const createdAt = ago(600_000);
+  await etcdClient(cluster.etcdUrl).put([
+    podEntry('behind', { createdAt, finishedAt: ago(hourMs) }),
+    podEntry('ahead', { createdAt, finishedAt: ago(-hourMs) }),
+    podEntry('never-set', { createdAt, finishedAt: new Date(123_000) }),
+  ]);
+  const putAt = new Date();
+  await etcdClient(cluster.etcdUrl).put([podEntry('old', { finishedAt: ago(3 * hourMs) })]);
+  const gone = async (): Promise<readonly string[]> =>
+    (await podDeletes(cluster, dustpanUser.name, putAt)).map((one) => one.name);
+  await expect.poll(gone, patience).toEqual(['old']);
+  await sleep(5_000);
+  expect(await gone()).toEqual(['old']);
+
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '8s' } });
+  await expect.poll(gone, patience).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
+});

@@ -1,0 +1,126 @@
+import { mkdirSync } from 'node:fs';
+import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../agent/environment.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { slowPasses } from './start.ts';
+import {
+  applyPolicy,
+  inTheMiddleOf,
+  isCompleted,
+  numbered,
+  patience,
+  podUids,
+  runningPods,
+  sampleOf,
+  staysAsItIs,
+} from './environment.ts';
+import { renewCa } from '../servers/credentials.ts';
+import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { statusOf } from '../servers/probe.ts';
+import { grant } from '../servers/resources.ts';
+
+let cluster: Cluster;
+let dustpan: Dustpan;
+/** What must live, by UID. */
+let living: readonly string[];
+/** Where the kubelet would put token and CA. */
+let account: string;
+
+/** A token that is good for as long as the Secret it is bound to exists. */
+async function tokenBoundTo(secret: string): Promise<string> {
+  await kubectl(cluster, ['create', 'secret', 'generic', secret]);
+  const bound = ['--bound-object-kind=Secret', `--bound-object-name=${secret}`];
+  return (await kubectl(cluster, ['create', 'token', 'dustpan', ...bound])).trim();
+}
+
+/** In one go, as the kubelet does. */
+async function put(file: string, text: string): Promise<void> {
+  await writeFile(join(account, `.${file}`), text);
+  await rename(join(account, `.${file}`), join(account, file));
+}
+
+beforeAll(async () => {
+  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true });
+  account = join(cluster.dir, 'account');
+  mkdirSync(account);
+  await kubectl(cluster, ['create', 'serviceaccount', 'dustpan']);
+  await grant(cluster, 'system:serviceaccount:default:dustpan', dustpanUser.rules ?? []);
+  await put('token', await tokenBoundTo('first'));
+  await copyFile(cluster.caFile, join(account, 'ca.crt'));
+  living = await runningPods(cluster, numbered('living', 20));
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+  dustpan = await startDustpan({
+    serviceAccount: { dir: account, server: cluster.url },
+    dir: cluster.dir,
+    args: slowPasses,
+  });
+});
+
+afterAll(async () => {
+  await dustpan.stop();
+  await cluster.stop();
+});
+
+const answers = async (method: string, code: string): Promise<number> => {
+  const { host } = new URL(cluster.url);
+  const labels = `code="${code}",method="${method}",host="${host}"`;
+  return (await sampleOf(dustpan, `dustpan_rest_client_requests_total{${labels}}`)) ?? 0;
+};
+
+test('its token is revoked in the middle of a pass: nothing goes until there is another one in the file', async () => {
+  const { pid } = dustpan;
+  const ca = await readFile(cluster.caFile, 'utf8');
+  const token = await readFile(join(account, 'token'), 'utf8');
+  // The API server remembers for 10 s that a token is good.
+  await inTheMiddleOf('token', 800, { cluster, living });
+  await kubectl(cluster, ['delete', 'secret', 'first']);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
+  await expect.poll(() => answers('GET', '401'), patience).toBeGreaterThan(0);
+  await staysAsItIs(2_000, { cluster, living });
+  // Else there would have been nothing left to do.
+  expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
+  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+  expect(await dustpan.logTail(1_000)).toContain('Unauthorized');
+
+  await put('token', await tokenBoundTo('second'));
+  await isCompleted({ cluster, living }, dustpan);
+  expect(dustpan.pid).toBe(pid);
+});
+
+test('its token is replaced, then revoked in the middle of a pass: not one deletion fails', async () => {
+  const { pid } = dustpan;
+  const errors = 'dustpan_pod_gc_delete_errors_total{reason="Expired"}';
+  const failed = await sampleOf(dustpan, errors);
+  const ca = await readFile(cluster.caFile, 'utf8');
+  const token = await readFile(join(account, 'token'), 'utf8');
+  const third = await tokenBoundTo('third');
+  // Enough for longer than the API server remembers the second.
+  await inTheMiddleOf('rotated', 800, { cluster, living });
+  await put('token', third);
+  await kubectl(cluster, ['delete', 'secret', 'second']);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
+  // So with the second token they could not go any more.
+  expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
+  await isCompleted({ cluster, living }, dustpan);
+  expect(dustpan.pid).toBe(pid);
+  expect(await sampleOf(dustpan, errors)).toBe(failed);
+});
+
+test('the API server comes back with a certificate of another CA: nothing goes until that is in the file', async () => {
+  const { pid } = dustpan;
+  await inTheMiddleOf('ca', 150, { cluster, living });
+  await cluster.kill('api');
+  await renewCa(cluster.dir);
+  await cluster.start('api');
+  await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/certificate/i);
+  await staysAsItIs(2_000, { cluster, living });
+  // Else there would have been nothing left to do.
+  expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
+  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+
+  await put('ca.crt', await readFile(cluster.caFile, 'utf8'));
+  await isCompleted({ cluster, living }, dustpan);
+  expect(dustpan.pid).toBe(pid);
+});

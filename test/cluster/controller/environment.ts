@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { kubectl } from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import type { Dustpan } from './dustpan.ts';
+import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
+import { etcdEntry } from '../servers/etcd-objects.ts';
+import { statusOf } from '../servers/probe.ts';
+
+/** For `expect.poll`: generous, as a busy machine needs it. */
+export const patience = { timeout: 90_000, interval: 100 };
+
+interface PodShape {
+  readonly phase?: 'Succeeded' | 'Running';
+  readonly uid?: string;
+  readonly node?: string;
+  readonly createdAt?: Date;
+  /** By the clock of its node. */
+  readonly finishedAt?: Date;
+  /** Of the Job that owns it. */
+  readonly job?: { readonly name: string; readonly uid: string } | undefined;
+}
+
+/** A pod as etcd has it, finished unless said otherwise: no API server would take its status at creation. */
+export function podEntry(name: string, shape: PodShape = {}): EtcdEntry {
+  const { phase = 'Succeeded', uid = randomUUID(), node = 'node-1', finishedAt, job } = shape;
+  const { createdAt = new Date('2026-01-01T00:00:00Z') } = shape;
+  const owner = job && { apiVersion: 'batch/v1', kind: 'Job', ...job, controller: true };
+  const terminated = finishedAt && { exitCode: 0, finishedAt: seconds(finishedAt) };
+  return etcdEntry({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...{ name, namespace: 'default', uid, creationTimestamp: seconds(createdAt) },
+      ...(owner && { ownerReferences: [owner] }),
+    },
+    spec: { nodeName: node, containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
+    status: { phase, ...(terminated && { containerStatuses: [{ name: 'c', state: { terminated } }] }) },
+  });
+}
+
+/** metav1.Time, which has no fractions. */
+const seconds = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;
+
+/** NAME-0, NAME-1, … */
+export const numbered = (name: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `${name}-${i}`);
+
+/** Makes running pods of these names and returns their UIDs. */
+export async function runningPods(
+  cluster: Cluster,
+  names: readonly string[],
+  shape: PodShape = {},
+): Promise<readonly string[]> {
+  const pods = names.map((name) => ({ name, uid: randomUUID() }));
+  const entries = pods.map(({ name, uid }) => podEntry(name, { ...shape, uid, phase: 'Running' }));
+  await etcdClient(cluster.etcdUrl).put(entries);
+  return pods.map(({ uid }) => uid);
+}
+
+/** Applies the one policy of these tests, as a person would. */
+export async function applyPolicy(cluster: Cluster, pods: object, mode = 'Enforce'): Promise<void> {
+  const apiVersion = 'gc.dustpan.dev/v1alpha1';
+  const policy = { apiVersion, kind: 'GCPolicy', metadata: { name: 'default' }, spec: { mode, pods } };
+  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+}
+
+/** As the API server lists them. */
+export async function podUids(cluster: Cluster): Promise<readonly string[]> {
+  const uids = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].metadata.uid}']);
+  return uids.split(' ').toSorted();
+}
+
+/** `True Tripped`: status and reason of a condition of the policy. */
+export async function conditionOf(cluster: Cluster, type: string): Promise<string> {
+  const one = `{.status.conditions[?(@.type=="${type}")]`;
+  const path = `jsonpath=${one}.status} ${one}.reason}`;
+  return await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', path]);
+}
+
+/** The value of a metric's sample as it is written; undefined when there is none. */
+export async function sampleOf({ metricsUrl }: Dustpan, sample: string): Promise<number | undefined> {
+  const lines = (await (await fetch(metricsUrl)).text()).split('\n');
+  const found = lines.find((line) => line.startsWith(`${sample} `));
+  return found === undefined ? undefined : Number(found.slice(sample.length + 1));
+}
+
+interface Pass {
+  readonly cluster: Cluster;
+  readonly living: readonly string[];
+}
+
+/** So many of a batch are gone when the fault comes. */
+const begun = 30;
+
+/** Counted where they are stored: a kubectl may take longer on a busy machine than a controller takes for half a batch. */
+const podCount = (cluster: Cluster): Promise<number> =>
+  etcdClient(cluster.etcdUrl).count('/registry/pods/default/');
+
+/** Makes a batch of finished pods and waits until a controller is busy with them. */
+export async function inTheMiddleOf(name: string, batch: number, { cluster, living }: Pass): Promise<void> {
+  await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
+  const all = living.length + batch;
+  await expect.poll(() => podCount(cluster), { ...patience, interval: 20 }).toBeLessThan(all - begun);
+  expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
+}
+
+/** Nothing goes for a while, and all that must live is there. */
+export async function staysAsItIs(ms: number, { cluster, living }: Pass): Promise<void> {
+  const before = await podUids(cluster);
+  await sleep(ms);
+  const after = await podUids(cluster);
+  expect(after).toEqual(before);
+  expect(living.filter((uid) => !after.includes(uid))).toEqual([]);
+}
+
+/** All that is due goes in the end, nothing else ever does; then condition and readiness say that all is well. */
+export async function isCompleted({ cluster, living }: Pass, dustpan: Dustpan): Promise<void> {
+  await expect
+    .poll(async () => {
+      const left = await podUids(cluster);
+      expect(living.filter((uid) => !left.includes(uid))).toEqual([]);
+      return left.length;
+    }, patience)
+    .toBe(living.length);
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await expect.poll(() => statusOf(`${dustpan.healthUrl}/readyz`), patience).toBe(200);
+}
+
+/** When each delete of a pod by this user came to the API server since, and how it was answered. */
+export async function podDeletes(cluster: Cluster, user: string, since: Date): Promise<readonly PodDelete[]> {
+  const requests = await cluster.audit({ user, verb: 'delete', since });
+  return requests
+    .filter(({ objectRef }) => objectRef?.resource === 'pods')
+    .map(({ objectRef, responseStatus, requestReceivedTimestamp }) => ({
+      name: objectRef?.name ?? '',
+      code: responseStatus?.code ?? 0,
+      atMs: Date.parse(requestReceivedTimestamp),
+    }));
+}
+
+interface PodDelete {
+  readonly name: string;
+  readonly code: number;
+  /** Unix milliseconds. */
+  readonly atMs: number;
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cluster } from '../servers/cluster.ts';
+import { startControlPlane, startController } from './start.ts';
+import { applyPolicy, inTheMiddleOf, isCompleted, numbered, runningPods } from './environment.ts';
+import type { Dustpan } from './dustpan.ts';
+import { statusOf } from '../servers/probe.ts';
+
+const batch = 400;
+
+let cluster: Cluster;
+let dustpan: Dustpan;
+/** What must live, by UID. */
+let living: readonly string[];
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+  living = await runningPods(cluster, numbered('living', 20));
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+  dustpan = await startController(cluster);
+});
+
+afterAll(async () => {
+  await dustpan.stop();
+  await cluster.stop();
+});
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test.each(['api', 'etcd'] as const)(
+  '%s is killed in the middle of a pass, and started again',
+  async (part) => {
+    const { pid } = dustpan;
+    await inTheMiddleOf(part, batch, { cluster, living });
+    await cluster.kill(part);
+    await wait(5_000);
+    expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+    await cluster.start(part);
+    await isCompleted({ cluster, living }, dustpan);
+    expect(dustpan.pid).toBe(pid);
+  },
+);
+
+test('the API server hangs in the middle of a pass, and goes on', async () => {
+  const { pid } = dustpan;
+  await inTheMiddleOf('hang', batch, { cluster, living });
+  await cluster.kill('api', 'SIGSTOP');
+  await wait(5_000);
+  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+  await cluster.kill('api', 'SIGCONT');
+  await isCompleted({ cluster, living }, dustpan);
+  expect(dustpan.pid).toBe(pid);
+});

@@ -1,0 +1,65 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryOf } from '../../bench/agent-memory.ts';
+import { contractTransport, Objects } from '../../contract/kube/objects.ts';
+import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { contractServer } from '../servers/contract.ts';
+import { startControlPlane } from './start.ts';
+import { applyPolicy, numbered, patience, podEntry, runningPods } from './environment.ts';
+import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { shipped } from '../chart/shipped.ts';
+
+/** As large as etcd takes an object; gzip makes nothing of half of them. */
+const nameBytes = 1_400_000;
+const hostile = 170;
+const ownerName = (i: number): string =>
+  i % 2 === 0 ? `${i}`.padEnd(nameBytes, 'x') : randomBytes(nameBytes / 2).toString('hex');
+
+let cluster: Cluster;
+let transport: HttpTransport;
+let dustpan: Dustpan | undefined;
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+  transport = await contractTransport(contractServer(cluster));
+  const objects = new Objects(transport);
+  await objects.start();
+  for (let i = 0; i < hostile; i += 1) {
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name: ownerName(i), uid: randomUUID() };
+    await objects.createPod({ ownerReferences: [{ ...owner, controller: true }] });
+  }
+}, 300_000);
+
+afterAll(async () => {
+  await dustpan?.stop();
+  transport.close();
+  await cluster.stop();
+});
+
+const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
+
+test('170 pods with names of 1.4 MB in their owners: the controller stays below the limit of the chart, and collects them and others', async () => {
+  const { env, limitMiB } = await shipped('Deployment');
+  const living = await runningPods(cluster, numbered('living', 5));
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+  const controller = await startDustpan({
+    kubeconfig: cluster.kubeconfig(dustpanUser.name),
+    dir: cluster.dir,
+    args: ['--pod-gc-period=1s'],
+    env,
+  });
+  dustpan = controller;
+  const { pid } = controller;
+  await etcdClient(cluster.etcdUrl).put([podEntry('finished')]);
+  await expect.poll(podCount, { ...patience, timeout: 180_000 }).toBe(hostile + living.length);
+  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+
+  // Each is marked and deleted, 64 at a time; what is answered has the name in it.
+  const safety = { maxOrphanedNodesPercent: 100 };
+  await applyPolicy(cluster, { orphaned: { quarantine: '1s' }, safety });
+  await expect.poll(podCount, { ...patience, timeout: 240_000 }).toBe(0);
+  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(controller.pid).toBe(pid);
+}, 600_000);

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { slowPasses } from './start.ts';
+import {
+  applyPolicy,
+  inTheMiddleOf,
+  isCompleted,
+  numbered,
+  patience,
+  podDeletes,
+  runningPods,
+  sampleOf,
+} from './environment.ts';
+import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+
+/** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
+const leaseMs = 8_000;
+const renewMs = 6_000;
+const retryMs = 500;
+/** Until the first act after the lease was won: one pass, on a busy machine. */
+const passMs = 15_000;
+
+/** Two users, so that the audit log tells the replicas apart. */
+const names = ['first', 'second'] as const;
+type Name = (typeof names)[number];
+
+let cluster: Cluster;
+const replicas = new Map<Name, Dustpan>();
+/** What must live, by UID. */
+let living: readonly string[];
+
+async function start(name: Name): Promise<Dustpan> {
+  const replica = await startDustpan({
+    name,
+    kubeconfig: cluster.kubeconfig(name),
+    dir: cluster.dir,
+    args: [
+      '--leader-elect=true',
+      '--leader-elect-resource-namespace=default',
+      `--leader-elect-lease-duration=${leaseMs}ms`,
+      `--leader-elect-renew-deadline=${renewMs}ms`,
+      `--leader-elect-retry-period=${retryMs}ms`,
+      ...slowPasses,
+    ],
+  });
+  replicas.set(name, replica);
+  return replica;
+}
+
+const leads = async (replica: Dustpan): Promise<boolean> => {
+  const name = 'dustpan_leader_election_master_status{name="dustpan-controller"}';
+  return (await sampleOf(replica, name)) === 1;
+};
+
+beforeAll(async () => {
+  const users = names.map((name) => ({ ...dustpanUser, name }));
+  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users });
+  living = await runningPods(cluster, numbered('living', 20));
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+});
+
+afterAll(async () => {
+  await Promise.all([...replicas.values()].map((replica) => replica.stop()));
+  await cluster.stop();
+});
+
+/** When this one last renewed the lease, Unix milliseconds. */
+async function renewedAt(user: Name): Promise<number> {
+  const updates = await cluster.audit({ user, verb: 'update' });
+  const renewals = updates.filter(({ objectRef }) => objectRef?.resource === 'leases');
+  return Date.parse(renewals.at(-1)?.requestReceivedTimestamp ?? '');
+}
+
+/** No pod was deleted twice, whoever did it. */
+async function nothingTwice(since: Date): Promise<void> {
+  const all = await Promise.all(names.map((name) => podDeletes(cluster, name, since)));
+  const gone = all.flat().filter(({ code }) => code === 200);
+  expect(new Set(gone.map(({ name }) => name)).size).toBe(gone.length);
+}
+
+test('a leader that is killed is followed once its lease has run out; nothing is deleted twice', async () => {
+  const began = new Date();
+  const first = await start('first');
+  await expect.poll(() => leads(first), patience).toBe(true);
+  const second = await start('second');
+  await inTheMiddleOf('killed', 300, { cluster, living });
+  const killedAt = new Date();
+  await first.kill('SIGKILL');
+  // Its work is half done, and what has taken the name of a pod that it deleted is another pod.
+  const gone = (await podDeletes(cluster, 'first', began)).filter(({ code }) => code === 200);
+  expect(gone.length).toBeGreaterThan(0);
+  const namesakes = gone.map(({ name }) => name);
+  living = [...living, ...(await runningPods(cluster, namesakes))];
+
+  await isCompleted({ cluster, living }, second);
+  const [next] = await podDeletes(cluster, 'second', began);
+  expect(next?.atMs).toBeGreaterThan((await renewedAt('first')) + leaseMs);
+  expect(next?.atMs).toBeLessThan(killedAt.getTime() + leaseMs + 2 * 2.2 * retryMs + passMs);
+  await nothingTwice(began);
+});
+
+test('a leader that is paused beyond its lease and resumed deletes nothing more, and ends', async () => {
+  const [leader, standby] = [replicas.get('second'), await start('first')];
+  if (leader === undefined) throw new Error('the test before has left no leader');
+  const began = new Date();
+  const batch = numbered('paused', 300);
+  await inTheMiddleOf('paused', batch.length, { cluster, living });
+  await leader.kill('SIGSTOP');
+  await isCompleted({ cluster, living }, standby);
+  // The plan it was following has become wrong in each line; and the other is at work.
+  living = [...living, ...(await runningPods(cluster, batch))];
+  await inTheMiddleOf('resumed', 150, { cluster, living });
+  const resumedAt = new Date();
+  await leader.kill('SIGCONT');
+  await expect.poll(() => leader.isRunning, patience).toBe(false);
+  expect(await leader.logTail(50)).toContain('"outcome":"lost"');
+
+  await isCompleted({ cluster, living }, standby);
+  const late = await podDeletes(cluster, 'second', resumedAt);
+  // What it was about to write when it was stopped: the next look at the lease says no.
+  expect(late.length).toBeLessThanOrEqual(1);
+  expect(late.filter(({ code }) => code === 200)).toEqual([]);
+  await nothingTwice(began);
+});

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { startControlPlane, startController } from './start.ts';
+import {
+  applyPolicy,
+  isCompleted,
+  numbered,
+  patience,
+  podEntry,
+  runningPods,
+  sampleOf,
+} from './environment.ts';
+import type { Dustpan } from './dustpan.ts';
+import { etcdClient } from '../servers/etcd.ts';
+
+const owned = 4_000;
+const alone = 6_000;
+const jobs = numbered('job', 3).map((name) => ({ name, uid: randomUUID() }));
+/** Of the recorder: so many at once, and one more each 100 ms. */
+const eventBurst = 200;
+const msAnEvent = 100;
+
+let cluster: Cluster;
+let dustpan: Dustpan | undefined;
+
+beforeAll(async () => {
+  cluster = await startControlPlane();
+});
+
+afterAll(async () => {
+  await dustpan?.stop();
+  await cluster.stop();
+});
+
+const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
+
+/** As the API server's cache has them. */
+async function cachedCount(): Promise<number> {
+  const path = '/api/v1/namespaces/default/pods?resourceVersion=0';
+  const list = await kubectl(cluster, ['get', '--raw', path]);
+  return (JSON.parse(list) as { readonly items: readonly unknown[] }).items.length;
+}
+
+interface Told {
+  readonly note: string;
+  readonly regarding: { readonly kind: string };
+}
+
+async function events(): Promise<readonly Told[]> {
+  const list = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', 'json']);
+  return (JSON.parse(list) as { readonly items: readonly Told[] }).items;
+}
+
+test('10 000 pods go in one pass: Events are one for each Job and bounded for the others, the status is small', async () => {
+  const living = await runningPods(cluster, numbered('living', 20));
+  await etcdClient(cluster.etcdUrl).putFast([
+    // They go by name, so that the Jobs' are told of first.
+    ...numbered('batch', owned).map((name, i) => podEntry(name, { job: jobs[i % jobs.length] })),
+    ...numbered('lone', alone).map((name) => podEntry(name)),
+  ]);
+  expect(await podCount()).toBe(owned + alone + living.length);
+  // Nobody looks before the API server has digested them.
+  await expect.poll(cachedCount, patience).toBe(owned + alone + living.length);
+  await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
+  const startedMs = performance.now();
+  const controller = await startController(cluster, ['--pod-gc-period=1h']);
+  dustpan = controller;
+  const { pid } = controller;
+  await expect.poll(podCount, { ...patience, timeout: 300_000 }).toBe(living.length);
+  await isCompleted({ cluster, living }, controller);
+  const ofJobsIn = (told: readonly Told[]): readonly string[] =>
+    told.filter(({ regarding }) => regarding.kind === 'Job').map(({ note }) => note);
+  await expect.poll(async () => ofJobsIn(await events()).length, patience).toBe(jobs.length);
+  const told = await events();
+  // Until they were read: so long they may have been written.
+  const took = performance.now() - startedMs;
+  expect(told.length).toBeGreaterThan(jobs.length);
+  expect(told.length).toBeLessThanOrEqual(eventBurst + took / msAnEvent);
+  expect(
+    ofJobsIn(told)
+      .map((note) => note.split(' (')[0])
+      .toSorted(),
+  ).toEqual([...['Deleted 1333 pods', 'Deleted 1333 pods', 'Deleted 1334 pods']]);
+
+  const sample = (name: string): Promise<number | undefined> => sampleOf(controller, `dustpan_${name}`);
+  expect(await sample('pod_gc_deleted_pods_total{reason="Expired"}')).toBe(owned + alone);
+  const status = await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', 'jsonpath={.status}']);
+  expect(Buffer.byteLength(status)).toBeLessThan(8_192);
+  expect(controller.pid).toBe(pid);
+});

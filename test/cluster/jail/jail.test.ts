@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { runCommand, type CommandResult } from '../servers/command.ts';
+import { repositoryRoot } from '../repository.ts';
+
+const script = join(repositoryRoot(), 'test/cluster/jail/jail.sh');
+
+function newDir(): string {
+  return mkdtempSync(join(tmpdir(), 'dustpan-jail-test-'));
+}
+
+/** A jail in the jail: from in here the inner one looks as any jail does from the host. */
+async function inJail(command: string, env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+  return await runCommand(['bash', script, newDir(), 'bash', '-c', command], {
+    env: { ...process.env, ...env },
+  });
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!isTrue()) {
+    if (Date.now() > deadline) throw new Error('waited 60 s in vain');
+    await sleep(20);
+  }
+}
+
+function processesWith(argument: string): readonly string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => commandLine(pid).includes(argument));
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // ended meanwhile
+  }
+}
+
+function mounts(): string {
+  return readFileSync('/proc/self/mountinfo', 'utf8');
+}
+
+/** Of the jails that are no more. */
+function cgroupFolders(): readonly string[] {
+  const top = '/sys/fs/cgroup';
+  const folders = [top, ...readdirSync(top).map((name) => join(top, name))];
+  const entries = folders
+    .filter((dir) => existsSync(join(dir, 'cgroup.procs')))
+    .map((dir) => readdirSync(dir));
+  const ours = [...new Set(entries.flat())].filter((name) => name.startsWith('dustpan-jail-'));
+  return ours.filter(
+    (name) => !isLocked(folders.map((dir) => join(dir, name)).filter((dir) => existsSync(dir))),
+  );
+}
+
+/** The script of another jail lives: that one comes and goes on its own. */
+function isLocked(dirs: readonly string[]): boolean {
+  return dirs.some((dir) => spawnSync('flock', ['--nonblock', dir, 'true']).status === 1);
+}
+
+describe('a jail', () => {
+  test('has the service address and the node address, and no way out', async () => {
+    const { stdout } = await inJail('ip -brief address; ip route');
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    expect(stdout).toContain('127.0.0.1/8 10.96.0.1/32 10.97.0.1/32');
+  });
+
+  test.each([
+    { name: 'success', command: 'true', code: 0 },
+    { name: 'a failure', command: 'exit 7', code: 7 },
+    { name: 'a signal', command: 'kill -TERM $$', code: 143 },
+  ])('returns the exit code of its command: $name', async ({ command, code }) => {
+    expect(await inJail(command)).toMatchObject({ code });
+  });
+
+  test('is a node when asked: its own name and paths', async () => {
+    const before = mounts();
+    const look =
+      'cat /proc/sys/kernel/hostname; mountpoint -q /var/lib/containerd && ls /var/log; cat /proc/sys/kernel/panic';
+    expect(await inJail(look, { BED_IMAGEFS_MB: '0' })).toMatchObject({ code: 0, stdout: 'node-a\n10\n' });
+    expect(mounts()).toBe(before);
+  });
+
+  test.each([
+    {
+      name: 'its command has ended',
+      marker: '86401',
+      signal: undefined,
+      command: 'sleep 86401 & disown; true',
+    },
+    {
+      name: 'its script got TERM after TERM',
+      marker: '86402',
+      signal: 'SIGTERM' as const,
+      command: 'sleep 86402',
+    },
+    { name: 'its script was killed', marker: '86403', signal: 'SIGKILL' as const, command: 'sleep 86403' },
+  ])('leaves no process, mount or cgroup folder when $name', async ({ marker, signal, command }) => {
+    const [mountsBefore, cgroupsBefore] = [mounts(), cgroupFolders()];
+    const dir = newDir();
+    const jail = spawn('bash', [script, dir, 'setsid', 'bash', '-c', `touch ${dir}/up; ${command}`], {
+      stdio: 'ignore',
+    });
+    const ended = once(jail, 'exit');
+    if (signal) {
+      await until(() => existsSync(join(dir, 'up')) && processesWith(marker).length > 0);
+      // More than once, as a parent that dies thread by thread does.
+      while (jail.exitCode === null && jail.signalCode === null) {
+        jail.kill(signal);
+        await sleep(2);
+      }
+    }
+    await ended;
+
+    await until(() => processesWith(marker).length === 0);
+    expect(mounts()).toBe(mountsBefore);
+    // After a KILL it is the next jail that sweeps.
+    if (signal === 'SIGKILL') await inJail('true');
+    // Others come and go meanwhile, and are without their locks for a moment.
+    await until(() => cgroupFolders().every((name) => cgroupsBefore.includes(name)));
+  });
+});

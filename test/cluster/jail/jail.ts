@@ -1,0 +1,52 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot } from '../repository.ts';
+
+export interface JailOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Makes the jail a node with its well-known paths; above 0, the runtime's images lie on a file system of this size. */
+  readonly imageFsMB?: number;
+  /** File descriptor for all that the command prints; otherwise it is shown as it comes. */
+  readonly output?: number | undefined;
+}
+
+/** Runs a command in a throw-away machine of namespaces and returns its exit code; nothing started in there outlives it. */
+export async function jail(
+  dir: string,
+  command: readonly string[],
+  options: JailOptions = {},
+): Promise<number> {
+  const script = join(repositoryRoot(), 'test/cluster/jail/jail.sh');
+  // Should this process be killed, the script gets a TERM and takes the jail along.
+  const printed = options.output ?? 'inherit';
+  const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'bash', script, dir, ...command], {
+    stdio: ['inherit', printed, printed],
+    env: { ...process.env, ...options.env, BED_IMAGEFS_MB: options.imageFsMB?.toString() ?? '' },
+  });
+  const stopForwarding = forwardSignals(child);
+  try {
+    await once(child, 'exit');
+    return child.exitCode ?? 128 + (child.signalCode ? constants.signals[child.signalCode] : 0);
+  } finally {
+    stopForwarding();
+  }
+}
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const patienceMs = 15_000;
+
+/** The script is asked to end, and killed when it does not: the kernel ends the jail with it either way. */
+function forwardSignals(child: ChildProcess): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+    timer ??= setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  };
+  for (const signal of endings) process.on(signal, forward);
+  return () => {
+    clearTimeout(timer);
+    for (const signal of endings) process.off(signal, forward);
+  };
+}

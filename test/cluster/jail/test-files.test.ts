@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { bedFiles, sortFiles } from './test-files.ts';
+import { cannotRun } from './requirements.ts';
+
+const imports = "import { test } from 'vitest';\n";
+
+describe('which jail a test file asks for', () => {
+  const node = { file: 'a', imageFsMB: 4096, prometheus: false };
+
+  test.each([
+    { name: 'one line makes a node', head: '// @bed node\n', nodes: [node] },
+    { name: 'of a size', head: '// @bed node imageFsMB=256\n', nodes: [{ ...node, imageFsMB: 256 }] },
+    { name: 'with Prometheus', head: '// @bed node prometheus\n', nodes: [{ ...node, prometheus: true }] },
+    { name: 'after other comments', head: '// a test\n// @bed node\n', nodes: [node] },
+    { name: 'no line, no node', head: '', nodes: [] },
+    { name: 'further down it is only text', head: '//\n'.repeat(10) + '// @bed node\n', nodes: [] },
+  ])('$name', ({ head, nodes }) => {
+    const sorted = sortFiles(['a'], () => head + imports);
+    expect(sorted).toEqual({ plain: nodes.length === 0 ? ['a'] : [], prometheus: [], nodes });
+  });
+
+  test('Prometheus can be had without a node', () => {
+    const sorted = sortFiles(['a'], () => '// @bed prometheus\n' + imports);
+    expect(sorted).toEqual({ plain: [], prometheus: ['a'], nodes: [] });
+  });
+
+  test.each(['// @bed nodes', '// @bed', '// @bed prometheus node'])(
+    'a line that nobody understands is an error, not a plain jail: %s',
+    (line) => {
+      expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a asks for a bed that nobody knows');
+    },
+  );
+
+  test('the files are those that vitest would run', () => {
+    const args = ['--project', 'cluster'];
+    expect(bedFiles([...args, 'test/cluster/node/node.test.ts']).nodes.map(({ file }) => file)).toEqual([
+      'test/cluster/node/node.test.ts',
+    ]);
+    expect(bedFiles([...args, 'test/cluster/jail/jail'])).toEqual({
+      plain: ['test/cluster/jail/jail.test.ts'],
+      prometheus: [],
+      nodes: [],
+    });
+  });
+});
+
+describe('what a machine lacks for a node', () => {
+  const commands = [
+    'ip',
+    'openssl',
+    'unshare',
+    'setpriv',
+    'flock',
+    'true',
+    'mkfs.ext4',
+    'runc',
+    'busybox',
+    'ldd',
+  ];
+
+  function machineLacking(command: string): NodeJS.ProcessEnv {
+    const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-files-test-'));
+    for (const one of commands.filter((other) => other !== command)) {
+      const found = spawnSync('which', [one], { encoding: 'utf8' }).stdout.trim();
+      // What this machine lacks itself is not what the test is about.
+      symlinkSync(found || '/bin/true', join(dir, one));
+    }
+    return { PATH: dir, DUSTPAN_TESTBED_CACHE: dir };
+  }
+
+  test.each([
+    { command: 'runc', reason: 'runc missing: apt-get install runc' },
+    { command: 'mkfs.ext4', reason: 'mkfs.ext4 missing: apt-get install e2fsprogs' },
+    { command: 'go', reason: 'no go and no containerd' },
+  ])('$command', ({ command, reason }) => {
+    expect(cannotRun(['ctd'], machineLacking(command))).toBe(reason);
+    expect(cannotRun(['etcd'], machineLacking(command))).not.toBe(reason);
+  });
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { repositoryRoot } from '../repository.ts';
+
+/** The jail that a test file asks for. */
+interface FileBed {
+  readonly file: string;
+  /** Size of the file system that holds the runtime's images. */
+  readonly imageFsMB: number;
+  /** Needs Prometheus and promtool too. */
+  readonly prometheus: boolean;
+}
+
+export interface BedFiles {
+  /** Repository paths of those that share one jail, because they need no node. */
+  readonly plain: readonly string[];
+  /** Likewise, and they need Prometheus and promtool. */
+  readonly prometheus: readonly string[];
+  readonly nodes: readonly FileBed[];
+}
+
+/** Asks vitest which files these arguments of `vitest run` select, and each file which jail it wants. */
+export function bedFiles(vitestArgs: readonly string[]): BedFiles {
+  const args = ['list', '--filesOnly', '--json', ...vitestArgs];
+  const vitest = join(repositoryRoot(), 'node_modules/.bin/vitest');
+  const env = { ...process.env, DUSTPAN_BED_FILES: '' }; // all of them
+  const options = { cwd: repositoryRoot(), env, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(vitest, args, options);
+  if (status !== 0) throw new Error(`vitest does not say which test files there are:\n${stdout}${stderr}`);
+  const listed = JSON.parse(stdout) as readonly { readonly file: string }[];
+  const files = [...new Set(listed.map(({ file }) => relative(repositoryRoot(), file)))];
+  return sortFiles(files, (file) => readFileSync(join(repositoryRoot(), file), 'utf8'));
+}
+
+/** Sparse, so that nothing depends on how full the machine's own disk is, and no sync waits for that. */
+const defaultImageFsMB = 4096;
+
+/** Files whose first lines have `// @bed node`, `// @bed node imageFsMB=1024` are nodes; `prometheus` at the end asks for that, also without a node. */
+export function sortFiles(files: readonly string[], read: (file: string) => string): BedFiles {
+  const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
+  const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);
+  return {
+    plain: shared.filter(({ prometheus }) => !prometheus).map(({ file }) => file),
+    prometheus: shared.filter(({ prometheus }) => prometheus).map(({ file }) => file),
+    nodes: asked.flatMap(({ imageFsMB, ...one }) => (imageFsMB === undefined ? [] : [{ ...one, imageFsMB }])),
+  };
+}
+
+interface Directive {
+  readonly imageFsMB: number | undefined;
+  readonly prometheus: boolean;
+}
+
+function directive(source: string, file: string): Directive {
+  const head = source.split('\n').slice(0, 10);
+  const line = head.find((one) => one.startsWith('// @bed'));
+  if (line === undefined) return { imageFsMB: undefined, prometheus: false };
+  const asked = /^\/\/ @bed(?<node> node(?: imageFsMB=(?<megabytes>\d+))?)?(?<prometheus> prometheus)?$/.exec(
+    line,
+  );
+  const { node, megabytes, prometheus } = asked?.groups ?? {};
+  if (node === undefined && prometheus === undefined)
+    throw new Error(`${file} asks for a bed that nobody knows: ${line}`);
+  return {
+    imageFsMB: node === undefined ? undefined : Number(megabytes ?? defaultImageFsMB),
+    prometheus: prometheus !== undefined,
+  };
+}

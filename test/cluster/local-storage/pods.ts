@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../servers/cluster.ts';
+import { busyboxImage } from '../node/image.ts';
+import { kubectl } from '../node-side-by-side/side-by-side.ts';
+
+/** A container that writes, and then waits to be ended. */
+interface Writer {
+  /** For `sh -c`; volumes lie at `/NAME`. */
+  readonly script?: string;
+  /** Of ephemeral storage. */
+  readonly limit?: string;
+}
+
+/** A pod whose containers write what they should not. */
+export interface Overrun {
+  readonly main?: Writer;
+  readonly second?: Writer;
+  /** Runs before the others. */
+  readonly init?: Writer;
+  /** Runs beside the others. */
+  readonly sidecar?: Writer;
+  /** Limits by name; '' = none. */
+  readonly emptyDirs?: Readonly<Record<string, string>>;
+  /** The same in memory. */
+  readonly inMemory?: Readonly<Record<string, string>>;
+  /** Fields of the spec. */
+  readonly spec?: object;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The script ends the pod. */
+  readonly ends?: boolean;
+}
+
+/** For a script: so many MiB in a file. */
+export const write = (path: string, mebi: number): string =>
+  `dd if=/dev/zero of=${path} bs=1048576 count=${mebi} 2>/dev/null`;
+
+/** For a script: so many MiB on stdout. */
+export const print = (mebi: number): string =>
+  `line=$(printf '%01008d' 0); i=0; while [ $i -lt ${mebi * 1024} ]; do echo $line; i=$((i+1)); done`;
+
+const wait = 'trap "exit 0" TERM; while :; do sleep 1; done';
+
+/** The pod, bound to the node and on its network, so that it needs neither scheduler nor addresses. */
+export function overrunPod(nodeName: string, name: string, pod: Overrun): object {
+  const { emptyDirs = {}, inMemory = {}, main = {}, second, init, sidecar, ends = false } = pod;
+  const volumes = [
+    ...Object.entries(emptyDirs).map(([volume, limit]) => volumeOf(volume, limit)),
+    ...Object.entries(inMemory).map(([volume, limit]) => volumeOf(volume, limit, 'Memory')),
+  ];
+  const volumeMounts = volumes.map((volume) => ({ name: volume.name, mountPath: `/${volume.name}` }));
+  const container = (id: string, { script = 'true', limit }: Writer, end = wait): object => ({
+    ...{ name: id, image: busyboxImage.ref, volumeMounts, command: ['sh', '-c', `${script}; ${end}`] },
+    // A node that does not count ephemeral storage has none to give, so none is requested.
+    ...(limit !== undefined && {
+      resources: { limits: { 'ephemeral-storage': limit }, requests: { 'ephemeral-storage': '0' } },
+    }),
+  });
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: pod.labels, annotations: pod.annotations },
+    spec: {
+      ...{ nodeName, hostNetwork: true, restartPolicy: 'Never', terminationGracePeriodSeconds: 2, volumes },
+      initContainers: [
+        ...(init === undefined ? [] : [container('init', init, 'exit 0')]),
+        ...(sidecar === undefined ? [] : [{ ...container('sidecar', sidecar), restartPolicy: 'Always' }]),
+      ],
+      containers: [
+        container('main', main, ends ? 'exit 0' : wait),
+        ...(second === undefined ? [] : [container('second', second)]),
+      ],
+      ...pod.spec,
+    },
+  };
+}
+
+function volumeOf(name: string, sizeLimit: string, medium?: 'Memory') {
+  return { name, emptyDir: { ...(sizeLimit !== '' && { sizeLimit }), ...(medium && { medium }) } };
+}
+
+/** Creates them as one list. */
+export async function createOverruns(
+  cluster: Cluster,
+  pods: Readonly<Record<string, Overrun>>,
+): Promise<void> {
+  const items = Object.entries(pods).map(([name, pod]) => overrunPod(cluster.node.name, name, pod));
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+}
+
+/** An Event on a pod. */
+export interface PodEvent {
+  readonly pod: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly by: string;
+}
+
+interface EventList {
+  readonly items: readonly {
+    readonly reason: string;
+    readonly note?: string;
+    readonly reportingController: string;
+    readonly regarding: { readonly kind: string; readonly name: string };
+  }[];
+}
+
+/** All Events on pods that have this reason. */
+export async function podEvents(cluster: Cluster, reason: string): Promise<readonly PodEvent[]> {
+  const list = await kubectl(cluster, ['get', 'events.v1.events.k8s.io', '-n', 'default', '-o', 'json']);
+  return (JSON.parse(list) as EventList).items
+    .filter((event) => event.regarding.kind === 'Pod' && event.reason === reason)
+    .map(({ regarding, note = '', reportingController: by }) => ({ pod: regarding.name, reason, note, by }));
+}
+
+/** Waits until what is seen is right for so long; returns the last that was seen, right or not, when patience ends. */
+export async function last<T>(
+  see: () => Promise<T>,
+  { quietMs, patienceMs }: { readonly quietMs: number; readonly patienceMs: number },
+): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  let seen = await see();
+  let since = performance.now();
+  while (performance.now() - since < quietMs && performance.now() < deadline) {
+    await sleep(500);
+    const now = await see();
+    if (JSON.stringify(now) !== JSON.stringify(seen)) since = performance.now();
+    seen = now;
+  }
+  return seen;
+}

@@ -1,0 +1,177 @@
+// @bed node imageFsMB=0
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { agentUser, startAgent } from '../agent/agent.ts';
+import { archiveOf, applyPolicy } from '../agent/environment.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
+import { busyboxImage } from '../node/image.ts';
+import { onlyMeasures } from '../programs/kubelet-quick.ts';
+import { createOverruns, last, overrunPod, podEvents, print, write, type Overrun } from './pods.ts';
+import { kubectl, until } from '../node-side-by-side/side-by-side.ts';
+
+const small = { main: { limit: '10Mi' } };
+
+/** Every rule of upstream, hit and just missed. */
+const pods: Readonly<Record<string, Overrun>> = {
+  'volume-over': { emptyDirs: { a: '10Mi' }, main: { script: write('/a/x', 12) } },
+  'volume-under': { emptyDirs: { a: '10Mi' }, main: { script: write('/a/x', 8) } },
+  'volume-without-limit': { emptyDirs: { a: '' }, main: { script: write('/a/x', 20) } },
+  'volume-limit-zero': { emptyDirs: { a: '0' }, main: { script: write('/a/x', 5) } },
+  'second-volume-over': { emptyDirs: { a: '10Mi', b: '5Mi' }, main: { script: write('/b/x', 6) } },
+  // The one that counts, as it is first in the pod, is filled first: whoever looks between the two must not find the other alone.
+  'both-volumes-over': {
+    emptyDirs: { b: '5Mi', a: '5Mi' },
+    main: { script: `${write('/b/x', 6)}; ${write('/a/x', 9)}` },
+  },
+  'volume-in-memory-full': { inMemory: { a: '4Mi' }, main: { script: write('/a/x', 8) } },
+  'sparse-file': {
+    emptyDirs: { a: '10Mi' },
+    main: { script: 'dd if=/dev/zero of=/a/x bs=1 count=1 seek=1073741824 2>/dev/null' },
+  },
+  'hard-links': { emptyDirs: { a: '10Mi' }, main: { script: `${write('/a/x', 7)}; ln /a/x /a/y` } },
+  'link-out-of-the-volume': {
+    emptyDirs: { a: '10Mi' },
+    main: { script: `${write('/big', 15)}; ln -s /big /a/x` },
+  },
+  'deleted-but-open': {
+    emptyDirs: { a: '10Mi' },
+    main: { script: `${write('/a/x', 12)}; exec 3</a/x; rm /a/x` },
+  },
+  'layer-over': { main: { limit: '10Mi', script: write('/x', 14) } },
+  'layer-under': { main: { limit: '10Mi', script: write('/x', 7) } },
+  'logs-over': { main: { limit: '4Mi', script: print(6) } },
+  'layer-and-logs-over': { main: { limit: '10Mi', script: `${write('/x', 7)}; ${print(5)}` } },
+  'one-of-two-over': {
+    ...small,
+    second: { limit: '50Mi' },
+    main: { limit: '10Mi', script: write('/x', 15) },
+  },
+  'unlimited-beside-limited': { ...small, second: { script: write('/x', 15) } },
+  'volume-counts-for-the-pod': {
+    emptyDirs: { a: '' },
+    main: { limit: '10Mi', script: write('/a/x', 15) },
+  },
+  'init-raises-the-pods-limit': { init: { limit: '30Mi' }, main: { limit: '10Mi', script: write('/x', 15) } },
+  'init-wrote-and-is-gone': { init: { limit: '10Mi', script: write('/x', 15) }, ...small },
+  'sidecar-over-its-own': { sidecar: { limit: '20Mi', script: write('/x', 25) }, ...small },
+  'sidecar-over-the-pods': { sidecar: { limit: '10Mi', script: write('/x', 25) }, ...small },
+  'limit-zero': { main: { limit: '0', script: write('/x', 1) } },
+  'volume-before-pod': { emptyDirs: { a: '5Mi' }, main: { limit: '8Mi', script: write('/a/x', 12) } },
+  critical: {
+    emptyDirs: { a: '5Mi' },
+    main: { script: write('/a/x', 12) },
+    spec: { priorityClassName: 'system-node-critical' },
+  },
+  // The kubelet replaces config.source on its copy of an API pod. A pod with config.mirror is missing here: the kubelet takes it for the
+  // mirror of a static pod that does not exist, never runs it and deletes it.
+  'claims-to-be-static': {
+    emptyDirs: { a: '10Mi' },
+    main: { script: write('/a/x', 12) },
+    annotations: {
+      'kubernetes.io/config.source': 'file',
+      'kubernetes.io/config.hash': '0123456789abcdef0123456789abcdef',
+    },
+  },
+  finished: { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) }, ends: true },
+  idle: { emptyDirs: { a: '5Mi' }, main: { limit: '5Mi' } },
+};
+
+const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) } };
+const manifests = '/var/lib/kubelet/manifests';
+
+/** Enough for the slowest figure of both: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
+const patience = { quietMs: 35_000, patienceMs: 240_000 };
+
+let archive: string;
+
+beforeAll(async () => {
+  ({ archive } = await archiveOf([busyboxImage]));
+});
+
+async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = {}): Promise<Cluster> {
+  mkdirSync(manifests, { recursive: true });
+  const cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm', 'ctd', 'kubelet'],
+    crds: true,
+    users: [agentUser, dustpanUser],
+    images: [{ archive }],
+    kubelet: {
+      program,
+      // The dead containers of finished pods stay where they are.
+      args: ['--maximum-dead-containers-per-container=100', '--minimum-container-ttl-duration=24h'],
+      config: {
+        ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, evictionHard: {} },
+        ...{ volumeStatsAggPeriod: '2s', staticPodPath: manifests },
+        ...config,
+      },
+    },
+  });
+  writeFileSync(
+    join(manifests, 'static.json'),
+    JSON.stringify(overrunPod('', 'static', { ...staticPod, spec: { nodeName: undefined } })),
+  );
+  await createOverruns(cluster, pods);
+  await until('all pods to be started', async () => {
+    const phases = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].status.phase}']);
+    const list = phases.split(' ');
+    return list.length === Object.keys(pods).length + 1 && list.every((phase) => phase !== 'Pending');
+  });
+  return cluster;
+}
+
+/** `signal subject` by the words of who evicts; what follows them differs. */
+const evictions = (events: Awaited<ReturnType<typeof podEvents>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    events
+      .map(({ pod, note }): [string, string] => [pod, /^.*?limit[^.]*\. /.exec(note)?.[0] ?? note])
+      .sort(),
+  );
+
+/** Waits until these are evicted, and then for others. */
+async function evicted(
+  cluster: Cluster,
+  areThose: (names: readonly string[]) => boolean,
+): Promise<Readonly<Record<string, string>>> {
+  const see = async (): Promise<Readonly<Record<string, string>>> =>
+    evictions(await podEvents(cluster, 'Evicted'));
+  const deadline = performance.now() + patience.patienceMs;
+  while (!areThose(Object.keys(await see())) && performance.now() < deadline) await sleep(1_000);
+  return await last(see, patience);
+}
+
+const fewest = 10;
+
+async function byKubelet(): Promise<Readonly<Record<string, string>>> {
+  await using cluster = await startNode('kubelet');
+  return await evicted(cluster, ({ length }) => length >= fewest);
+}
+
+/** The kubelet of this node measures and evicts no pod. */
+async function byDustpan(theirs: readonly string[]): Promise<Readonly<Record<string, string>>> {
+  await using cluster = await startNode('kubelet-quick', onlyMeasures);
+  await applyPolicy(cluster, 'Enforce', { localStorageEviction: {} });
+  // The first report is spread over a period of containers.
+  const periods = ['--local-storage-period=2s', '--container-gc-period=5s'];
+  await using agent = await startAgent(cluster, { args: periods });
+  await agent.ready();
+  await using controller = await startDustpan({
+    kubeconfig: cluster.kubeconfig(dustpanUser.name),
+    dir: cluster.dir,
+  });
+  expect(controller.pid).toBeGreaterThan(0);
+  const seen = await evicted(cluster, (names) => theirs.every((name) => names.includes(name)));
+  const left = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}']);
+  const gone = Object.keys(pods).filter((name) => !left.split(' ').includes(name));
+  expect(gone.sort()).toEqual(Object.keys(seen).sort());
+  return seen;
+}
+
+test('the kubelet and dustpan evict the same of these pods, for the same limit', async () => {
+  const kubelet = await byKubelet();
+  expect(Object.keys(kubelet).length).toBeGreaterThanOrEqual(fewest);
+  expect(Object.keys(pods).length - Object.keys(kubelet).length).toBeGreaterThanOrEqual(10);
+  expect(await byDustpan(Object.keys(kubelet))).toEqual(kubelet);
+}, 1_500_000);

@@ -1,0 +1,170 @@
+// @bed node
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PodStorageUsage } from '../../../src/api/local-storage.ts';
+import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
+import { decodeList } from '../../../src/kube/codec/decode.ts';
+import { createTransport } from '../../../src/kube/http/http-transport.ts';
+import { nodePodsResource, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
+import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
+import { systemClock as clock } from '../../../src/runtime/scheduling/clock.ts';
+import { archiveOf, kubectl, patience, phases, startQuietNode, waitUntil } from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { busyboxImage } from '../node/image.ts';
+import { kubeletTokens } from '../node/kubelet-tokens.ts';
+
+const never = new AbortController().signal;
+let cluster: Cluster;
+let kubelet: KubeletUsage;
+let pods: readonly NodePodFacts[] = [];
+
+const writeMebi = (path: string, mebi: number): string =>
+  `dd if=/dev/zero of=${path} bs=1048576 count=${mebi} 2>/dev/null`;
+
+/** What each writes, and where. */
+const scripts: Readonly<Record<string, string>> = {
+  disk: writeMebi('/data/x', 9),
+  memory: writeMebi('/shm/x', 4),
+  layer: writeMebi('/layer', 7),
+  logs: "i=0; line=$(printf '%01008d' 0); while [ $i -lt 3000 ]; do echo $line; i=$((i+1)); done",
+  linked: `${writeMebi('/data/x', 3)}; mkdir /data/d; ln /data/x /data/d/y; ln -s /layer /data/l; mkdir -m 0700 /data/s; ${writeMebi('/data/s/z', 1)}`,
+  sparse: 'dd if=/dev/zero of=/data/hole bs=1 count=1 seek=1073741824 2>/dev/null',
+  restarted: `if [ ! -e /data/once ]; then ${writeMebi('/layer', 6)}; touch /data/once; exit 1; fi`,
+};
+
+const limits = { 'ephemeral-storage': '1Gi' };
+const manifest = (name: string, script: string): object => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'default' } },
+  spec: {
+    terminationGracePeriodSeconds: 1,
+    initContainers: [
+      {
+        ...{ name: 'prepare', image: busyboxImage.ref },
+        command: ['sh', '-c', writeMebi('/prepared', 2)],
+      },
+    ],
+    containers: [
+      {
+        ...{ name: 'main', image: busyboxImage.ref, command: ['sh', '-c', `${script}; sleep 100000`] },
+        resources: { limits },
+        volumeMounts: [
+          { name: 'data', mountPath: '/data' },
+          { name: 'shm', mountPath: '/shm' },
+          { name: 'conf', mountPath: '/conf' },
+        ],
+      },
+      { name: 'idle', image: busyboxImage.ref, command: ['sleep', '100000'] },
+    ],
+    volumes: [
+      { name: 'data', emptyDir: { sizeLimit: '64Mi' } },
+      { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '32Mi' } },
+      { name: 'conf', configMap: { name: 'conf' } },
+    ],
+  },
+});
+
+async function listPods(accept?: string): Promise<readonly NodePodFacts[]> {
+  const transport = createTransport({
+    endpoint: { server: cluster.url, tls: { ca: readFileSync(cluster.caFile) } },
+    auth: tokenCredentials(cluster.token('admin')),
+    clock,
+  });
+  const { path, query, codec, ...resource } = nodePodsResource(cluster.node.name);
+  const request = { method: 'GET', path, query, accept: accept ?? resource.accept } as const;
+  try {
+    return (await decodeList(transport.stream(request, never), codec)).items;
+  } finally {
+    transport.close();
+  }
+}
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage]);
+  cluster = await startQuietNode({
+    images: [{ archive }],
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+  });
+  await kubectl(cluster, ['create', 'configmap', 'conf', '--from-literal=a=b']);
+  const items = Object.entries(scripts).map(([name, script]) => manifest(name, script));
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const { name: nodeName, address } = cluster.node;
+  const tokens = await kubeletTokens(cluster);
+  kubelet = new KubeletUsage({
+    ...{ endpoint: `https://${address}:10250`, nodeName, clock },
+    cluster: {
+      endpoint: { server: '', tls: { ca: readFileSync(cluster.caFile) } },
+      ...{ auth: tokenCredentials(tokens.stats), source: 'test' },
+    },
+    trust: { isInsecure: false, caFile: undefined, ownFile: '' },
+  });
+  await waitUntil('all pods run', async () => {
+    const found = Object.values(await phases(cluster));
+    return found.length === items.length && found.every((phase) => phase === 'Running');
+  });
+  // What its first container wrote is gone with that.
+  const main = '.status.containerStatuses[?(@.name=="main")]';
+  const again = ['get', 'pod', 'restarted', '-o', `jsonpath={${main}.restartCount} {${main}.ready}`];
+  await waitUntil('what has failed runs again', async () => (await kubectl(cluster, again)) === '1 true');
+  pods = await listPods();
+});
+
+afterAll(async () => {
+  kubelet.close();
+  await cluster.stop();
+});
+
+test('what a pod declares is read the same from both forms of the API', async () => {
+  const json = await listPods('application/json');
+  const byName = (list: readonly NodePodFacts[]): object =>
+    Object.fromEntries(
+      list.map(({ name, storage, priority, keepMarked }) => [name, { storage, priority, keepMarked }]),
+    );
+  expect(byName(await listPods())).toEqual(byName(json));
+  expect(json.find(({ name }) => name === 'disk')?.storage).toMatchObject({
+    emptyDirs: [
+      { name: 'data', isMemory: false, limit: { bytes: 64 * 1024 ** 2, text: '64Mi' } },
+      { name: 'shm', isMemory: true, limit: { bytes: 32 * 1024 ** 2, text: '32Mi' } },
+    ],
+    containers: [
+      { name: 'main', limit: { bytes: 1024 ** 3, text: '1Gi' } },
+      { name: 'idle', limit: undefined },
+    ],
+    initContainers: [{ name: 'prepare', restartable: false, limit: undefined }],
+  });
+});
+
+interface Figures {
+  readonly total: number | undefined;
+  readonly data: number | undefined;
+  readonly shm: number | undefined;
+}
+
+const figuresOf = (usage: PodStorageUsage | undefined): Figures => ({
+  total: usage?.total?.bytes,
+  data: usage?.volumes.get('data')?.bytes,
+  shm: usage?.volumes.get('shm')?.bytes,
+});
+
+test('the kubelet reports what each pod has written', async () => {
+  const mebi = 1024 * 1024;
+  const read = async (): Promise<Readonly<Record<string, Figures>>> => {
+    const usage = await kubelet.usage(never);
+    return Object.fromEntries(pods.map(({ name, uid }) => [name, figuresOf(usage.pods.get(uid))]));
+  };
+  const written = (figures: Readonly<Record<string, Figures>>): readonly boolean[] => [
+    atLeast(figures['disk']?.data, 9 * mebi),
+    atLeast(figures['memory']?.shm, 4 * mebi),
+    atLeast(figures['layer']?.total, 7 * mebi),
+    atLeast(figures['logs']?.total, 3_000_000),
+    atLeast(figures['linked']?.data, 4 * mebi),
+  ];
+  // The kubelet measures volumes every 2 s here, the runtime layers every 10 s.
+  await expect.poll(async () => written(await read()), patience).not.toContain(false);
+  const figures = await read();
+  expect(figures['memory']?.total).toBeLessThan(4 * mebi);
+  expect(figures['linked']?.data).toBeLessThan(5 * mebi);
+  expect(figures['sparse']?.data).toBeLessThan(mebi);
+  expect(figures['restarted']?.total).toBeLessThan(6 * mebi);
+});
+
+const atLeast = (bytes = 0, least: number): boolean => bytes >= least;

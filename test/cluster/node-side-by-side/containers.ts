@@ -1,0 +1,185 @@
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from '../servers/cluster.ts';
+import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
+import { busyboxImage } from '../node/image.ts';
+import { createPods, kubectl, podOn, podPhases, until } from './side-by-side.ts';
+import { seededRandom, type Random } from '../population/random.ts';
+
+/** How often each pod fails, of those that do. */
+interface ContainerWorld {
+  /** Until its container goes on running. */
+  readonly looping: readonly number[];
+  /** Until its container succeeds. */
+  readonly finishing: readonly number[];
+  /** As `finishing`, and then deleted while no kubelet runs. */
+  readonly gone: readonly number[];
+}
+
+/** In each group one that fails often enough for every limit, and one drawn by lot. */
+export function containerWorld(seed: number): ContainerWorld {
+  const lot = seededRandom(seed);
+  return { looping: [4, fails(lot)], finishing: [3, fails(lot)], gone: [2, fails(lot)] };
+}
+
+const fails = (lot: Random): number => 1 + lot.int(4);
+
+/** A node that has lived, and whose kubelet has ended. Names of pods say what became of them. */
+export async function makeRemains(cluster: Cluster, world: ContainerWorld): Promise<void> {
+  const { ref: image } = busyboxImage;
+  const failing = (name: string, tries: number, end: string): object =>
+    podOn(cluster, { name, image, script: failingScript(tries, end), restartPolicy: 'OnFailure' });
+  const podsOf = (group: keyof ContainerWorld, end: string): object[] =>
+    namesOf(group, world).map(({ name, tries }) => failing(name, tries, end));
+  await createPods(cluster, [
+    ...podsOf('looping', forever),
+    ...podsOf('finishing', 'exit 0'),
+    ...podsOf('gone', 'exit 0'),
+    podOn(cluster, { name: 'failed', image, script: 'exit 1' }),
+    podOn(cluster, { name: 'started', image, script: forever, init: { image, script: 'exit 0' } }),
+    podOn(cluster, { name: 'moved', image, script: forever, restartPolicy: 'Always' }),
+    podOn(cluster, { name: 'gone-stopped', image, script: forever }),
+    podOn(cluster, { name: 'held', image, script: forever, finalizers: ['dustpan.test/hold'] }),
+    podOn(cluster, { name: 'evicted', image, script: forever, storageLimit: '1Mi' }),
+  ]);
+  await atRest(cluster, world);
+  for (const attempt of [1, 2]) await moveToSandbox(cluster, attempt);
+  await cluster.kill('kubelet');
+  for (const pod of ['gone-stopped', 'held']) await crictl(cluster, 'stopp', await sandboxOf(cluster, pod));
+  await kubectl(cluster, ['delete', 'pod', 'held', '--wait=false']);
+  await deletePods(cluster, ['gone-stopped', ...namesOf('gone', world).map(({ name }) => name)]);
+  await leaveLogs(cluster);
+}
+
+const forever = 'exec sleep 3600';
+
+const failingScript = (tries: number, end: string): string =>
+  `n=$(cat /count/n 2>/dev/null); echo $((n + 1)) >/count/n; [ $((n)) -ge ${tries} ] || exit 1; ${end}`;
+
+const namesOf = (
+  group: keyof ContainerWorld,
+  world: ContainerWorld,
+): readonly { readonly name: string; readonly tries: number }[] =>
+  world[group].map((tries, nth) => ({ name: `${group}-${nth}`, tries }));
+
+async function atRest(cluster: Cluster, world: ContainerWorld): Promise<void> {
+  const ended = [...namesOf('finishing', world), ...namesOf('gone', world)];
+  const running = ['started', 'moved', 'gone-stopped', 'held', 'evicted'].map((name) => `${name}/main#0`);
+  const looping = namesOf('looping', world).map(({ name, tries }) => `${name}/main#${tries}`);
+  await until('pods to come to rest', async () => {
+    const phases = await podPhases(cluster);
+    if (!ended.every(({ name }) => phases.get(name) === 'Succeeded')) return false;
+    const containers = (await listContainers(cluster)).map(lineOf);
+    return [...running, ...looping].every((one) => containers.includes(`${one} RUNNING`));
+  });
+}
+
+/** Stops the sandbox of the pod `moved` and waits until the kubelet has made it another. */
+async function moveToSandbox(cluster: Cluster, attempt: number): Promise<void> {
+  await crictl(cluster, 'stopp', await sandboxOf(cluster, 'moved'));
+  await until(`sandbox ${attempt}`, async () => {
+    const lines = (await listContainers(cluster)).map(lineOf);
+    return lines.includes(`moved/main#${attempt} RUNNING`);
+  });
+}
+
+const sandboxOf = (cluster: Cluster, pod: string): Promise<string> =>
+  crictl(cluster, 'pods', '--quiet', '--state=ready', `--name=^${pod}$`);
+
+/** Deletes pods for which no kubelet will say that they have ended. */
+export async function deletePods(cluster: Cluster, names: readonly string[]): Promise<void> {
+  await kubectl(cluster, ['delete', 'pod', ...names, '--force', '--grace-period=0']);
+}
+
+/** Writes so much into the log of the pod `evicted` that a kubelet evicts it, and waits until one has. */
+export async function overfill(cluster: Cluster): Promise<void> {
+  const log = join(podLogs, `default_evicted_${await uidOf(cluster, 'evicted')}`, 'main/0.log');
+  appendFileSync(log, 'x'.repeat(2 * 1024 ** 2));
+  await until('an eviction', async () => (await reasonOf(cluster, 'evicted')) === 'Evicted');
+}
+
+/** Leaves the pod `evicted` as a kubelet does that ends right after the eviction: stopped, and so in the API. */
+export async function evictAndLeave(cluster: Cluster): Promise<readonly string[]> {
+  await crictl(cluster, 'stopp', await sandboxOf(cluster, 'evicted'));
+  const left = (await remainsOf(cluster)).filter((line) => line.includes('evicted'));
+  const status = { phase: 'Failed', reason: 'Evicted', message: 'Container main exceeded its limit. ' };
+  const patch = JSON.stringify({ status });
+  await kubectl(cluster, ['patch', 'pod', 'evicted', '--subresource=status', '-p', patch]);
+  return left;
+}
+
+const reasonOf = (cluster: Cluster, pod: string): Promise<string> =>
+  kubectl(cluster, ['get', 'pod', pod, '-o', 'jsonpath={.status.reason}']);
+
+const uidOf = (cluster: Cluster, pod: string): Promise<string> =>
+  kubectl(cluster, ['get', 'pod', pod, '-o', 'jsonpath={.metadata.uid}']);
+
+const podLogs = '/var/log/pods';
+const containerLogs = '/var/log/containers';
+
+/** A log directory and a link of pods that nobody knows, and a rotated log of the oldest container there is. */
+async function leaveLogs(cluster: Cluster): Promise<void> {
+  leaveLogDirectory('default_ghost_4a6ed0b6-9b93-4f5c-8d1e-3f1c1d1f5a10');
+  symlinkSync('/var/log/pods/away/0.log', join(containerLogs, `away_default_main-${'ab'.repeat(32)}.log`));
+  const uid = await uidOf(cluster, 'looping-0');
+  writeFileSync(join(podLogs, `default_looping-0_${uid}/main/0.log.20260101-000000`), 'rotated\n');
+}
+
+function leaveLogDirectory(name: string): void {
+  mkdirSync(join(podLogs, name, 'main'), { recursive: true });
+  writeFileSync(join(podLogs, name, 'main/0.log'), 'a line\n');
+}
+
+/** What the two are known to treat differently: a pod deleted while it runs, what the kubelet did not make, a folder of another name. */
+export async function leaveDeviations(cluster: Cluster): Promise<void> {
+  await deletePods(cluster, ['started']);
+  leaveLogDirectory('notes');
+  const labels = { 'io.kubernetes.pod.uid': '' };
+  const sandbox = await runSandbox(cluster, { name: 'by-hand', labels });
+  const container = { name: 'main', image: busyboxImage.ref, command: ['true'], labels };
+  const id = await runContainer(cluster, sandbox, container);
+  await until(
+    'the container to end',
+    async () => (await crictl(cluster, 'ps', '--quiet', `--id=${id}`)) === '',
+  );
+  await crictl(cluster, 'stopp', sandbox.id);
+}
+
+/** What is left of a node's containers, sandboxes and logs, one line each: by the names of pods, without what is drawn anew each time. */
+export async function remainsOf(cluster: Cluster): Promise<readonly string[]> {
+  const containers = await listContainers(cluster);
+  const { items } = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { readonly items: Item[] };
+  return [
+    ...containers.map((one) => `container ${lineOf(one)}`),
+    ...items.map(({ metadata, state }) => `sandbox ${metadata.name}#${metadata.attempt} ${state}`),
+    ...logFiles().map((path) => `log ${path}`),
+    ...readdirSync(containerLogs).map((name) => `link ${name.replace(/-[0-9a-f]{64}\.log$/, '')}`),
+  ].sort();
+}
+
+/** Below the pods' directories, without the UIDs in their names. */
+function logFiles(): readonly string[] {
+  const entries = readdirSync(podLogs, { recursive: true, withFileTypes: true });
+  const directories = readdirSync(podLogs).map((name) => `${name}/`);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return [...directories, ...files.map((path) => path.slice(podLogs.length + 1))].map((path) =>
+    path.replace(/_[^_/]*\//, '/'),
+  );
+}
+
+interface Item {
+  readonly id: string;
+  readonly metadata: { readonly name: string; readonly attempt?: number };
+  readonly state: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+async function listContainers(cluster: Cluster): Promise<readonly Item[]> {
+  return (JSON.parse(await crictl(cluster, 'ps', '--all', '-o', 'json')) as { readonly containers: Item[] })
+    .containers;
+}
+
+const lineOf = ({ metadata, labels, state }: Item): string => {
+  const pod = labels['io.kubernetes.pod.name'] ?? 'by-hand';
+  return `${pod}/${metadata.name}#${metadata.attempt ?? 0} ${state.replace('CONTAINER_', '')}`;
+};

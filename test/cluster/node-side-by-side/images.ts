@@ -1,0 +1,201 @@
+import { createReadStream, rmSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Cluster } from '../servers/cluster.ts';
+import { runCommand } from '../servers/command.ts';
+import { crictl } from '../node/crictl.ts';
+import { images, type ImageSpec } from '../node/image.ts';
+import { createPods, kubectl, podOn, podPhases, settled, until, type Collector } from './side-by-side.ts';
+import { megabyte, ownImage, sizeOf, type Release, type Round } from './random-images.ts';
+
+/** The settings that both collectors have. */
+export interface Thresholds {
+  readonly high: number;
+  readonly low: number;
+  readonly minimumAgeMs: number;
+}
+
+/** One collector at work on a node. */
+export interface ImageSide {
+  readonly cluster: Cluster;
+  readonly thresholds: Thresholds;
+  /** Waits until the collector has taken note of how things are at this call. */
+  noticed(): Promise<void>;
+  /** Longer than two passes are apart. */
+  readonly quietMs: number;
+}
+
+/** Plays a round and returns the names of the images that are there when the collector has come to rest. */
+export async function play(side: ImageSide, round: Round): Promise<readonly string[]> {
+  const { cluster } = side;
+  for (const batch of round.batches) {
+    await importImages(cluster, batch);
+    await side.noticed();
+  }
+  const noticedAt = performance.now();
+  if (round.pinned.length > 0) await importImages(cluster, round.pinned, { pinned: true });
+  await discardPacked(cluster);
+  await run(cluster, round);
+  await side.noticed();
+  for (const release of round.releases) {
+    await letGo(cluster, round, release);
+    await side.noticed();
+  }
+  await oldEnough(side, noticedAt);
+  await importImages(cluster, [round.fresh]);
+  await discardPacked(cluster);
+  // Nobody waits until it is noticed: it must still be too young when the disk is full.
+  return await collect(side, middleOf(round));
+}
+
+async function oldEnough({ thresholds }: ImageSide, since: number): Promise<void> {
+  const is = (): boolean => performance.now() > since + thresholds.minimumAgeMs;
+  await until('images to be old enough', () => Promise.resolve(is()));
+}
+
+/** Between what is enough with the last image that is to go, and what is enough without it: no rounding decides. */
+function middleOf({ idle, wanted }: Round): number {
+  const bytes = (count: number): number => idle.slice(0, count).reduce((sum, one) => sum + sizeOf(one), 0);
+  return (bytes(wanted - 1) + bytes(wanted)) / 2;
+}
+
+/** Images that are kept packed as well: each takes twice what CRI says. */
+const twice = Array.from({ length: 6 }, (_, index) => ownImage(`twice-${index}`, 12 * megabyte));
+/** Of a pod that is still busy with its init container. */
+const awaited = ownImage('awaited', 3 * megabyte);
+
+/** Plays what is known to end in two ways, after the last round; the disk needs four of the six images, by CRI's figures more than there are. */
+export async function playDeviation(side: ImageSide, last: Round): Promise<readonly string[]> {
+  const { cluster } = side;
+  const idle = [...last.idle.slice(last.wanted), last.fresh].map(({ ref }) => ref);
+  const here = (await imageNames(cluster)).map((names) => names.split(' ')[0] ?? '');
+  await crictl(cluster, 'rmi', ...idle.filter((ref) => here.includes(ref)));
+  await importImages(cluster, [...twice, awaited]);
+  const init = { image: last.running[0] ?? '', script: forever };
+  await createPods(cluster, [
+    podOn(cluster, { name: 'starting', image: awaited.ref, script: 'exit 0', init }),
+  ]);
+  await side.noticed();
+  await oldEnough(side, performance.now());
+  return await collect(side, 3.5 * 2 * sizeOf(twice[0] ?? awaited));
+}
+
+/** What one of the two has complained of about the images of the node: reason and words without figures, each once. */
+export async function complaintsOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
+  const { items } = JSON.parse(await kubectl(cluster, ['get', 'events', '-A', '-o', 'json'])) as Events;
+  const told = items.filter(({ reason, reportingComponent, source }) => {
+    const isOurs = (reportingComponent ?? source?.component) === 'gc.dustpan.dev/agent';
+    return complaints.includes(reason) && isOurs === (collector === 'dustpan');
+  });
+  return [...new Set(told.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
+}
+
+/** A message with an N for each figure. */
+export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [KMGT]?i?B)?/g, 'N');
+
+const complaints: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
+
+interface Events {
+  readonly items: readonly {
+    readonly reason: string;
+    readonly message?: string;
+    readonly reportingComponent?: string;
+    readonly source?: { readonly component?: string };
+  }[];
+}
+
+/** Fills the disk until so many bytes must go, waits until that is done, and takes the filling out again. */
+export async function collect(
+  { cluster, thresholds, quietMs }: ImageSide,
+  wantedBytes: number,
+): Promise<readonly string[]> {
+  const before = await imageNames(cluster);
+  await fill(wantedBytes, thresholds);
+  try {
+    await until('images to go', async () => (await imageNames(cluster)).length < before.length);
+    return await settled(() => imageNames(cluster), quietMs);
+  } finally {
+    rmSync(filling, { force: true });
+  }
+}
+
+const imageFs = '/var/lib/containerd';
+const filling = join(imageFs, 'filling');
+
+async function fill(wantedBytes: number, { high, low }: Thresholds): Promise<void> {
+  const { blocks, bavail, bsize } = statfsSync(imageFs);
+  const [capacity, available] = [blocks * bsize, bavail * bsize];
+  const availableAfter = Math.floor((capacity * (100 - low)) / 100) - wantedBytes;
+  if (100 - Math.floor((availableAfter * 100) / capacity) < high || availableAfter > available)
+    throw new Error(`${wantedBytes} of ${capacity} bytes do not reach from ${low} % to ${high} %`);
+  const length = String(Math.floor(available - availableAfter));
+  const { code, stderr } = await runCommand(['fallocate', '--length', length, filling], { env: process.env });
+  if (code !== 0) throw new Error(`filling the disk: ${stderr}`);
+}
+
+/** Imports what is one archive for the runtime. */
+async function importImages(
+  cluster: Cluster,
+  specs: readonly ImageSpec[],
+  { pinned = false }: { readonly pinned?: boolean } = {},
+): Promise<void> {
+  const archive = join(cluster.dir, 'images.tar');
+  await images(specs, archive);
+  await cluster.importImage({ archive, pinned });
+  rmSync(archive);
+}
+
+/** Takes the packed layers away, as runtimes with `discard_unpacked_layers` do: what CRI calls an image's size is then what it takes. */
+async function discardPacked(cluster: Cluster): Promise<void> {
+  const { code, stderr } = await cluster.run('ctr', ['-n', 'k8s.io', 'content', 'prune', 'references']);
+  if (code !== 0) throw new Error(`discarding packed layers: ${stderr}`);
+}
+
+const forever = 'exec /bin/busybox sleep 3600';
+
+/** `bed.test/NAME:1` has the pod NAME-ROUND. */
+const podName = (round: Round, image: string): string => `${image.replace(/^.*\/|:.*$/g, '')}-${round.name}`;
+
+/** Starts a pod for each image and waits until all have ended or run. */
+async function run(cluster: Cluster, round: Round): Promise<void> {
+  const pod = (script: string) => (image: string) =>
+    podOn(cluster, { name: podName(round, image), image, script });
+  const specs = [...round.ended.map(pod('exit 0')), ...round.running.map(pod(forever))];
+  await createPods(cluster, specs);
+  await until('pods to end or to run', async () => {
+    const phases = await podPhases(cluster);
+    const are = (refs: readonly string[], phase: string): boolean =>
+      refs.every((image) => phases.get(podName(round, image)) === phase);
+    return are(round.ended, 'Succeeded') && are(round.running, 'Running');
+  });
+}
+
+/** Takes the last container away that was made from an image. */
+async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Promise<void> {
+  const pod = podName(round, image);
+  const left = (): Promise<string> =>
+    crictl(cluster, 'ps', '--all', '--quiet', `--label=io.kubernetes.pod.name=${pod}`);
+  if (by === 'pod') await kubectl(cluster, ['delete', 'pod', pod, '--now', '--wait=false']);
+  else await crictl(cluster, 'rm', await left());
+  await until(`the container of ${pod} to go`, async () => (await left()) === '');
+}
+
+/** Of every image, by its first name; all its names go with it. */
+async function imageNames(cluster: Cluster): Promise<readonly string[]> {
+  const { images: listed } = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as Listing;
+  return listed.map(({ repoTags }) => repoTags.toSorted().join(' ')).sort();
+}
+
+interface Listing {
+  readonly images: readonly { readonly repoTags: readonly string[] }[];
+}
+
+/** Waits until the runtime has been asked for its images so often; only a containerd that logs at level trace tells. */
+export async function listed(cluster: Cluster, times: number): Promise<void> {
+  const file = join(cluster.dir, 'log/ctd.log');
+  const start = statSync(file).size;
+  await until(`${times} listings of images`, async () => {
+    const log = createReadStream(file, { start, encoding: 'utf8' });
+    return (await text(log)).split('returns image list').length > times;
+  });
+}

@@ -1,0 +1,195 @@
+import { createCipheriv, createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { tar, type TarEntry } from '../../../scripts/tar.ts';
+
+export interface ImageSpec {
+  /** Whole reference with a tag that is not `latest`, so that nobody tries to pull it: `bed.test/name:tag`. */
+  readonly ref: string;
+  /** Further references to the same image. */
+  readonly tags?: readonly string[];
+  /** A static busybox with its usual commands; true by default, one layer that all images share. */
+  readonly busybox?: boolean;
+  /** The layer below the files, for what many images share. */
+  readonly base?: readonly TarEntry[];
+  readonly files?: readonly TarEntry[];
+  /** A layer of its own: `random` is as large packed as unpacked, `zeros` is packed to a thousandth. */
+  readonly fill?: { readonly bytes: number; readonly kind: 'random' | 'zeros' };
+  readonly entrypoint?: readonly string[];
+  readonly env?: readonly string[];
+  readonly user?: string;
+  readonly workingDir?: string;
+  /** In the image's configuration; the labels that CRI reads are those of the import. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface BuiltImage {
+  readonly ref: string;
+  /** What CRI calls the image's id: the digest of its configuration. */
+  readonly id: string;
+  /** The digest of its manifest. */
+  readonly digest: string;
+  /** Of all layers, packed as in the archive, and unpacked. */
+  readonly packedBytes: number;
+  readonly unpackedBytes: number;
+}
+
+/** What every pod sandbox runs; imported whenever containerd starts. */
+export const pauseImage: ImageSpec = { ref: 'bed.test/pause:1', entrypoint: ['/bin/sleep', '2147483647'] };
+
+/** A shell and the commands of busybox, for pods that say what to run. */
+export const busyboxImage: ImageSpec = { ref: 'bed.test/busybox:1', entrypoint: ['/bin/sh'] };
+
+/** So many small images of different content, without a program: for lists, not for running. */
+export function tinyImages(count: number, repository = 'bed.test/tiny'): readonly ImageSpec[] {
+  const fill = { bytes: 1024, kind: 'random' } as const;
+  return Array.from({ length: count }, (_, index) => {
+    return { ref: `${repository}:${index + 1}`, busybox: false, fill };
+  });
+}
+
+/** Writes an OCI archive with one image, for `ctr images import`; equal specs have equal digests. */
+export async function image(spec: ImageSpec, out: string): Promise<BuiltImage> {
+  const [built] = await images([spec], out);
+  if (!built) throw new Error('no image was built');
+  return built;
+}
+
+/** The same with any number of images in one archive, what they share written once. */
+export async function images(specs: readonly ImageSpec[], out: string): Promise<readonly BuiltImage[]> {
+  const made = specs.map(make);
+  const blobs = new Map(made.flatMap((one) => one.blobs.map((blob) => [blob.digest, blob.data])));
+  const index = { schemaVersion: 2, manifests: made.flatMap((one) => one.entries) };
+  const files: readonly TarEntry[] = [
+    { path: 'oci-layout', data: Buffer.from('{"imageLayoutVersion":"1.0.0"}') },
+    { path: 'index.json', data: Buffer.from(JSON.stringify(index)) },
+    ...[...blobs].map(([digest, data]) => ({ path: `blobs/${digest.replace(':', '/')}`, data })),
+  ];
+  const file = await open(out, 'w');
+  try {
+    for (const piece of tar(files)) await file.writeFile(piece);
+  } finally {
+    await file.close();
+  }
+  return made.map((one) => one.built);
+}
+
+interface Blob {
+  readonly digest: string;
+  readonly data: Buffer;
+}
+
+interface Layer extends Blob {
+  readonly diffId: string;
+  readonly mediaType: string;
+  readonly unpackedBytes: number;
+}
+
+interface Made {
+  readonly built: BuiltImage;
+  readonly blobs: readonly Blob[];
+  /** Its lines in the archive's index: one for each reference. */
+  readonly entries: readonly object[];
+}
+
+const oci = 'application/vnd.oci.image';
+
+function make(spec: ImageSpec): Made {
+  const layers = layersOf(spec);
+  const config = json(configOf(spec, layers));
+  const manifest = json({
+    schemaVersion: 2,
+    mediaType: `${oci}.manifest.v1+json`,
+    config: { mediaType: `${oci}.config.v1+json`, digest: config.digest, size: config.data.length },
+    layers: layers.map(({ mediaType, digest, data }) => ({ mediaType, digest, size: data.length })),
+  });
+  const entry = {
+    mediaType: `${oci}.manifest.v1+json`,
+    digest: manifest.digest,
+    size: manifest.data.length,
+  };
+  const entries = [spec.ref, ...(spec.tags ?? [])].map((ref) => ({ ...entry, annotations: named(ref) }));
+  const built = {
+    ref: spec.ref,
+    id: config.digest,
+    digest: manifest.digest,
+    packedBytes: layers.reduce((total, { data }) => total + data.length, 0),
+    unpackedBytes: layers.reduce((total, { unpackedBytes }) => total + unpackedBytes, 0),
+  };
+  return { built, blobs: [...layers, config, manifest], entries };
+}
+
+function named(ref: string): Readonly<Record<string, string>> {
+  const tag = ref.slice(ref.lastIndexOf(':') + 1);
+  return { 'io.containerd.image.name': ref, 'org.opencontainers.image.ref.name': tag };
+}
+
+function configOf(spec: ImageSpec, layers: readonly Layer[]): object {
+  return {
+    architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    os: 'linux',
+    rootfs: { type: 'layers', diff_ids: layers.map(({ diffId }) => diffId) },
+    // Images of the same layers are different images all the same.
+    history: layers.map(() => ({ comment: spec.ref })),
+    config: {
+      Entrypoint: spec.entrypoint ?? [],
+      Env: ['PATH=/usr/local/bin:/bin', ...(spec.env ?? [])],
+      User: spec.user ?? '',
+      ...(spec.workingDir !== undefined && { WorkingDir: spec.workingDir }),
+      Labels: spec.labels ?? {},
+    },
+  };
+}
+
+function layersOf({ ref, busybox = true, base = [], files = [], fill }: ImageSpec): readonly Layer[] {
+  const zeros = fill?.kind === 'zeros';
+  return [
+    ...(busybox ? [busyboxLayer()] : []),
+    ...[base, files].filter(({ length }) => length > 0).map((entries) => layer(entries, false)),
+    ...(fill
+      ? [layer([{ path: 'fill', data: zeros ? Buffer.alloc(fill.bytes) : noise(ref, fill.bytes) }], zeros)]
+      : []),
+  ];
+}
+
+function layer(entries: readonly TarEntry[], packed: boolean): Layer {
+  const data = Buffer.concat(tar(entries));
+  const diffId = digestOf(data);
+  const mediaType = `${oci}.layer.v1.tar`;
+  if (!packed) return { data, diffId, digest: diffId, mediaType, unpackedBytes: data.length };
+  const gzip = gzipSync(data, { level: 1 });
+  return {
+    data: gzip,
+    diffId,
+    digest: digestOf(gzip),
+    mediaType: `${mediaType}+gzip`,
+    unpackedBytes: data.length,
+  };
+}
+
+const commands =
+  'sh sleep cat echo dd ls true false rm mkdir du sync touch yes head seq id chmod df ln kill tail';
+
+function busyboxLayer(): Layer {
+  const passwd = 'root:x:0:0::/:/bin/sh\nnonroot:x:65532:65532::/:/bin/sh\n';
+  const links = commands.split(' ').map((name) => ({ path: `bin/${name}`, link: 'busybox' }));
+  const program = { path: 'bin/busybox', data: readFileSync('/bin/busybox'), mode: 0o755 };
+  const folder = { path: 'tmp', folder: true, mode: 0o1777 } as const;
+  return layer([folder, { path: 'etc/passwd', data: Buffer.from(passwd) }, program, ...links], false);
+}
+
+/** Bytes that do not compress, the same for the same seed. */
+function noise(seed: string, bytes: number): Buffer {
+  const key = createHash('sha256').update(seed).digest().subarray(0, 16);
+  return createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(bytes));
+}
+
+function json(value: object): Blob {
+  const data = Buffer.from(JSON.stringify(value));
+  return { data, digest: digestOf(data) };
+}
+
+function digestOf(data: Buffer): string {
+  return `sha256:${createHash('sha256').update(data).digest('hex')}`;
+}

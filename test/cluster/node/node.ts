@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../servers/cluster.ts';
+
+/** The node that the jail is, as tests address it; its other paths are the well-known ones. */
+export interface ClusterNode {
+  readonly name: string;
+  readonly address: string;
+  /** Endpoint with its scheme, `unix:///…`. */
+  readonly criSocket: string;
+}
+
+/** An OCI archive to import. */
+export interface NodeImage {
+  readonly archive: string;
+  /** Marks what is imported as never to be removed. */
+  readonly pinned?: boolean;
+}
+
+export const containerdSocket = '/run/containerd/containerd.sock';
+
+/** The node of this jail; only a file that asks for one has it, and one cluster at a time. */
+export function nodeOfJail(env: NodeJS.ProcessEnv): ClusterNode {
+  const { BED_IMAGEFS_MB: isNode, BED_NODE: name, BED_NODE_IP: address } = env;
+  if (!isNode || !name || !address)
+    throw new Error('containerd starts only in a jail that is a node: put `// @bed node` on top of the file');
+  if (existsSync(containerdSocket)) throw new Error('this jail has a node already: stop that cluster first');
+  return { name, address, criSocket: `unix://${containerdSocket}` };
+}
+
+type Runner = Pick<Cluster, 'run'>;
+
+/** Imports the images of an archive; CRI lists them, and shows them pinned, when this resolves. */
+export async function importImage(cluster: Runner, { archive, pinned = false }: NodeImage): Promise<void> {
+  const label = pinned ? ['--label', 'io.cri-containerd.pinned=pinned'] : [];
+  const args = ['-n', 'k8s.io', 'images', 'import', '--local', ...label, archive];
+  const { code, stderr } = await cluster.run('ctr', args);
+  if (code !== 0) throw new Error(`importing ${archive}: ${stderr.trim()}`);
+  const deadline = Date.now() + readyTimeoutMs;
+  while (!(await isListed(cluster))) {
+    if (Date.now() > deadline) throw new Error(`CRI does not list all that ${archive} had`);
+    await sleep(50);
+  }
+}
+
+/** CRI hears of images by events. It is asked first, so that what somebody removes between the two is not waited for. */
+async function isListed(cluster: Runner): Promise<boolean> {
+  const { stdout } = await cluster.run('crictl', ['images', '-o', 'json']);
+  const { images = [] } = JSON.parse(stdout || '{}') as { readonly images?: readonly CriImage[] };
+  const listed = tagsOf(images);
+  const pinned = tagsOf(images.filter((one) => one.pinned));
+  const all = await imported(cluster);
+  const toBePinned = await imported(cluster, 'labels."io.cri-containerd.pinned"==pinned');
+  return all.every((ref) => listed.has(ref)) && toBePinned.every((ref) => pinned.has(ref));
+}
+
+interface CriImage {
+  readonly repoTags: readonly string[];
+  readonly pinned: boolean;
+}
+
+const tagsOf = (images: readonly CriImage[]): ReadonlySet<string> =>
+  new Set(images.flatMap(({ repoTags }) => repoTags));
+
+/** By its names; those that CRI has made of ids are left out. */
+async function imported(cluster: Runner, ...filters: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await cluster.run('ctr', ['-n', 'k8s.io', 'images', 'ls', '-q', ...filters]);
+  return stdout.split('\n').filter((name) => name !== '' && !name.includes('sha256:'));
+}
+
+const readyTimeoutMs = 120_000;
+const readyFields = '{.status.conditions[?(@.type=="Ready")].status} {.spec.taints[*].key}';
+
+/** Waits until the node is Ready and, where a controller lifts its taint, takes pods. */
+export async function nodeReady(cluster: Cluster, isTaintLifted: boolean): Promise<void> {
+  const { name } = cluster.node;
+  const deadline = Date.now() + readyTimeoutMs;
+  const get = ['get', 'node', name, '--ignore-not-found', '-o', `jsonpath=${readyFields}`];
+  for (;;) {
+    const { stdout } = await cluster.run('kubectl', get);
+    const isTainted = isTaintLifted && stdout.includes('node.kubernetes.io/not-ready');
+    if (stdout.startsWith('True') && !isTainted) return;
+    if (Date.now() > deadline)
+      throw new Error(`${name} is not ready (${stdout}); kubelet:\n${await cluster.logs('kubelet', 20)}`);
+    await sleep(100);
+  }
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { dustpanUser } from '../controller/dustpan.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { Looks, verdictsOf } from './plan-equality.ts';
+import { dressed, secrets } from './population.ts';
+import { loadWorld, randomWorld } from '../population/population.ts';
+
+/** Two pages of every list of pods. */
+const pods = 560;
+const planArgs = ['--now=2026-03-01T00:00:00Z', '--kept', '-o', 'json'];
+
+async function startWorld(seed: number): Promise<Cluster> {
+  const cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  const { world, others, policies } = dressed(seed, randomWorld(seed, { pods }));
+  const etcd = etcdClient(cluster.etcdUrl);
+  await etcd.put(others);
+  await loadWorld(etcd, world);
+  await kubectl(
+    cluster,
+    ['create', '-f', '-'],
+    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: policies }),
+  );
+  return cluster;
+}
+
+async function kubectl(cluster: Cluster, args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+test.for([1, 2, 3])('a plan of the cluster is that of its snapshot: world %i', async (seed) => {
+  await using cluster = await startWorld(seed);
+  const looks = new Looks({ cluster, user: dustpanUser.name, planArgs });
+  await looks.snapshot();
+  const plan = await looks.live();
+  expect(await looks.offline()).toEqual(plan);
+  expect(await looks.offline('--assume-quarantine-elapsed')).toEqual(
+    await looks.live('--assume-quarantine-elapsed'),
+  );
+
+  // It is no plan of nothing.
+  expect(plan.decisions).toHaveLength(pods);
+  expect(plan.generatedAt).toBe('2026-03-01T00:00:00Z');
+  expect(verdictsOf(plan).length).toBeGreaterThan(8);
+  expect(verdictsOf(plan)).toEqual(
+    expect.arrayContaining([
+      'Pod Delete Expired',
+      'Pod Delete Terminated',
+      'Pod Keep InvalidPolicy',
+      'Pod Keep JobUnfinished',
+      'Pod Keep KeepMarked',
+      'Pod Keep KeptForOwner',
+    ]),
+  );
+  expect(plan.totals.filter(({ reportedAt }) => reportedAt !== undefined)).toHaveLength(6);
+  expect(plan.notes.join()).toContain('GCPolicy broken is invalid');
+
+  // The secrets are in the cluster, and not in the snapshot.
+  const all = await kubectl(cluster, ['get', 'pods', '-A', '-o', 'json', '--show-managed-fields']);
+  for (const secret of Object.values(secrets)) expect(all).toContain(secret);
+  expect(looks.text()).not.toContain('hunter2');
+  expect(looks.text()).not.toContain('managedFields');
+});
+
+test('the comparison sees what a snapshot loses', async () => {
+  await using cluster = await startWorld(1);
+  const looks = new Looks({ cluster, user: dustpanUser.name, planArgs });
+  await looks.snapshot();
+  const plan = await looks.live();
+  const withoutFirst = (file: string) =>
+    looks.edited(file, ({ items }) => {
+      items.shift();
+    });
+  for (const file of ['pods.json', 'nodes.json', 'namespaces.json', 'policies.json', 'nodegcreports.json'])
+    expect(await withoutFirst(file), file).not.toEqual(plan);
+  for (const file of ['jobs.json', 'replicasets.json'])
+    expect(await looks.edited(file, (list) => (list.items = [])), file).not.toEqual(plan);
+  const without = (field: string) =>
+    looks.edited('pods.json', ({ items }) => {
+      for (const { metadata, status } of items as { metadata: object; status: object }[])
+        for (const part of [metadata, status]) Reflect.deleteProperty(part, field);
+    });
+  for (const field of ['labels', 'ownerReferences', 'finalizers', 'message', 'reason', 'containerStatuses'])
+    expect(await without(field), field).not.toEqual(plan);
+  // Written by a person, the same policy is a mistake.
+  await expect(looks.edited('policies.json', (list) => delete list.storedInvalid)).rejects.toThrow(
+    /exit 2: .*policies\.json: items\[\d\]\.spec\.mode: must be one of/,
+  );
+});

@@ -1,0 +1,278 @@
+// @bed node
+import { existsSync, mkdirSync, readdirSync, statfsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
+import { startAgent } from '../agent/agent.ts';
+import {
+  applyPolicy,
+  archiveOf,
+  createPods,
+  kubectl,
+  leavePhantom,
+  listContainers,
+  podManifest,
+  startQuietNode,
+  uidOf,
+  untilPhases,
+  waitUntil,
+} from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { busyboxImage, tinyImages } from '../node/image.ts';
+import { Looks, verdictsOf } from './plan-equality.ts';
+
+const podLogs = '/var/log/pods';
+const manifests = '/var/lib/kubelet/manifests';
+const image = busyboxImage.ref;
+const sleep = 'sleep 3600';
+const data = {
+  volumes: [{ name: 'data', emptyDir: {} }],
+  volumeMounts: [{ name: 'data', mountPath: '/data' }],
+};
+/** Fails twice, then runs. */
+const crashing = `n=$(cat /data/n || echo 0); echo $((n+1)) >/data/n; [ $n -ge 2 ] && ${sleep}; exit 1`;
+
+const volumeImage = { ref: 'bed.test/volume:1', fill: { bytes: 8e6, kind: 'random' } } as const;
+const strayImage = { ref: 'bed.test/stray:1', fill: { bytes: 8e6, kind: 'random' } } as const;
+const fat = { ref: 'bed.test/fat:1', fill: { bytes: 120e6, kind: 'random' } } as const;
+const imageVolume = (reference: string) => ({
+  volumes: [{ name: 'image', image: { reference, pullPolicy: 'IfNotPresent' } }],
+  volumeMounts: [{ name: 'image', mountPath: '/image' }],
+});
+
+const secret = 'hunter2';
+const emptyDirectory = `${podLogs}/default_empty_9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11`;
+/** What a policy asks for so that each rule has something to do. */
+const rules = {
+  imageGC: { highThresholdPercent: 2, lowThresholdPercent: 1, keep: ['bed.test/fat:*'] },
+  containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 1 } },
+};
+
+/** So that some pods are over the limit, and some are not: the crashing one writes next to nothing. */
+const storage = { localStorageEviction: { defaultLimits: { pod: '1Mi' }, warnAtPercent: [50] } };
+
+let cluster: Cluster;
+let looks: Looks;
+/** Taken while the kubelet runs: both plans, of local storage alone. */
+let storagePlans: { live: readonly Decision[]; offline: readonly Decision[] };
+
+beforeAll(async () => {
+  const { archive } = await archiveOf([busyboxImage, volumeImage, strayImage, fat, ...tinyImages(20)]);
+  cluster = await startQuietNode({
+    images: [{ archive }],
+    kubelet: {
+      config: {
+        staticPodPath: manifests,
+        volumeStatsAggPeriod: '2s',
+        crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
+        featureGates: { KubeletCrashLoopBackOffMax: true },
+      },
+    },
+  });
+  await fill();
+  await remember();
+  const now = new Date(Date.now() + 48 * 3_600_000).toISOString().replace(/\.\d+/, '');
+  looks = new Looks({
+    cluster,
+    user: 'admin',
+    nodeArgs: [
+      `--node-name=${cluster.node.name}`,
+      `--cri-socket=${cluster.node.criSocket}`,
+      `--state-dir=${join(cluster.dir, 'agent-state')}`,
+    ],
+    planArgs: [`--now=${now}`, '--kept', '-o', 'json'],
+  });
+  storagePlans = await lookAtStorage();
+  await freeze();
+});
+
+afterAll(() => cluster.stop());
+
+/** Pods in every state that matters here, and what pods leave behind. */
+async function fill(): Promise<void> {
+  await createPods(cluster, {
+    crash: { image, script: crashing, ...data },
+    volume: { image, script: sleep, ...imageVolume(volumeImage.ref) },
+    writes: { image, script: `dd if=/dev/zero of=/data/x bs=1048576 count=3; ${sleep}`, ...data },
+    stray: { image, script: sleep, ...imageVolume(strayImage.ref) },
+    done: { image, script: 'echo done', restartPolicy: 'Never' },
+    gone: { image, script: 'echo gone', restartPolicy: 'Never' },
+  });
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(discreet()));
+  mkdirSync(manifests, { recursive: true });
+  const still = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
+  writeFileSync(join(manifests, 'still.json'), JSON.stringify(still));
+  const wanted = {
+    ...{ crash: 'Running', discreet: 'Running', done: 'Succeeded', gone: 'Succeeded' },
+    ...{ stray: 'Running', 'still-node-a': 'Succeeded', volume: 'Running', writes: 'Running' },
+  };
+  await untilPhases(cluster, wanted);
+  await waitUntil('the third attempt', async () =>
+    (await listContainers(cluster)).some(({ name }) => name === 'crash/main/2'),
+  );
+}
+
+/** A pod with what a snapshot must not show. */
+function discreet(): object {
+  const { metadata, spec, ...rest } = podManifest('discreet', { image, script: sleep }) as Record<
+    'metadata' | 'spec',
+    { containers: object[] }
+  >;
+  const env = [{ name: 'TOKEN', value: `${secret}-env` }];
+  return {
+    ...rest,
+    metadata: { ...metadata, annotations: { 'example.com/data': `${secret}-annotation`.repeat(20) } },
+    spec: { ...spec, containers: spec.containers.map((one) => ({ ...one, env })) },
+  };
+}
+
+/** Lets an agent look, so that there is a state file; a node that is not looked into has a report. */
+async function remember(): Promise<void> {
+  await applyPolicy(cluster, 'DryRun', rules);
+  const agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
+  await waitUntil('the state file', () => Promise.resolve(existsSync(agent.stateFile)));
+  await agent.stop();
+  const report = {
+    apiVersion: 'gc.dustpan.dev/v1alpha1',
+    kind: 'NodeGCReport',
+    metadata: { name: 'node-b' },
+  };
+  const status = { reportTime: new Date().toISOString(), images: { removable: { count: 3, bytes: 4e6 } } };
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(report));
+  const patch = ['patch', 'nodegcreport', 'node-b', '--subresource=status', '--type=merge', '-p'];
+  await kubectl(cluster, [...patch, JSON.stringify({ status })]);
+}
+
+/** The kubelet measures again and again: until two looks have fallen between two of its walks. */
+async function lookAtStorage(): Promise<typeof storagePlans> {
+  const policy = join(cluster.dir, 'storage.json');
+  const metadata = { name: 'storage' };
+  const spec = { mode: 'Enforce', nodes: storage };
+  writeFileSync(
+    policy,
+    JSON.stringify({ apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', metadata, spec }),
+  );
+  const of = ({ decisions }: PlanDocument): readonly Decision[] =>
+    decisions.filter(({ unit }) => unit === 'localstorage');
+  for (let attempt = 0; ; attempt += 1) {
+    const plan = await looks.live(`--policy=${policy}`);
+    expect(plan.notes.filter((note) => note.includes('kubelet'))).toEqual([]);
+    await looks.snapshot();
+    const seen = { live: of(plan), offline: of(await looks.offline(`--policy=${policy}`)) };
+    const isMeasured = seen.live.every(({ reason }) => reason !== 'UsageUnknown');
+    if ((isMeasured && isDeepStrictEqual(seen.live, seen.offline)) || attempt === 20) return seen;
+  }
+}
+
+/** Nothing moves any more: containers run on without a kubelet, and nobody judges the node. */
+async function freeze(): Promise<void> {
+  for (const part of ['kubelet', 'kcm', 'sched'] as const) await cluster.kill(part);
+  // While it starts, a running kubelet would end it, as it does not know it.
+  await leavePhantom(cluster, image);
+  const gone = await uidOf(cluster, 'gone');
+  // As a force delete does: their containers are still there, one of them runs.
+  for (const name of ['gone', 'stray'])
+    await etcdClient(cluster.etcdUrl).remove(`/registry/pods/default/${name}`);
+  mkdirSync(emptyDirectory);
+  symlinkSync(`${podLogs}/default_lost_1/main/0.log`, '/var/log/containers/lost_default_main-0123456789.log');
+  const logs = join(podLogs, `default_done_${await uidOf(cluster, 'done')}`, 'main');
+  for (const day of [1, 2, 3]) writeFileSync(join(logs, `0.log.2026010${day}-000000`), 'rotated');
+  expect(readdirSync(podLogs)).toContain(`default_gone_${gone}`);
+}
+
+const available = (): number => statfsSync('/var/lib/containerd').bavail;
+
+/** Both plans of one moment: while the runtime writes to its disk, they are made again. */
+async function both(...args: readonly string[]): Promise<{ live: PlanDocument; offline: PlanDocument }> {
+  for (let attempt = 0; ; attempt += 1) {
+    const before = available();
+    const live = await looks.live(...args);
+    await looks.snapshot();
+    const isStill = available() === before;
+    if (!isStill && attempt < 10) continue;
+    expect(isStill, 'the disk does not come to rest').toBe(true);
+    return { live, offline: await looks.offline(...args) };
+  }
+}
+
+test('a plan on the node is that of its snapshot, to the byte', async () => {
+  const first = await both();
+  expect(first.offline).toEqual(first.live);
+  const { live, offline } = await both('--assume-quarantine-elapsed');
+  expect(offline).toEqual(live);
+
+  expect(verdictsOf(live)).toEqual(
+    expect.arrayContaining([
+      ...['Container Keep NewestAttempt', 'Container Keep Running', 'Container Keep StaticPod'],
+      ...['Container Remove DeadContainer', 'Container Remove PodGone'],
+      ...['Image Keep InUse', 'Image Keep KeepListed', 'Image Keep Pinned', 'Image Remove Space'],
+      ...['LogDirectory Keep InUse', 'LogDirectory Remove OrphanedLogs', 'LogFile Remove RotatedLog'],
+      ...['LogLink Remove BrokenLink', 'Sandbox Keep Running', 'Sandbox Remove Sandbox'],
+    ]),
+  );
+  const reasonOf = (name: string) =>
+    live.decisions.flatMap(({ object, verdict, reason, detail }) =>
+      ('path' in object && object.path === name) || ('name' in object && object.name === name)
+        ? [`${verdict} ${reason}: ${detail}`]
+        : [],
+    );
+  expect(reasonOf(emptyDirectory)).toEqual([expect.stringMatching(/^Remove OrphanedLogs/)]);
+  expect(reasonOf(strayImage.ref)).toEqual(['Keep InUse: A container has mounted it.']);
+  expect(live.summary).toMatchObject([{ unit: 'imagegc', wantedBytes: expect.any(Number) as unknown }]);
+  expect(live.summary[0]?.wantedBytes).toBeGreaterThan(1e6);
+  expect(live.totals.filter(({ node }) => node === 'node-b')).toHaveLength(2);
+});
+
+test('what pods use is the same to a plan on the node and to one of its snapshot', () => {
+  const { live, offline } = storagePlans;
+  expect(offline).toEqual(live);
+  const verdicts = live.map(({ object, verdict, reason }) => `${String(object.name)} ${verdict} ${reason}`);
+  expect(verdicts).toEqual(
+    expect.arrayContaining([
+      'writes Evict ephemeralpodfs.limit',
+      'writes Warn ephemeralpodfs.limit',
+      'volume Keep UnderLimit',
+      'done Keep Finished',
+    ]),
+  );
+});
+
+test('the comparison sees what a snapshot loses', async () => {
+  const { live } = await both();
+  const node = `nodes/${cluster.node.name}`;
+  // One after the other: each edits the files that the others read.
+  const changes = [
+    () => looks.edited('pods.json', ({ items }) => items.splice(0, 1)),
+    () =>
+      looks.edited(`${node}/containers.json`, ({ containers }) => {
+        for (const one of containers) delete one['mountedImages'];
+      }),
+    () => looks.edited(`${node}/loglisting.json`, (listing) => (listing.directories = [])),
+    () => looks.edited('nodegcreports.json', (list) => (list.items = [])),
+  ];
+  for (const change of changes) expect(await change()).not.toEqual(live);
+});
+
+test('what the snapshot has been told of in confidence is not in it', async () => {
+  await looks.snapshot();
+  const pods = await kubectl(cluster, ['get', 'pods', '-o', 'json', '--show-managed-fields']);
+  for (const one of [`${secret}-env`, `${secret}-annotation`, 'managedFields']) {
+    expect(pods).toContain(one);
+    expect(looks.text()).not.toContain(one);
+  }
+  // What tells a static pod by its mirror is.
+  expect(looks.text()).toContain('kubernetes.io/config.mirror');
+  expect(looks.text()).toContain('kubernetes.io/config.source');
+});
+
+// Nothing sorts what stays for one reason: the runtime lists in any order, and two plans must agree all the same.
+test('a node that no policy governs has one plan, too', async () => {
+  await kubectl(cluster, ['delete', 'gcpolicy', 'default']);
+  const { live, offline } = await both();
+  expect(offline).toEqual(live);
+  expect(verdictsOf(live)).toEqual(
+    expect.arrayContaining(['Container Keep NoPolicy', 'Image Keep NoPolicy', 'Sandbox Keep NoPolicy']),
+  );
+});

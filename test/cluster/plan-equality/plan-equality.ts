@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PlanDocument } from '../../../src/commands/plan/document.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { runCommand } from '../servers/command.ts';
+import { repositoryRoot } from '../repository.ts';
+
+interface Setting {
+  readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig'>;
+  /** Who looks. */
+  readonly user: string;
+  /** Of both looks: what makes them look into a node. */
+  readonly nodeArgs?: readonly string[];
+  readonly planArgs: readonly string[];
+}
+
+/** Plans by the built command, live and of snapshots: two looks at one cluster that does not change in between. */
+export class Looks {
+  readonly directory: string;
+  readonly #setting: Setting;
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+    this.directory = join(setting.cluster.dir, 'snapshot');
+  }
+
+  async live(...args: readonly string[]): Promise<PlanDocument> {
+    const { nodeArgs = [], planArgs } = this.#setting;
+    return JSON.parse(await run('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args)) as PlanDocument;
+  }
+
+  /** Takes the snapshot, in place of the last one. */
+  async snapshot(): Promise<void> {
+    const { nodeArgs = [] } = this.#setting;
+    await run('snapshot', this.directory, '--force', ...this.#cluster, ...nodeArgs);
+  }
+
+  /** The plan of the snapshot that was taken. */
+  async offline(...args: readonly string[]): Promise<PlanDocument> {
+    const { planArgs } = this.#setting;
+    return JSON.parse(
+      await run('plan', `--snapshot=${this.directory}`, ...planArgs, ...args),
+    ) as PlanDocument;
+  }
+
+  /** The plan of the snapshot with one file of it edited, as if it had told something else. */
+  async edited(file: string, edit: (content: Edited) => void): Promise<PlanDocument> {
+    const path = join(this.directory, file);
+    const text = readFileSync(path, 'utf8');
+    const content = JSON.parse(text) as Edited;
+    edit(content);
+    writeFileSync(path, JSON.stringify(content));
+    try {
+      return await this.offline();
+    } finally {
+      writeFileSync(path, text);
+    }
+  }
+
+  /** All that the snapshot says. */
+  text(): string {
+    const files = readdirSync(this.directory, { recursive: true, encoding: 'utf8' });
+    return files
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => readFileSync(join(this.directory, name), 'utf8'))
+      .join('\n');
+  }
+
+  get #cluster(): readonly string[] {
+    return [`--kubeconfig=${this.#setting.cluster.kubeconfig(this.#setting.user)}`];
+  }
+}
+
+/** A file of a snapshot, as JSON. */
+interface Edited {
+  items: Record<string, unknown>[];
+  containers: Record<string, unknown>[];
+  storedInvalid?: unknown;
+  directories: unknown[];
+}
+
+async function run(...args: readonly string[]): Promise<string> {
+  const main = join(repositoryRoot(), 'dist/main.js');
+  const { code, stdout, stderr } = await runCommand([process.execPath, main, ...args]);
+  if (code !== 0) throw new Error(`dustpan ${args.join(' ')}: exit ${code}: ${stderr.trim()}`);
+  return stdout;
+}
+
+/** `Pod Delete Terminated`, each once, sorted. */
+export const verdictsOf = ({ decisions }: PlanDocument): readonly string[] =>
+  [...new Set(decisions.map(({ object, verdict, reason }) => `${object.kind} ${verdict} ${reason}`))].sort();

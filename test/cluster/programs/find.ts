@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { quickPatches } from './kubelet-quick.ts';
+import { buildFlags, type Group, type Program } from './parts.ts';
+import { repositoryRoot } from '../repository.ts';
+
+/** A program that may be run, and where it was found. */
+export interface Located {
+  readonly path: string;
+  readonly from: 'assets' | 'path' | 'cache';
+}
+
+/** Finds a program of the pinned minor version: KUBEBUILDER_ASSETS, PATH, then the cache; `say` hears of every one passed over. */
+export function findProgram(
+  program: Program,
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void = () => undefined,
+): Located | undefined {
+  for (const place of machinePlaces(env)) {
+    const path = join(place.dir, program.name);
+    if (!program.versionArgs || !isExecutable(path)) continue;
+    const refusal = versionRefusal(program, path);
+    if (refusal === undefined) return { path, from: place.from };
+    say(`passed over ${path}: ${refusal}`);
+  }
+  const cached = join(cacheFolder(program.group, env), 'bin', program.name);
+  return isExecutable(cached) ? { path: cached, from: 'cache' } : undefined;
+}
+
+interface Place {
+  readonly dir: string;
+  readonly from: 'assets' | 'path';
+}
+
+function machinePlaces(env: NodeJS.ProcessEnv): readonly Place[] {
+  const assets = env['KUBEBUILDER_ASSETS'];
+  const path = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir !== '' && existsSync(dir));
+  return [
+    ...(assets ? [{ dir: assets, from: 'assets' as const }] : []),
+    // /bin and /usr/bin are often the same folder.
+    ...[...new Set(path.map((dir) => realpathSync(dir)))].map((dir) => ({ dir, from: 'path' as const })),
+  ];
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function versionRefusal(program: Program, path: string): string | undefined {
+  const { stdout } = spawnSync(path, [...(program.versionArgs ?? [])], { encoding: 'utf8', timeout: 10_000 });
+  const found = /(\d+\.\d+)\.\d+/.exec(stdout);
+  const wanted = /\d+\.\d+/.exec(pinnedVersion(program.group, program.module))?.[0];
+  if (!found) return 'it does not say its version';
+  return found[1] === wanted ? undefined : `${found[0]} is not ${String(wanted)}`;
+}
+
+/** The folder of a group's Go module. */
+export function moduleFolder(group: Group): string {
+  return join(repositoryRoot(), 'test/cluster/go', group === 'kubelet-quick' ? 'kubernetes' : group);
+}
+
+/** The version go.mod requires of a module, with its leading v. */
+export function pinnedVersion(group: Group, module: string): string {
+  const lines = readFileSync(join(moduleFolder(group), 'go.mod'), 'utf8').split('\n');
+  const words = lines.map((line) =>
+    line
+      .trim()
+      .replace(/^require /, '')
+      .split(' '),
+  );
+  const version = words.find(([name, second]) => name === module && second?.startsWith('v'))?.[1];
+  if (version === undefined) throw new Error(`no version of ${module} in the go.mod of ${group}`);
+  return version;
+}
+
+/** Where a group's binaries are kept: a change of its pins or flags, and of no other group's, makes another folder. */
+export function cacheFolder(group: Group, env: NodeJS.ProcessEnv): string {
+  const base = given(env, 'XDG_CACHE_HOME') ?? join(homedir(), '.cache');
+  const cache = given(env, 'DUSTPAN_TESTBED_CACHE') ?? join(base, 'dustpan/testbed');
+  return join(cache, `${group}-${cacheKey(group)}`);
+}
+
+function given(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  return env[name] === '' ? undefined : env[name];
+}
+
+function cacheKey(group: Group): string {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(moduleFolder(group), file)));
+  hash.update(JSON.stringify(buildFlags(group, (module) => pinnedVersion(group, module))));
+  if (group === 'kubelet-quick') hash.update(JSON.stringify(quickPatches));
+  return hash.update(`${process.platform} ${process.arch}`).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,224 @@
+// @bed node prometheus
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { agentUser, startAgent, type Agent } from '../agent/agent.ts';
+import {
+  archiveOf,
+  createPods,
+  kubectl,
+  patience,
+  startQuietNode,
+  untilPhases,
+  waitUntil,
+} from '../agent/environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
+import { dashboardQueries, inGrafana } from './dashboard.ts';
+import { picture } from './dashboard-picture.ts';
+import { dustpanUser, startDustpan, type Dustpan } from '../controller/dustpan.ts';
+import { busyboxImage } from '../node/image.ts';
+import {
+  makeScraper,
+  namespace,
+  publish,
+  startPrometheus,
+  type Prometheus,
+  type Scrape,
+} from './prometheus.ts';
+import { repositoryRoot } from '../repository.ts';
+import { policyManifest } from '../../manifests.ts';
+
+/** Queries that give nothing while all is well: what they count has labels that come up with the first case. */
+const mayBeEmpty: Readonly<Record<string, string>> = {
+  'Watches: failed: {{job}} {{resource}}': 'no watch has failed, and its resource is not preset',
+  'Left of pods that are gone: {{kind}}':
+    'looked for every ten minutes; what cannot be seen at first has no figure until then',
+  'Bytes left of pods that are gone: {{kind}}': 'likewise',
+};
+
+const reviews = [
+  { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+  { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+];
+const ports = { controller: 18080, agent: 18081 };
+const quick = ['--image-gc-period=2s', '--container-gc-period=2s', '--local-storage-period=2s'];
+
+let cluster: Cluster;
+let parts: (Dustpan | Agent)[] = [];
+let tlsDir: string;
+
+beforeAll(async () => {
+  const unused = { ref: 'bed.test/unused:1', fill: { bytes: 8e6, kind: 'random' as const } };
+  const [base, extra] = await Promise.all([archiveOf([busyboxImage]), archiveOf([unused])]);
+  const rules = [...(dustpanUser.rules ?? []), ...reviews];
+  cluster = await startQuietNode({
+    images: [{ archive: base.archive }, { archive: extra.archive }],
+    users: [
+      { name: 'controller', rules },
+      { name: 'agent', rules: [...(agentUser.rules ?? []), ...reviews] },
+    ],
+  });
+  await kubectl(cluster, ['create', 'namespace', namespace]);
+  await makeScraper(cluster);
+  for (const [component, port] of Object.entries(ports)) await publish(cluster, component, port);
+  tlsDir = join(cluster.dir, 'tls');
+  const { chain, key, ca } = certify([`IP:${cluster.node.address}`]);
+  mkdirSync(tlsDir);
+  for (const [name, pem] of Object.entries({ 'tls.crt': chain, 'tls.key': key, 'ca.crt': ca }))
+    writeFileSync(join(tlsDir, name), pem);
+});
+afterAll(async () => {
+  await stopParts();
+  await cluster.stop();
+});
+
+/** Both as processes of this node, with the flags that the chart gives them. */
+async function startParts(...flags: readonly string[]): Promise<void> {
+  const at = (port: number): string => `--metrics-bind-address=:${port}`;
+  const kubeconfig = cluster.kubeconfig('controller');
+  const lease = ['--leader-elect=true', `--leader-elect-resource-namespace=${namespace}`];
+  const controllerArgs = ['--pod-gc-period=1s', ...lease, at(ports.controller), ...flags];
+  const agentArgs = [...quick, '--local-storage-pod-metrics', at(ports.agent), ...flags];
+  parts = await Promise.all([
+    startDustpan({ kubeconfig, dir: cluster.dir, args: controllerArgs }),
+    startAgent(cluster, { user: 'agent', args: agentArgs }),
+  ]);
+}
+
+async function stopParts(): Promise<void> {
+  await Promise.all(parts.splice(0).map((part) => part.stop()));
+}
+
+async function health(prometheus: Prometheus): Promise<readonly string[]> {
+  const targets = await prometheus.targets();
+  return targets
+    .map(({ labels, health: is, lastError }) => `${labels['job'] ?? ''} ${is} ${lastError}`.trim())
+    .sort();
+}
+
+const bothUp = ['dustpan-agent up', 'dustpan-controller up'];
+
+const policy = policyManifest('default', {
+  mode: 'Enforce',
+  pods: { terminated: { ttlAfterFinished: '3s' }, orphaned: {} },
+  nodes: {
+    imageGC: { maximumAge: '5s', minimumAge: '2s' },
+    containerGC: { logs: {} },
+    localStorageEviction: {},
+  },
+});
+
+describe('a Prometheus that discovers and scrapes both', () => {
+  let prometheus: Prometheus;
+  const queries = dashboardQueries(
+    readFileSync(join(repositoryRoot(), 'helm/dustpan/files/dashboard.json'), 'utf8'),
+  );
+  beforeAll(async () => {
+    await startParts();
+    prometheus = await startPrometheus(cluster, {});
+    await waitUntil('both targets are up', async () => (await health(prometheus)).join() === bothUp.join());
+    await createPods(cluster, {
+      running: { image: busyboxImage.ref, script: 'while true; do echo x; sleep 1; done' },
+      finished: { image: busyboxImage.ref, script: 'echo done', restartPolicy: 'Never' },
+    });
+    // Before the policy: an image that no container has come to use would be removed for its age, rightly.
+    await untilPhases(cluster, { running: 'Running', finished: 'Succeeded' });
+    await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+    await untilPhases(cluster, { running: 'Running' });
+  });
+  afterAll(async () => {
+    await draw();
+    await prometheus[Symbol.asyncDispose]();
+    await stopParts();
+  });
+
+  const emptyOnes = async (): Promise<readonly string[]> => {
+    const empty: string[] = [];
+    for (const query of queries) {
+      const samples = await prometheus.query(inGrafana(query.expr));
+      const values = samples.flatMap((sample) => sample.values.map(([, value]) => value));
+      if (!values.some((value) => Number.isFinite(value))) empty.push(`${query.title}: ${query.legend}`);
+    }
+    return empty.filter((name) => !(name in mayBeEmpty));
+  };
+
+  test('every query of the dashboard has data', async () => {
+    await expect.poll(emptyOnes, { ...patience, interval: 2_000 }).toEqual([]);
+  });
+
+  test('what was done is counted', async () => {
+    const value = async (expr: string): Promise<number | undefined> =>
+      (await prometheus.query(expr))[0]?.values[0]?.[1];
+    await expect
+      .poll(
+        () => value('sum(dustpan_pod_gc_force_delete_pods_total{exported_namespace="default"})'),
+        patience,
+      )
+      .toBe(1);
+    await expect
+      .poll(() => value('dustpan_image_garbage_collected_total{reason="age"}'), patience)
+      .toBeGreaterThan(0);
+    // Each by itself: a scrape that takes too long leaves a gap in all of them.
+    for (const expr of [
+      'dustpan_pod_gc_deleted_pods_total{reason="Expired"}',
+      'dustpan_leader_election_master_status',
+      'dustpan_policy_condition{policy="default",type="Accepted",status="True"}',
+    ])
+      await expect.poll(() => value(expr), patience).toBe(1);
+  });
+
+  test('the alerts are evaluated, and none is on its way but for what is so', async () => {
+    const rules = await prometheus.rules();
+    expect(rules.length).toBeGreaterThan(15);
+    const unhealthy = async (): Promise<readonly string[]> =>
+      (await prometheus.rules()).filter(({ health: is }) => is !== 'ok').map(({ name }) => name);
+    await expect.poll(unhealthy, patience).toEqual([]);
+    // A scrape that a busy machine has delayed is over with the next.
+    const onTheirWay = async (): Promise<readonly string[]> =>
+      (await prometheus.rules()).filter(({ state }) => state !== 'inactive').map(({ name }) => name);
+    await expect.poll(onTheirWay, patience).toEqual([]);
+  });
+
+  /** With DUSTPAN_PICTURE=FILE.svg: the dashboard as it was at the end, for a person to look at. */
+  async function draw(): Promise<void> {
+    const { DUSTPAN_PICTURE: file } = process.env;
+    if (file === undefined) return;
+    const graphs = queries.map(async ({ title, expr, legend, unit }) => {
+      const samples = await prometheus.range(inGrafana(expr), 120);
+      const named = samples.map(({ labels, values }) => {
+        return {
+          name: legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => labels[label] ?? ''),
+          values,
+        };
+      });
+      return { title, unit, series: named };
+    });
+    writeFileSync(file, picture(await Promise.all(graphs)));
+  }
+});
+
+describe('over TLS, for those who may read them', () => {
+  beforeAll(async () => {
+    await startParts('--metrics-secure', `--metrics-cert-dir=${tlsDir}`, '--metrics-auth');
+  });
+
+  const scraped = async (scrape: Scrape, expected: readonly string[]): Promise<void> => {
+    await using prometheus = await startPrometheus(cluster, scrape);
+    await expect.poll(() => health(prometheus), patience).toEqual(expected);
+  };
+  const caFile = (): string => join(tlsDir, 'ca.crt');
+
+  test('Prometheus gets them with its token', async () => {
+    await scraped({ tls: { caFile: caFile(), token: true } }, bothUp);
+  });
+
+  test('without a token it gets none', async () => {
+    await scraped(
+      { tls: { caFile: caFile(), token: false } },
+      ['agent', 'controller'].map(
+        (one) => `dustpan-${one} down server returned HTTP status 401 Unauthorized`,
+      ),
+    );
+  });
+});

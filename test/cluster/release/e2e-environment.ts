@@ -1,0 +1,196 @@
+import type { Cluster } from '../servers/cluster.ts';
+import { kubectl } from '../agent/environment.ts';
+import { busyboxImage } from '../node/image.ts';
+import { write, type Overrun } from '../local-storage/pods.ts';
+import type { Grant } from './rbac-usage.ts';
+import type { Rule } from '../servers/resources.ts';
+import { policyManifest } from '../../manifests.ts';
+
+/** Where the chart is installed. */
+export const namespace = 'dustpan-system';
+
+/** As the API server knows a component of the release. */
+export const account = (component: string): string =>
+  `system:serviceaccount:${namespace}:dustpan-${component}`;
+
+/** Beyond all that an uninstall takes on a busy machine, and within the grace of a pod. */
+export const renewMs = 25_000;
+
+/** Only how often it looks, because a test has no minutes, and how long it holds its Lease. */
+export const releaseValues = {
+  'controller.podGCPeriod': '2s',
+  'controller.leaderElection.leaseDuration': '28s',
+  'controller.leaderElection.renewDeadline': `${renewMs / 1_000}s`,
+  'agent.imageGCPeriod': '2s',
+  'agent.containerGCPeriod': '2s',
+  'agent.localStorage.period': '2s',
+};
+
+/** Has what the examples have, with times of seconds. */
+export const quickPolicy = (storage: object, imageGC: object = {}): object =>
+  policyManifest('quick', {
+    ...{ mode: 'Enforce', priority: 100 },
+    pods: {
+      excludeNamespaces: ['kube-system', namespace],
+      terminated: { ttlAfterFinished: '1s', keepPerOwner: 1 },
+      orphaned: { quarantine: '10s' },
+      safety: { maxOrphanedNodesPercent: 100 },
+    },
+    nodes: {
+      imageGC: {
+        minimumAge: '1s',
+        maximumAge: '3s',
+        keep: ['bed.test/kept:*', busyboxImage.ref],
+        ...imageGC,
+      },
+      containerGC: { logs: {} },
+      localStorageEviction: storage,
+    },
+  });
+
+/** Of a policy that is part of the release. */
+export const policyOfRelease = (ttlAfterFinished: string): object =>
+  policyManifest('of-release', { priority: 1, pods: { terminated: { ttlAfterFinished } } });
+
+const container = (script: string): object => ({
+  ...{ name: 'main', image: busyboxImage.ref, command: ['sh', '-c', script] },
+});
+
+const wait = 'trap "exit 0" TERM; while :; do sleep 1; done';
+
+/** Something that serves, and something that ended. */
+export const workloads: readonly object[] = [
+  {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'default' } },
+    spec: {
+      selector: { matchLabels: { app: 'web' } },
+      template: { metadata: { labels: { app: 'web' } }, spec: { containers: [container(wait)] } },
+    },
+  },
+  {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'done', namespace: 'default' } },
+    spec: { restartPolicy: 'Never', containers: [container('echo done')] },
+  },
+];
+
+/** Whose pods end one after the other, so that not all are collected in one pass. */
+export const batch: object = {
+  ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'batch', namespace: 'default' } },
+  spec: {
+    completions: 5,
+    template: { spec: { restartPolicy: 'Never', containers: [container('sleep 2')] } },
+  },
+};
+
+export const oneOfTwoMissing = /Warning +Tripped .* Nodes missing: 1, 50 % of all/;
+
+const lost: object = {
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lost', namespace: 'default' } },
+  spec: { nodeName: 'gone', containers: [container(wait)] },
+};
+
+/** First a pod of a node that is gone, as if that node had run it: a name that no Node ever had opens no breaker. */
+export async function applyAfterLost(cluster: Cluster, ...items: readonly object[]): Promise<void> {
+  await apply(cluster, lost);
+  const started = JSON.stringify({ status: { startTime: '2026-01-01T00:00:00Z' } });
+  await kubectl(cluster, ['patch', 'pod', 'lost', '--subresource=status', '--type=merge', '-p', started]);
+  await apply(cluster, ...items);
+}
+
+/** Over half of its limit, and over all of it when somebody says so. */
+export const greedy: Overrun = {
+  emptyDirs: { cache: '20Mi', go: '' },
+  main: {
+    script: `${write('/cache/x', 12)}; while [ ! -e /go/on ]; do sleep 0.2; done; ${write('/cache/y', 7)}`,
+  },
+};
+
+/** Applies objects, as a person would with a file. */
+export async function apply(cluster: Cluster, ...items: readonly object[]): Promise<string> {
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+  return await kubectl(cluster, ['apply', '-f', '-'], list);
+}
+
+interface Role {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[] | null;
+}
+
+/** What the API server has of the roles of one component, and of those that everybody is bound to. */
+export async function grantsOf(
+  cluster: Cluster,
+  component: 'controller' | 'agent',
+): Promise<readonly Grant[]> {
+  const label = `app.kubernetes.io/instance=dustpan,app.kubernetes.io/component=${component}`;
+  const own = await rolesOf(cluster, ['roles,clusterroles', '--all-namespaces', `--selector=${label}`]);
+  const everybodys = await rolesOf(cluster, ['clusterroles', 'system:discovery', 'system:basic-user']);
+  return [
+    ...own.flatMap(({ metadata, rules }) =>
+      (rules ?? []).map((rule) => ({ rule, namespace: metadata.namespace })),
+    ),
+    ...everybodys.flatMap(({ rules }) => (rules ?? []).map((rule) => ({ rule, isEverybodys: true }))),
+  ];
+}
+
+async function rolesOf(cluster: Cluster, what: readonly string[]): Promise<readonly Role[]> {
+  const list = await kubectl(cluster, ['get', ...what, '-o', 'json']);
+  return (JSON.parse(list) as { readonly items: readonly Role[] }).items;
+}
+
+/** By name, the UID of each pod of dustpan: equal before and after means that none was started anew. */
+export async function dustpanPods(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
+  const each = '{range .items[*]}{.metadata.name} {.metadata.uid}{"\\n"}{end}';
+  const of = ['get', 'pods', '--namespace', namespace, '--selector=app.kubernetes.io/component'];
+  const lines = (await kubectl(cluster, [...of, `-o=jsonpath=${each}`])).trim().split('\n');
+  return Object.fromEntries(
+    lines.map((line): [string, string] => {
+      const [name = '', uid = ''] = line.split(' ');
+      return [name, uid];
+    }),
+  );
+}
+
+/** One series of what Prometheus would get of the component's pod; 0 where there is none. */
+export async function scraped(
+  cluster: Cluster,
+  component: 'controller' | 'agent',
+  series: string,
+): Promise<number> {
+  const of = ['get', 'pods', '--namespace', namespace, `--selector=app.kubernetes.io/component=${component}`];
+  const address = await kubectl(cluster, [...of, '-o=jsonpath={.items[0].status.podIP}']);
+  const metrics = await (await fetch(`http://${address}:8080/metrics`)).text();
+  const line = metrics.split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length + 1) ?? 0);
+}
+
+/** Names that stay in the cluster: everything with the release's label, and all that its namespace holds besides what each has. */
+export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
+  const kindsOf = async (namespaced: boolean): Promise<string> => {
+    const kinds = ['api-resources', '--verbs=list', `--namespaced=${namespaced}`, '-o', 'name'];
+    const names = (await kubectl(cluster, kinds)).trim().split('\n');
+    return names.filter((name) => !name.startsWith('events') && !name.startsWith('componentstatuses')).join();
+  };
+  const label = '--selector=app.kubernetes.io/instance=dustpan';
+  const found = [
+    await kubectl(cluster, ['get', await kindsOf(false), label, '-o', 'name']),
+    await kubectl(cluster, ['get', await kindsOf(true), '--all-namespaces', label, '-o', 'name']),
+    await kubectl(cluster, ['get', await kindsOf(true), '--namespace', namespace, '-o', 'name']),
+  ];
+  const everyNamespaceHas = ['configmap/kube-root-ca.crt', 'serviceaccount/default'];
+  const names = found.flatMap((text) => text.trim().split('\n')).filter((name) => name !== '');
+  return [...new Set(names)].filter((name) => !everyNamespaceHas.includes(name)).sort();
+}
+
+/** What the API server has deleted for a user so far, by name. */
+export async function deletedBy(cluster: Cluster, user: string): Promise<readonly string[]> {
+  const asked = await cluster.audit({ user, verb: 'delete' });
+  const deleted = asked.filter(({ responseStatus }) => responseStatus?.code === 200);
+  return deleted.map(({ objectRef }) => `${objectRef?.resource}/${objectRef?.name}`).toSorted();
+}
+
+/** The lines of a table, each without the spaces that align it. */
+export const rows = (table: string): readonly string[] =>
+  table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '));

@@ -1,0 +1,277 @@
+// @bed node
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
+import { condition, imageTags, kubectl, patience, waitUntil } from '../agent/environment.ts';
+import { chartDirectory } from '../chart/chart.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import {
+  account,
+  apply,
+  applyAfterLost,
+  batch,
+  deletedBy,
+  dustpanPods,
+  grantsOf,
+  greedy,
+  leftBehind,
+  namespace,
+  oneOfTwoMissing,
+  policyOfRelease,
+  quickPolicy,
+  renewMs,
+  rows,
+  scraped,
+  releaseValues,
+  workloads,
+} from './e2e-environment.ts';
+import { busyboxImage, image, images } from '../node/image.ts';
+import { createOverruns } from '../local-storage/pods.ts';
+import { accessesOf, rbacDifferences, type Access, type Grant } from './rbac-usage.ts';
+import { repositoryRoot } from '../repository.ts';
+
+/** One life of a release on a real node, in the order of its tests: installed, followed, upgraded, uninstalled. */
+const dir = mkdtempSync(join(tmpdir(), 'dustpan-e2e-'));
+const storage = { warnAtPercent: [50], evictAtPercent: 90 };
+const unused = { ...busyboxImage, ref: 'bed.test/unused:1', fill: { bytes: 4e6, kind: 'random' } } as const;
+const kept = { ...busyboxImage, ref: 'bed.test/kept:1', fill: { bytes: 1e6, kind: 'random' } } as const;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const [archive, others] = [join(dir, 'dustpan.tar'), join(dir, 'others.tar')];
+  await image(dustpanImage({ root: repositoryRoot() }), archive);
+  await images([busyboxImage, unused, kept], others);
+  cluster = await startCluster({
+    parts: ['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'],
+    images: [{ archive }, { archive: others }],
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(dir, { recursive: true });
+});
+
+const see = (...args: readonly string[]): Promise<string> => kubectl(cluster, args);
+
+async function helm(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('helm', args);
+  if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
+}
+
+const release = ['--namespace', namespace, '--wait', '--timeout=300s'];
+
+const upgrade = (chart: string, ...args: readonly string[]): Promise<string> =>
+  helm('upgrade', 'dustpan', chart, ...release, '--reuse-values', ...args);
+
+const sets = (values: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(values).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`);
+
+const isGone = (pod: string) => async (): Promise<boolean> =>
+  (await see('get', 'pod', pod, '--ignore-not-found', '-o', 'name')) === '';
+
+const events = (reason: string): Promise<string> =>
+  see('get', 'events', '-A', `--field-selector=reason=${reason}`);
+
+describe('installed, with policies that only tell,', () => {
+  beforeAll(async () => {
+    const args = [...release, '--create-namespace', ...sets(releaseValues)];
+    await helm('install', 'dustpan', chartDirectory, ...args);
+    await see('apply', '-f', join(repositoryRoot(), 'examples'));
+    await apply(cluster, ...workloads);
+    await createOverruns(cluster, { greedy });
+  });
+
+  test('it sees what could go and removes nothing', async () => {
+    await waitUntil('a pod has finished', async () => /done .*Completed/.test(await see('get', 'pods')));
+    const policies = async (): Promise<readonly string[]> => rows(await see('get', 'gcpolicy'));
+    await expect
+      .poll(policies, patience)
+      .toEqual(
+        expect.arrayContaining([expect.stringMatching(/^default \| DryRun \| 0 \| True \| False \| 1 \|/)]),
+      );
+    expect(await policies()).toHaveLength(1 + 5);
+    await expect
+      .poll(async () => rows(await see('get', 'nodegcreports')), patience)
+      .toEqual([
+        'NAME | POLICY | IMAGE FS % | REMOVABLE BYTES | WARNINGS | DEGRADED | AGE',
+        // The images are too young; of local storage this policy says nothing.
+        expect.stringMatching(/^node-a \| default \| \d+ \| 0 \| False \| /),
+      ]);
+    expect(await isGone('done')()).toBe(false);
+    expect(await imageTags(cluster)).toContain(unused.ref);
+  });
+
+  test('`kubectl explain` knows every field', async () => {
+    const fields = await see('explain', 'gcpolicy.spec', '--recursive');
+    expect(fields).toContain('ttlAfterFinished\t<string>');
+    expect(fields).toContain('evictAtPercent\t<integer>');
+    expect(await see('explain', 'gcpolicy.spec.pods.terminated.ttlAfterFinished')).toContain('such as 24h');
+  });
+});
+
+describe('with a policy that enforces, and no restart,', () => {
+  let before: Readonly<Record<string, string>>;
+  let web: string;
+  const webPod = (): Promise<string> =>
+    see('get', 'pods', '--selector=app=web', '-o=jsonpath={.items[*].metadata.uid}');
+
+  beforeAll(async () => {
+    before = await dustpanPods(cluster);
+    web = await webPod();
+    await applyAfterLost(cluster, quickPolicy(storage), batch);
+  });
+
+  test('finished pods are collected, but for the newest of each owner', async () => {
+    await waitUntil('the finished pod is gone', isGone('done'));
+    const ofJob = ['get', 'pods', '--selector=job-name=batch', '-o=jsonpath={.items[*].status.phase}'];
+    await see('wait', '--for=condition=complete', 'job/batch', '--timeout=300s');
+    await expect.poll(() => see(...ofJob), patience).toBe('Succeeded');
+    await expect
+      .poll(() => events('PodCollected'), patience)
+      .toMatch(/Normal +PodCollected +pod\/done +Deleted 1 pod \(Expired, policy quick\)/);
+    expect(await events('PodCollected')).toMatch(/PodCollected +job\/batch/);
+    const leads = 'dustpan_leader_election_master_status{name="dustpan-controller"}';
+    expect(await scraped(cluster, 'controller', leads)).toBe(1);
+  });
+
+  test('unused images go; those in use, and those to be kept, stay', async () => {
+    await expect.poll(() => imageTags(cluster), patience).not.toContain(unused.ref);
+    const left = await imageTags(cluster);
+    expect(left).toEqual(expect.arrayContaining([kept.ref, busyboxImage.ref, 'bed.test/pause:1']));
+    expect(left.join()).toContain('dustpan:');
+    const removed = 'dustpan_image_garbage_collected_total{reason="age"}';
+    await expect.poll(() => scraped(cluster, 'agent', removed), patience).toBe(1);
+  });
+
+  test('a pod is warned, and evicted once it is over', async () => {
+    await expect.poll(() => see('describe', 'pod', 'greedy'), patience).toContain('LocalStorageHigh');
+    await see('exec', 'greedy', '--', 'touch', '/go/on');
+    await waitUntil('it is evicted', isGone('greedy'));
+    await expect
+      .poll(() => events('Evicted'), patience)
+      .toMatch(/pod\/greedy +Usage of EmptyDir volume "cache"/);
+    const evictions = 'dustpan_evictions_total{eviction_signal="emptydirfs.limit"}';
+    expect(await scraped(cluster, 'controller', evictions)).toBe(1);
+  });
+
+  test('a pod of a node that is no more goes too', async () => {
+    await waitUntil('the lost pod is gone', isGone('lost'));
+    // The policies that only tell have a breaker that one node of two trips.
+    await expect.poll(() => see('describe', 'gcpolicy', 'default'), patience).toMatch(oneOfTwoMissing);
+  });
+
+  test('a node that cannot be freed says so to who describes it', async () => {
+    await apply(cluster, quickPolicy(storage, { highThresholdPercent: 1, lowThresholdPercent: 0 }));
+    await expect
+      .poll(() => see('describe', 'node', cluster.node.name), patience)
+      .toMatch(/Warning +FreeDiskSpaceFailed .*dustpan/);
+    const again = ['get', 'events.v1.events.k8s.io', '--field-selector=reason=FreeDiskSpaceFailed'];
+    // One Event that counts, not a new one every pass.
+    await expect.poll(() => see(...again, '-o=jsonpath={.items[*].series.count}'), patience).toMatch(/^\d+$/);
+    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True TargetMissed');
+    await expect
+      .poll(() => see('get', 'gcpolicy', 'quick'), patience)
+      .toMatch(/quick +Enforce +100 +True +True/);
+    await apply(cluster, quickPolicy(storage));
+    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  });
+
+  test('nothing else was touched, and nothing was started anew', async () => {
+    const deleted = await deletedBy(cluster, account('controller'));
+    // Until its kubelet removes it the evicted pod is a failed one: a pass in that moment deletes it first.
+    expect(deleted.join(' ')).toMatch(/^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost$/);
+    await expect
+      .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), patience)
+      .toEqual([
+        'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | AGE',
+        expect.stringMatching(
+          `^quick \\| Enforce \\| 100 \\| True \\| False \\| 1 \\| 1 \\| 0 \\| ${deleted.length} \\| AsPlanned \\| \\w+$`,
+        ),
+      ]);
+    expect(await webPod()).toBe(web);
+    expect(await dustpanPods(cluster)).toEqual(before);
+  });
+});
+
+describe('upgraded', () => {
+  const kept = [
+    'get',
+    'gcpolicies,crds',
+    '-o=jsonpath={range .items[*]}{.metadata.name} {.metadata.uid}{"\\n"}{end}',
+  ];
+  const accepted =
+    '-o=jsonpath={.spec.pods.terminated.ttlAfterFinished} {.status.conditions[?(@.type=="Accepted")].status}';
+
+  test.each(['1h', '2h'])('with a policy of the release that says %s, it restarts nothing', async (ttl) => {
+    const before = await dustpanPods(cluster);
+    await upgrade(chartDirectory, ...sets({ extraObjects: [policyOfRelease(ttl)] }));
+    await expect.poll(() => see('get', 'gcpolicy', 'of-release', accepted), patience).toBe(`${ttl} True`);
+    expect(await dustpanPods(cluster)).toEqual(before);
+  });
+
+  test('to another chart, it keeps CRDs and policies', async () => {
+    const chart = join(dir, 'chart');
+    cpSync(chartDirectory, chart, { recursive: true });
+    const file = join(chart, 'Chart.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*$/m, 'version: 0.9.9'));
+    const before = await see(...kept);
+    const annotations = { 'example.com/by': 'e2e' };
+    await upgrade(chart, ...sets({ 'crds.annotations': annotations }));
+    expect(await helm('list', '--namespace', namespace)).toContain('dustpan-0.9.9');
+    expect(await see(...kept)).toBe(before);
+    expect(await see('get', 'crds', '-o=jsonpath={.items[*].metadata.annotations.example\\.com/by}')).toBe(
+      'e2e e2e',
+    );
+    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  });
+});
+
+describe('uninstalled', () => {
+  let grants: Readonly<Record<'controller' | 'agent', readonly Grant[]>>;
+  let accesses: Readonly<Record<'controller' | 'agent', readonly Access[]>>;
+
+  beforeAll(async () => {
+    grants = { controller: await grantsOf(cluster, 'controller'), agent: await grantsOf(cluster, 'agent') };
+    // What is forbidden from here on is so because the rights have gone.
+    const log = await cluster.audit();
+    accesses = {
+      controller: accessesOf(account('controller'), log),
+      agent: accessesOf(account('agent'), log),
+    };
+  });
+
+  const exact = { forbidden: [], missing: [], unused: [], excusedInVain: [] };
+
+  test.each([
+    { component: 'controller', excused: {} },
+    { component: 'agent', excused: {} },
+  ] as const)('the $component had every right it needed, and no other', ({ component, excused }) => {
+    expect(rbacDifferences(grants[component], accesses[component], excused)).toEqual(exact);
+  });
+
+  test('it goes at once, and leaves the CRDs, the policies and its Lease', async () => {
+    const policies = await see('get', 'gcpolicies', '-o', 'name');
+    const start = performance.now();
+    await helm('uninstall', 'dustpan', ...release);
+    await waitUntil(
+      'no pod is left',
+      async () => (await see('get', 'pods', '-n', namespace, '-o', 'name')) === '',
+    );
+    // The renew deadline, for so long it would try to release the Lease that it may not write any more.
+    expect(performance.now() - start).toBeLessThan(renewMs);
+    const crd = 'customresourcedefinition.apiextensions.k8s.io';
+    expect(await leftBehind(cluster)).toEqual([
+      `${crd}/gcpolicies.gc.dustpan.dev`,
+      `${crd}/nodegcreports.gc.dustpan.dev`,
+      'lease.coordination.k8s.io/dustpan-controller',
+    ]);
+    // Its own policy goes with it.
+    const left = policies.split('\n').filter((name) => !name.endsWith('/of-release'));
+    expect(await see('get', 'gcpolicies', '-o', 'name')).toBe(left.join('\n'));
+  });
+});

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { CommandResult } from '../servers/command.ts';
+import { etcdClient } from '../servers/etcd.ts';
+import { etcdEntry } from '../servers/etcd-objects.ts';
+import { repositoryRoot } from '../repository.ts';
+import { policyManifest } from '../../manifests.ts';
+
+const facts: unknown = JSON.parse(readFileSync(join(repositoryRoot(), 'package.json'), 'utf8'));
+const { PATH: pathBefore } = process.env;
+/** As npm would link the names of package.json's `bin`. */
+let bin: string;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  bin = mkdtempSync(join(tmpdir(), 'dustpan-plugin-'));
+  for (const [name, target] of Object.entries((facts as { bin: Record<string, string> }).bin))
+    symlinkSync(join(repositoryRoot(), target), join(bin, name));
+  process.env['PATH'] = [bin, pathBefore].join(delimiter);
+  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true });
+});
+
+afterAll(async () => {
+  process.env['PATH'] = pathBefore;
+  await cluster.stop();
+  rmSync(bin, { recursive: true });
+});
+
+const kubectl = (...args: readonly string[]): Promise<CommandResult> => cluster.run('kubectl', args);
+
+test('kubectl finds the plugin', async () => {
+  const { code, stdout } = await kubectl('plugin', 'list');
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toContain(join(bin, 'kubectl-dustpan'));
+});
+
+test('kubectl runs it: version', async () => {
+  const { code, stdout, stderr } = await kubectl('dustpan', 'version', '-o', 'json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(facts).toMatchObject({ version: (JSON.parse(stdout) as { version: string }).version });
+});
+
+test('kubectl runs it: help is that of a plugin', async () => {
+  const { stdout } = await kubectl('dustpan', '--help');
+  expect(stdout).toContain('Usage: kubectl dustpan [options] [command]');
+});
+
+test('kubectl runs it: what it ends with is what kubectl ends with', async () => {
+  const { code, stdout, stderr } = await kubectl('dustpan', 'paln');
+  expect({ code, stdout, stderr }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "dustpan: unknown command 'paln' (Did you mean plan?)\n",
+  });
+});
+
+test('kubectl runs it: a plan of the cluster that the kubeconfig of kubectl names', async () => {
+  const finished = etcdEntry({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'done',
+      namespace: 'default',
+      uid: randomUUID(),
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' },
+    status: { phase: 'Succeeded' },
+  });
+  await etcdClient(cluster.etcdUrl).put([finished]);
+  const policy = policyManifest('default', { pods: { terminated: { ttlAfterFinished: '1h' } } });
+  const created = await cluster.run('kubectl', ['create', '-f', '-'], JSON.stringify(policy));
+  expect(created.code).toBe(0);
+  const { code, stdout, stderr } = await kubectl('dustpan', 'plan', '-o', 'json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({
+    decisions: [{ verdict: 'Delete', reason: 'Expired', object: { namespace: 'default', name: 'done' } }],
+  });
+});
+
+test.each([
+  { words: ['pl'], offered: ['plan\tlists what would be removed, and why', ':4'] },
+  { words: ['plan', '-o', ''], offered: ['table', 'json', 'yaml', ':4'] },
+  { words: ['plan', '--output=j'], offered: ['json', ':4'] },
+  { words: ['plan', '--policy', ''], offered: [':0'] },
+  { words: ['snapshot', ''], offered: [':16'] },
+])('kubectl completes its words: $words', async ({ words, offered }) => {
+  const { code, stdout } = await kubectl('__complete', 'dustpan', ...words);
+  expect(code).toBe(0);
+  expect(stdout.split('\n').filter((line) => line !== '')).toEqual(offered);
+});

@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { agentCommandLine, agentVariable, imageLayout } from '../../../scripts/image/layout.ts';
+import { readManifests } from '../../../scripts/manifests/plain.ts';
+import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { repositoryRoot } from '../repository.ts';
+
+const root = repositoryRoot();
+const out = mkdtempSync(join(tmpdir(), 'dustpan-manifests-'));
+let cluster: Cluster;
+
+beforeAll(async () => {
+  make(out);
+  cluster = await startCluster({ parts: ['etcd', 'api'] });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(out, { recursive: true });
+});
+
+/** As `npm run manifests` does. */
+function make(into: string): void {
+  const script = [join(root, 'scripts/manifests.ts'), `--out=${into}`];
+  const { status, stderr } = spawnSync(process.execPath, script, { cwd: root, encoding: 'utf8' });
+  expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
+}
+
+/** What kubectl prints; warnings are failures too. */
+async function kubectl(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('kubectl', args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+const apply = (file: string, ...args: readonly string[]): Promise<string> =>
+  kubectl('apply', '--server-side', '--validate=strict', '-f', file, ...args);
+const ready = (): Promise<string> =>
+  kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s');
+
+test('crds.yaml brings both kinds, and again changes nothing', async () => {
+  await apply(join(out, 'crds.yaml'));
+  await ready();
+  const versions = ['get', 'crd', '-o', 'jsonpath={.items[*].metadata.resourceVersion}'] as const;
+  const before = await kubectl(...versions);
+  expect(before.split(' ')).toHaveLength(2);
+  await apply(join(out, 'crds.yaml'));
+  expect(await kubectl(...versions)).toBe(before);
+});
+
+describe('install.yaml', () => {
+  const text = (): string => readFileSync(join(out, 'install.yaml'), 'utf8');
+
+  test('is all that is needed, on an empty cluster, in one go', async () => {
+    const applied = await apply(join(out, 'install.yaml'));
+    expect(applied).toContain('namespace/dustpan-system');
+    expect(applied).toContain('daemonset.apps/dustpan-agent');
+    expect(applied).toContain('deployment.apps/dustpan');
+    expect(applied.trimEnd().split('\n')).toHaveLength(readManifests(text()).length);
+    await ready();
+  });
+
+  test('is the same each time, and nothing in it is Helm’s', () => {
+    const again = mkdtempSync(join(tmpdir(), 'dustpan-manifests-again-'));
+    make(again);
+    expect(readFileSync(join(again, 'install.yaml'), 'utf8')).toBe(text());
+    rmSync(again, { recursive: true });
+    expect(text()).not.toMatch(/helm\.sh|managed-by: Helm/);
+  });
+
+  test('has the policies that pin an agent to its node', () => {
+    expect(text().match(/^kind: ValidatingAdmissionPolicy$/gm)).toHaveLength(2);
+  });
+});
+
+interface Workload {
+  readonly template: {
+    readonly spec: {
+      readonly securityContext?: object;
+      readonly containers: readonly {
+        readonly command?: readonly string[];
+        readonly args: readonly string[];
+        readonly env: readonly { readonly name: string; readonly value?: string }[];
+        readonly securityContext: Readonly<Record<string, unknown>>;
+      }[];
+    };
+  };
+}
+
+describe('the chart keeps to what the image promises', () => {
+  const pod = (kind: string): Workload['template']['spec'] => {
+    const all = readManifests(readFileSync(join(out, 'install.yaml'), 'utf8'));
+    return (all.find((one) => one.kind === kind)?.spec as Workload).template.spec;
+  };
+
+  test('the agent is started with the flags and the variable of its memory budget', () => {
+    const [agent] = pod('DaemonSet').containers;
+    expect(agent?.command).toEqual(agentCommandLine);
+    expect(agent?.args[0]).toBe('agent');
+    expect(agent?.env.map(({ name, value }) => `${name}=${value ?? ''}`)).toContain(agentVariable);
+  });
+
+  test('the controller runs as the image’s user, by the image’s entry point or the same program', () => {
+    const { containers, securityContext } = pod('Deployment');
+    const [controller] = containers;
+    const [node, main] = imageLayout.entrypoint;
+    const command = controller?.command ?? imageLayout.entrypoint;
+    expect([command.at(0), command.at(-1)]).toEqual([node, main]);
+    expect(controller?.args[0]).toBe('controller');
+    expect({ ...securityContext, ...controller?.securityContext }).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: Number(imageLayout.user.split(':')[0]),
+    });
+  });
+});
+
+test('every example is accepted as it is, and stored as it was written', async () => {
+  await ready();
+  const files = readdirSync(join(root, 'examples'));
+  expect(files.length).toBeGreaterThanOrEqual(5);
+  for (const file of files) {
+    await apply(join(root, 'examples', file));
+    expect(await kubectl('diff', '--server-side', '-f', join(root, 'examples', file))).toBe('');
+  }
+  const stored = await kubectl('get', 'gcpolicies', '-o', 'jsonpath={.items[*].spec.mode}');
+  expect(stored.split(' ')).toEqual(files.map(() => 'DryRun'));
+});

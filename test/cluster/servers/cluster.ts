@@ -1,0 +1,282 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { auditEvents, auditPolicy, type AuditEvent, type AuditFilter } from './audit.ts';
+import { runCommand, type CommandResult } from './command.ts';
+import {
+  kubeconfigFile,
+  tokenOf,
+  writeIdentities,
+  writeNodePki,
+  writePki,
+  type Identity,
+} from './credentials.ts';
+import { image, pauseImage } from '../node/image.ts';
+import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from '../node/node.ts';
+import { wipeNode } from '../node/wipe.ts';
+import { PartProcess } from './part-process.ts';
+import { liftsTaints, makesServiceAccounts, partSpec, type Bed } from './part-spec.ts';
+import type { Part } from '../programs/parts.ts';
+import { freePorts } from './ports.ts';
+import { statusOf } from './probe.ts';
+import { installCrds, grant, type Rule } from './resources.ts';
+
+/** The parts that `startCluster` knows how to start. */
+export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet'>;
+
+type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
+
+/** Of a service account of the release: the API server queues its requests with those of others, and of one component in one flow, as in a cluster. */
+export const serviceAccountGroups = ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'];
+
+export interface User {
+  /** Also names the token and the kubeconfig, so it has no slash. */
+  readonly name: string;
+  readonly groups?: readonly string[];
+  /** Granted in the whole cluster, by a ClusterRole of the user's name. */
+  readonly rules?: readonly Rule[];
+}
+
+export interface ClusterOptions {
+  readonly parts: readonly Startable[];
+  /** `args` come last, so they win; `env` is added to our own; `audit: false` saves its cost in benchmarks. */
+  readonly api?: {
+    readonly args?: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+    readonly audit?: boolean;
+  };
+  /** `controllers` is the flag's value; by default all but the pod garbage collector. */
+  readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
+  readonly sched?: { readonly args?: readonly string[] };
+  /** TOML in containerd's format 3, merged over the bed's. */
+  readonly ctd?: { readonly config?: string };
+  /** Fields of KubeletConfiguration that replace the bed's; `args` come last. kubelet-quick collects garbage every few seconds. */
+  readonly kubelet?: {
+    readonly program?: 'kubelet' | 'kubelet-quick';
+    readonly config?: Readonly<Record<string, unknown>>;
+    readonly args?: readonly string[];
+  };
+  /** Imported besides the pause image, before a kubelet starts. */
+  readonly images?: readonly NodeImage[];
+  readonly users?: readonly User[];
+  /** Installs crds/ and waits until they are served. */
+  readonly crds?: boolean;
+  /** For each part; 120 s by default. */
+  readonly timeoutMs?: number;
+}
+
+/** A running cluster of real servers, with a folder and ports of its own. */
+export interface Cluster extends AsyncDisposable {
+  readonly dir: string;
+  readonly url: string;
+  readonly etcdUrl: string;
+  readonly caFile: string;
+  /** With the part ctd; throws without. */
+  readonly node: ClusterNode;
+  /** `admin`, `kcm`, `sched`, `kubelet`, or the name of one of the option `users`. */
+  token(user: string): string;
+  kubeconfig(user: string): string;
+  /** Runs a program of the bed as admin. */
+  run(command: Command, args: readonly string[], input?: string): Promise<CommandResult>;
+  /** Imports an archive as the option `images` does. */
+  importImage(image: NodeImage): Promise<void>;
+  logs(part: Startable, lastLines?: number): Promise<string>;
+  audit(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
+  /** The pid, as long as it runs: for measurements. */
+  pid(part: Startable): number | undefined;
+  kill(part: Startable, signal?: NodeJS.Signals): Promise<void>;
+  /** Starts a part again that was killed, with the same data and address, and waits until it is ready. */
+  start(part: Startable): Promise<void>;
+  /** Ends every part and every container, and empties the node's paths; the parts' logs stay until the jail ends. */
+  stop(): Promise<void>;
+}
+
+/** What does not need each other starts at the same time. */
+const waves: readonly (readonly Startable[])[] = [['etcd', 'ctd'], ['api'], ['kcm', 'sched'], ['kubelet']];
+const defaultTimeoutMs = 120_000;
+
+/** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const bed = await prepare(options);
+  const cluster = new LocalCluster(bed);
+  try {
+    for (const wave of waves) {
+      await Promise.all(
+        wave.filter((part) => options.parts.includes(part)).map((part) => cluster.start(part)),
+      );
+      if (bed.node && wave.includes('ctd')) await importImages(cluster, bed);
+    }
+    await settle(cluster, bed);
+    if (options.parts.includes('kubelet')) await nodeReady(cluster, liftsTaints(options));
+    return cluster;
+  } catch (err) {
+    await cluster.stop();
+    throw err;
+  }
+}
+
+async function prepare(options: ClusterOptions): Promise<Bed> {
+  const { BED_DIR: beds, DUSTPAN_BED_BIN: bin } = process.env;
+  if (!beds || !bin) throw new Error('a cluster starts only inside a jail: npm run test:cluster');
+  const has = (part: Startable): boolean => options.parts.includes(part);
+  const node = has('ctd') ? nodeOfJail(process.env) : undefined;
+  const dir = mkdtempSync(join(beds, 'cluster-'));
+  mkdirSync(join(dir, 'log'));
+  const ports = await portsOf(options);
+  const ca = has('api') ? await writeApiFiles(dir, ports.api, options) : '';
+  if (node && has('kubelet')) await writeNodePki(dir, node);
+  return { dir, bin, ca, ports, options, ...(node && { node }) };
+}
+
+async function portsOf({ parts }: ClusterOptions): Promise<Bed['ports']> {
+  const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0] = await freePorts(5);
+  // Pods are told the service's port, and no proxy turns that into another.
+  return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
+}
+
+async function writeApiFiles(dir: string, port: number, { users = [] }: ClusterOptions): Promise<string> {
+  await writeFile(join(dir, 'audit.yaml'), auditPolicy);
+  await writePki(dir);
+  await writeIdentities(dir, `https://127.0.0.1:${port}`, identities(users));
+  return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
+}
+
+async function importImages(cluster: Cluster, { dir, options }: Bed): Promise<void> {
+  const archive = join(dir, 'pause.tar');
+  await image(pauseImage, archive);
+  for (const one of [{ archive }, ...(options.images ?? [])]) await cluster.importImage(one);
+}
+
+function identities(users: readonly User[]): readonly Identity[] {
+  return [
+    { key: 'admin', user: 'admin', groups: ['system:masters'] },
+    // Real names, so that RBAC's own roles apply to them.
+    { key: 'kcm', user: 'system:kube-controller-manager', groups: [] },
+    { key: 'sched', user: 'system:kube-scheduler', groups: [] },
+    { key: 'kubelet', user: 'system:node:node-a', groups: ['system:nodes'] },
+    ...users.map(({ name, groups = [] }) => ({ key: name, user: name, groups })),
+  ];
+}
+
+async function settle(cluster: Cluster, { options, ca }: Bed): Promise<void> {
+  if (!options.parts.includes('api')) return;
+  const isServed = async (path: string): Promise<boolean> => {
+    return (await statusOf(`${cluster.url}${path}`, { ca, token: cluster.token('admin') })) === 200;
+  };
+  const paths = options.crds ? await installCrds(cluster) : [];
+  if (makesServiceAccounts(options)) paths.push('/api/v1/namespaces/default/serviceaccounts/default');
+  const deadline = Date.now() + defaultTimeoutMs;
+  for (const path of paths) {
+    while (!(await isServed(path))) {
+      if (Date.now() > deadline)
+        throw new Error(`${path} is not there; api:\n${await cluster.logs('api', 20)}`);
+      await sleep(50);
+    }
+  }
+  for (const { name, rules } of options.users ?? []) if (rules) await grant(cluster, name, rules);
+}
+
+class LocalCluster implements Cluster {
+  readonly #bed: Bed;
+  readonly #parts = new Map<Startable, PartProcess>();
+  #isStopped = false;
+
+  constructor(bed: Bed) {
+    this.#bed = bed;
+    for (const part of bed.options.parts) this.#parts.set(part, new PartProcess(partSpec(part, bed)));
+  }
+
+  get dir(): string {
+    return this.#bed.dir;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${this.#bed.ports.api}`;
+  }
+
+  get etcdUrl(): string {
+    return `http://127.0.0.1:${this.#bed.ports.etcd}`;
+  }
+
+  get caFile(): string {
+    return join(this.dir, 'pki/ca.crt');
+  }
+
+  token(user: string): string {
+    this.#checkUser(user);
+    return tokenOf(user);
+  }
+
+  kubeconfig(user: string): string {
+    this.#checkUser(user);
+    return kubeconfigFile(this.dir, user);
+  }
+
+  #checkUser(user: string): void {
+    const known = identities(this.#bed.options.users ?? []).map(({ key }) => key);
+    if (!known.includes(user)) throw new Error(`no user ${user} in this cluster, only ${known.join(', ')}`);
+  }
+
+  get node(): ClusterNode {
+    if (!this.#bed.node) throw new Error('this cluster has no node');
+    return this.#bed.node;
+  }
+
+  async run(command: Command, args: readonly string[], input = ''): Promise<CommandResult> {
+    const env = {
+      ...process.env,
+      KUBECONFIG: this.kubeconfig('admin'),
+      KUBECACHEDIR: join(this.dir, 'cache'),
+      HELM_CACHE_HOME: join(this.dir, 'helm/cache'),
+      HELM_CONFIG_HOME: join(this.dir, 'helm/config'),
+      HELM_DATA_HOME: join(this.dir, 'helm/data'),
+      ...(this.#bed.node && { CONTAINER_RUNTIME_ENDPOINT: this.#bed.node.criSocket }),
+    };
+    return await runCommand([join(this.#bed.bin, command), ...args], { env, cwd: this.dir, input });
+  }
+
+  async importImage(archive: NodeImage): Promise<void> {
+    await importImage(this, archive);
+  }
+
+  async logs(part: Startable, lastLines = 100): Promise<string> {
+    return await this.#part(part).logTail(lastLines);
+  }
+
+  async audit(filter: AuditFilter = {}): Promise<readonly AuditEvent[]> {
+    return await auditEvents(join(this.dir, 'log/audit.log'), filter);
+  }
+
+  pid(part: Startable): number | undefined {
+    return this.#part(part).pid;
+  }
+
+  async kill(part: Startable, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await this.#part(part).kill(signal);
+  }
+
+  async start(part: Startable): Promise<void> {
+    await this.#part(part).start(this.#bed.options.timeoutMs ?? defaultTimeoutMs);
+  }
+
+  #part(part: Startable): PartProcess {
+    const process = this.#parts.get(part);
+    if (!process) throw new Error(`this cluster has no part ${part}`);
+    return process;
+  }
+
+  async stop(): Promise<void> {
+    // The node may be another cluster's by then.
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    // Nothing in here is worth a graceful end.
+    await Promise.all([...this.#parts.values()].map((part) => part.kill()));
+    await rm(join(this.dir, 'etcd'), { recursive: true, force: true });
+    if (this.#bed.node) await wipeNode();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from './cluster.ts';
+import { repositoryRoot } from '../repository.ts';
+
+/** A rule of RBAC. */
+export interface Rule {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+type Kubectl = Pick<Cluster, 'run'>;
+
+/** Installs the repository's CRDs until kubectl knows their kinds; returns the paths that answer once they are served. */
+export async function installCrds(cluster: Kubectl): Promise<string[]> {
+  const path = '/apis/{.spec.group}/{.spec.versions[0].name}/{.spec.names.plural}{"\\n"}';
+  const crds = join(repositoryRoot(), 'crds');
+  const paths = await kubectl(cluster, ['create', '-f', crds, '-o', `jsonpath=${path}`]);
+  await ourKindsListed(cluster);
+  return paths.trim().split('\n');
+}
+
+/** The server may serve them a moment before it lists them. */
+async function ourKindsListed(cluster: Kubectl): Promise<void> {
+  const list = ['api-resources', '--api-group=gc.dustpan.dev', '-o', 'name'];
+  await until('dustpan’s kinds are listed', async () => {
+    const { stdout } = await cluster.run('kubectl', list);
+    return ['gcpolicies.', 'nodegcreports.'].every((kind) => stdout.includes(kind));
+  });
+}
+
+/** Lets a user do what the rules say, in the whole cluster; resolves when the API server knows. */
+export async function grant(cluster: Kubectl, user: string, rules: readonly Rule[]): Promise<void> {
+  const rbac = 'rbac.authorization.k8s.io';
+  const metadata = { name: `bed:${user}` };
+  const role = { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, rules };
+  const binding = {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata,
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: metadata.name },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+  };
+  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
+  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(list));
+  const [attributes] = rules.flatMap(attributesOf);
+  if (attributes !== undefined)
+    await until(`${user} has its rights`, () => isAllowed(cluster, user, attributes));
+}
+
+/** As a SubjectAccessReview asks for the first thing that the rule allows. */
+function attributesOf({
+  apiGroups = [],
+  resources = [],
+  nonResourceURLs = [],
+  verbs,
+}: Rule): readonly object[] {
+  const [verb] = verbs;
+  const [resource, subresource] = resources[0]?.split('/') ?? [];
+  if (resource !== undefined)
+    return [{ resourceAttributes: { verb, group: apiGroups[0] ?? '', resource, subresource } }];
+  return nonResourceURLs.slice(0, 1).map((path) => ({ nonResourceAttributes: { verb, path } }));
+}
+
+async function isAllowed(cluster: Kubectl, user: string, attributes: object): Promise<boolean> {
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    spec: { user, ...attributes },
+  };
+  const ask = ['create', '-f', '-', '-o', 'jsonpath={.status.allowed}'];
+  return (await kubectl(cluster, ask, JSON.stringify(review))) === 'true';
+}
+
+const patienceMs = 60_000;
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
+    await sleep(50);
+  }
+}
+
+async function kubectl(cluster: Kubectl, args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
+  return stdout;
+}

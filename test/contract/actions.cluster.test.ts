@@ -1,4 +1,0 @@
-import { startContractCluster } from '../cluster/contract.ts';
-import { actionsSuite } from './actions.suite.ts';
-
-actionsSuite(startContractCluster);

@@ -1,4 +1,0 @@
-import { startContractCluster } from '../cluster/contract.ts';
-import { apiSuite } from './api.suite.ts';
-
-apiSuite(startContractCluster);

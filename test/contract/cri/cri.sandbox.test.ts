@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCriSandbox } from '../../sandbox/cri/server.ts';
+import type { CriBed } from './kubelet-side.ts';
+import { criSuite } from './cri.suite.ts';
+
+async function startSandboxBed(): Promise<CriBed> {
+  const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
+  const sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
+  const { runtime, faults } = sandbox;
+  runtime.addImage({ tags: ['bed.test/pause:1'], pinned: true });
+  return {
+    socket: sandbox.socket,
+    logRoot: join(folder, 'pods'),
+    image: (tags, { pinned = false } = {}) => Promise.resolve(runtime.addImage({ tags, pinned })),
+    pause: () => {
+      faults.next('*', { kind: 'hang' }, Infinity);
+      return Promise.resolve();
+    },
+    resume: () => {
+      faults.clear();
+      return Promise.resolve();
+    },
+    kill: () => {
+      sandbox.down();
+      faults.clear();
+      return Promise.resolve();
+    },
+    start: () => sandbox.up(),
+    stop: () => {
+      sandbox.stop();
+      rmSync(folder, { recursive: true });
+      return Promise.resolve();
+    },
+  };
+}
+
+criSuite(startSandboxBed);

@@ -1,0 +1,65 @@
+import { vi, expect } from 'vitest';
+import { criRuntime } from '../../../src/cri/client.ts';
+import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
+import { KubeletHand } from './kubelet-side.ts';
+import type { BedImage, ContainerChoice, CriBed } from './kubelet-side.ts';
+
+/** For what a runtime does soon. */
+export const patience = { timeout: 60_000, interval: 50 };
+/** containerd looks at its snapshots every ten seconds. */
+export const latePatience = { timeout: 90_000, interval: 250 };
+/** Ids that nothing has. */
+export const nobody = 'f'.repeat(64);
+export const noImage = `sha256:${nobody}`;
+
+/** A bed with both sides of the CRI at hand: dustpan's and the kubelet's. */
+export class CriScene {
+  readonly bed: CriBed;
+  readonly runtime: ContainerRuntime & { close(): void };
+  readonly kubelet: KubeletHand;
+  /** An image that no test removes. */
+  readonly app: BedImage;
+  readonly signal = new AbortController().signal;
+
+  constructor(bed: CriBed, app: BedImage) {
+    this.bed = bed;
+    this.app = app;
+    this.runtime = criRuntime({ socket: bed.socket });
+    this.kubelet = new KubeletHand(bed);
+  }
+
+  async container(id: string): Promise<RuntimeContainer | undefined> {
+    return (await this.runtime.listContainers(this.signal)).find((one) => one.id === id);
+  }
+
+  async sandbox(id: string): Promise<RuntimeSandbox | undefined> {
+    return (await this.runtime.listSandboxes(this.signal)).find((one) => one.id === id);
+  }
+
+  async imageIds(): Promise<readonly string[]> {
+    return (await this.runtime.listImages(this.signal)).map(({ id }) => id);
+  }
+
+  /** Waits until the container is in the state. */
+  async reaches(id: string, state: string): Promise<void> {
+    await vi.waitFor(async () => {
+      expect((await this.container(id))?.state).toBe(state);
+    }, patience);
+  }
+
+  /** A sandbox with one container, which does not run yet. */
+  async pod(
+    name: string,
+    choice: Partial<ContainerChoice> = {},
+  ): Promise<{ sandboxId: string; containerId: string }> {
+    const sandboxId = await this.kubelet.runPod({ name });
+    const wanted = { name: 'main', image: this.app.id, ...choice };
+    return { sandboxId, containerId: await this.kubelet.create({ name }, sandboxId, wanted) };
+  }
+
+  async stop(): Promise<void> {
+    this.kubelet.close();
+    this.runtime.close();
+    await this.bed.stop();
+  }
+}

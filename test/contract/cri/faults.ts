@@ -1,0 +1,76 @@
+import { describe, expect, test, vi } from 'vitest';
+import { criRuntime } from '../../../src/cri/client.ts';
+import { RuntimeError } from '../../../src/cri/runtime.ts';
+import { patience } from './environment.ts';
+import type { CriScene } from './environment.ts';
+
+/** What dustpan relies on when a runtime is away or hangs. */
+export function faultSuite(scene: () => CriScene): void {
+  const { signal } = new AbortController();
+
+  describe('faults', () => {
+    test('a runtime that hangs is a deadline, on an open connection and on a new one; then all is well again', async () => {
+      const open = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
+      const fresh = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
+      await vi.waitFor(() => open.version(signal), patience);
+      await scene().bed.pause();
+      const line = /^ListImages: the container runtime at \S+ did not respond within 0\.5 s$/;
+      for (const one of [open, fresh]) {
+        const failed = one.listImages(signal);
+        await expect(failed).rejects.toThrow(RuntimeError);
+        await expect(failed).rejects.toMatchObject({
+          failure: 'deadline',
+          message: expect.stringMatching(line) as string,
+        });
+      }
+      await expect(fresh.version(signal)).rejects.toMatchObject({ failure: 'deadline' });
+      await scene().bed.resume();
+      for (const one of [open, fresh]) {
+        await vi.waitFor(() => one.version(signal), patience);
+        one.close();
+      }
+    });
+
+    test('an abort ends a call at once with the reason of the signal, and is no error of the runtime', async () => {
+      await scene().bed.pause();
+      const stop = new AbortController();
+      const call = scene().runtime.listContainers(stop.signal);
+      const reason = new Error('enough');
+      stop.abort(reason);
+      await expect(call).rejects.toBe(reason);
+      await expect(scene().runtime.listContainers(stop.signal)).rejects.toBe(reason);
+      await scene().bed.resume();
+      await vi.waitFor(() => scene().runtime.version(signal), patience);
+    });
+
+    test('a runtime that is killed is away at once; when it is back, so are its containers and we', async () => {
+      const { sandboxId, containerId } = await scene().pod('survives');
+      await scene().kubelet.start(containerId);
+      const before = await scene().container(containerId);
+      await scene().bed.kill();
+      for (const attempt of ['first', 'second']) {
+        await expect(scene().runtime.listImages(signal), attempt).rejects.toMatchObject({
+          failure: 'unavailable',
+          message: expect.stringContaining(scene().bed.socket) as string,
+        });
+      }
+      await scene().bed.start();
+      const backAtMs = performance.now();
+      await vi.waitFor(() => scene().runtime.version(signal), patience);
+      expect(performance.now() - backAtMs).toBeLessThan(10_000);
+      expect(await scene().container(containerId)).toEqual(before);
+      await scene().runtime.removeSandbox(sandboxId, signal);
+    });
+
+    test('a call under way when the runtime dies fails as unavailable', async () => {
+      await scene().runtime.version(signal);
+      await scene().bed.pause();
+      const call = scene().runtime.listImages(signal);
+      const seen = expect(call).rejects.toMatchObject({ failure: 'unavailable' });
+      await scene().bed.kill();
+      await seen;
+      await scene().bed.start();
+      await vi.waitFor(() => scene().runtime.version(signal), patience);
+    });
+  });
+}

@@ -1,0 +1,69 @@
+// @bed node
+import { readFileSync } from 'node:fs';
+import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
+import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { archiveOf, createPods, startQuietNode, uidOf, waitUntil } from '../../cluster/agent/environment.ts';
+import { busyboxImage } from '../../cluster/node/image.ts';
+import { kubeletTokens } from '../../cluster/node/kubelet-tokens.ts';
+import { kubeletSuite, type KubeletBed } from './kubelet.suite.ts';
+
+const never = new AbortController().signal;
+const mebi = 1024 * 1024;
+const bytes = { dataBytes: 12 * mebi, shmBytes: 3 * mebi, layerBytes: 5 * mebi, logBytes: mebi };
+
+/** What its pod writes: files of zeros that are no holes, and lines. */
+const script = [
+  'dd if=/dev/zero of=/data/x bs=1048576 count=12 2>/dev/null',
+  'dd if=/dev/zero of=/shm/x bs=1048576 count=3 2>/dev/null',
+  'dd if=/dev/zero of=/layer bs=1048576 count=5 2>/dev/null',
+  // With time and stream the runtime writes 40 bytes more for each line.
+  "i=0; line=$(printf '%01008d' 0); while [ $i -lt 1000 ]; do echo $line; i=$((i+1)); done",
+  'sleep 100000',
+].join('; ');
+
+async function startKubeletBed(): Promise<KubeletBed> {
+  const { archive } = await archiveOf([busyboxImage]);
+  const cluster = await startQuietNode({
+    images: [{ archive }],
+    kubelet: { config: { volumeStatsAggPeriod: '2s' } },
+  });
+  await createPods(cluster, {
+    web: {
+      ...{ image: busyboxImage.ref, script },
+      volumes: [
+        { name: 'data', emptyDir: {} },
+        { name: 'shm', emptyDir: { medium: 'Memory' } },
+      ],
+      volumeMounts: [
+        { name: 'data', mountPath: '/data' },
+        { name: 'shm', mountPath: '/shm' },
+      ],
+    },
+  });
+  const { name: nodeName, address } = cluster.node;
+  const endpoint = `https://${address}:10250`;
+  const ca = readFileSync(cluster.caFile, 'utf8');
+  const tokens = await kubeletTokens(cluster);
+  const uid = await uidOf(cluster, 'web');
+  const kubelet = new KubeletUsage({
+    ...{ endpoint, nodeName, clock: systemClock },
+    cluster: { endpoint: { server: '', tls: { ca } }, auth: tokenCredentials(tokens.stats), source: 'test' },
+    trust: { isInsecure: false, caFile: undefined, ownFile: '' },
+  });
+  await waitUntil('the kubelet has measured the pod', async () => {
+    const pod = (await kubelet.usage(never).catch(() => undefined))?.pods.get(uid);
+    const [main] = pod?.containers ?? [];
+    const figures = [pod?.volumes.get('data'), pod?.volumes.get('shm'), main?.layer, main?.logs];
+    const expected = [bytes.dataBytes, bytes.shmBytes, bytes.layerBytes, bytes.logBytes];
+    return figures.every((figure, i) => (figure?.bytes ?? 0) >= (expected[i] ?? 0));
+  });
+  kubelet.close();
+  return {
+    ...{ endpoint, nodeName, ca, tokens },
+    pod: { uid, container: 'main', ...bytes },
+    stop: () => cluster.stop(),
+  };
+}
+
+kubeletSuite(startKubeletBed);

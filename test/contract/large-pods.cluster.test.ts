@@ -1,4 +1,0 @@
-import { startContractCluster } from '../cluster/contract.ts';
-import { largePodsSuite } from './large-pods.suite.ts';
-
-largePodsSuite(startContractCluster);

@@ -1,4 +1,0 @@
-import { startContractCluster } from '../cluster/contract.ts';
-import { leaseSuite } from './lease.suite.ts';
-
-leaseSuite(startContractCluster);

@@ -1,0 +1,176 @@
+import type { GoodPolicy } from './table.ts';
+
+const imageGC = (fields: object): object => ({ nodes: { imageGC: fields } });
+const general = { mode: 'DryRun', priority: 0 };
+const podDefaults = {
+  namespaceSelector: {},
+  excludeNamespaces: [],
+  podSelector: {},
+  safety: { maxDeletesPerPass: 0, maxOrphanedNodesPercent: 20 },
+};
+const terminatedDefaults = { threshold: 12_500, keepPerOwner: 0, protectUnfinishedJobs: false };
+const imageDefaults = {
+  highThresholdPercent: 85,
+  lowThresholdPercent: 80,
+  minimumAge: '2m',
+  maximumAge: '0s',
+  keep: [],
+  kubeletHighThresholdPercent: 85,
+  maxImagesPerPass: 0,
+  repullBackoff: true,
+};
+const evictionDefaults = {
+  warnAtPercent: [80, 95],
+  evictAtPercent: 100,
+  respectPodDisruptionBudgets: true,
+  gracePeriodSeconds: -1,
+};
+
+const everyPodField = {
+  namespaceSelector: {
+    matchLabels: { team: 'a' },
+    matchExpressions: [{ key: 'example.com/tier', operator: 'NotIn', values: ['gold', ''] }],
+  },
+  excludeNamespaces: ['kube-system'],
+  podSelector: {
+    matchExpressions: [
+      { key: 'batch', operator: 'Exists' },
+      { key: 'debug', operator: 'DoesNotExist', values: [] },
+    ],
+  },
+  terminated: {
+    threshold: -1,
+    perNamespaceThreshold: 200,
+    ttlAfterFinished: '1h30m',
+    ttlByReason: [
+      { phase: 'Failed', reason: 'Evicted', messagePattern: '', ttl: '0s' },
+      { messagePattern: '*ephemeral-storage*', ttl: '87600h' },
+    ],
+    keepPerOwner: 1,
+    protectUnfinishedJobs: true,
+  },
+  orphaned: { quarantine: '2.5m' },
+  safety: { maxDeletesPerPass: 100, maxOrphanedNodesPercent: 100 },
+};
+
+/** Policies of all kinds, as written and as stored. */
+export const goodPolicies: readonly GoodPolicy[] = [
+  { name: 'an empty spec says nothing, in mode DryRun', spec: {}, stored: general },
+  {
+    name: 'an empty block of pods has no rule, but its brakes',
+    spec: { pods: {} },
+    stored: { ...general, pods: podDefaults },
+  },
+  {
+    name: 'empty rules have their defaults',
+    spec: {
+      mode: 'Enforce',
+      pods: { terminated: {}, orphaned: {}, unscheduledTerminating: {}, outOfService: {} },
+    },
+    stored: {
+      mode: 'Enforce',
+      priority: 0,
+      pods: {
+        ...podDefaults,
+        terminated: terminatedDefaults,
+        orphaned: { quarantine: '40s' },
+        unscheduledTerminating: {},
+        outOfService: {},
+      },
+    },
+  },
+  {
+    name: 'every field of pods',
+    spec: { priority: -10, pods: everyPodField },
+    stored: { mode: 'DryRun', priority: -10, pods: everyPodField },
+  },
+  {
+    name: 'a selector without labels selects all',
+    spec: { pods: { podSelector: { matchLabels: {} } } },
+    stored: { ...general, pods: { ...podDefaults, podSelector: { matchLabels: {} } } },
+  },
+  {
+    name: 'a label without a value is the empty value, not any',
+    spec: { pods: { podSelector: { matchLabels: { team: null } } } },
+    stored: { ...general, pods: { ...podDefaults, podSelector: { matchLabels: { team: '' } } } },
+  },
+  {
+    name: 'null is as good as absent',
+    spec: {
+      mode: null,
+      pods: { terminated: null, safety: null, excludeNamespaces: null, orphaned: { quarantine: null } },
+      nodes: null,
+    },
+    stored: { ...general, pods: { ...podDefaults, orphaned: { quarantine: '40s' } } },
+  },
+  {
+    name: 'empty rules for nodes have their defaults; logs stay off',
+    spec: { nodes: { imageGC: {}, containerGC: {}, localStorageEviction: {} } },
+    stored: {
+      ...general,
+      nodes: {
+        nodeSelector: {},
+        imageGC: imageDefaults,
+        containerGC: { minimumAge: '0s', maxPerPodContainer: 1, maxContainers: -1, sandboxes: true },
+        localStorageEviction: evictionDefaults,
+      },
+    },
+  },
+  {
+    name: 'images are removed by age alone',
+    spec: imageGC({
+      highThresholdPercent: 100,
+      minimumAge: '1h',
+      maximumAge: '720h',
+      keep: ['*/base/*', '*@sha256:*'],
+    }),
+    stored: {
+      ...general,
+      nodes: {
+        nodeSelector: {},
+        imageGC: {
+          ...imageDefaults,
+          highThresholdPercent: 100,
+          minimumAge: '1h',
+          maximumAge: '720h',
+          keep: ['*/base/*', '*@sha256:*'],
+        },
+      },
+    },
+  },
+  {
+    name: 'quantities of bytes',
+    spec: {
+      nodes: {
+        containerGC: { logs: { maxBytesPerPod: '1.5Gi' } },
+        localStorageEviction: {
+          warnAtPercent: [],
+          defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
+        },
+      },
+    },
+    stored: {
+      ...general,
+      nodes: {
+        nodeSelector: {},
+        containerGC: {
+          minimumAge: '0s',
+          maxPerPodContainer: 1,
+          maxContainers: -1,
+          sandboxes: true,
+          logs: {
+            orphanedDirectories: true,
+            brokenLinks: true,
+            maxRotatedPerContainer: -1,
+            maxBytesPerPod: '1.5Gi',
+          },
+        },
+        localStorageEviction: {
+          ...evictionDefaults,
+          warnAtPercent: [],
+          defaultLimits: { emptyDir: '10Gi', pod: '100G', container: '128974848' },
+        },
+      },
+    },
+  },
+];

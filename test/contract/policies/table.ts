@@ -1,0 +1,36 @@
+import { badForNodes } from './bad-nodes.ts';
+import { badForPods } from './bad-pods.ts';
+
+/** A GCPolicy that the API server must refuse, naming the field. */
+interface BadPolicy {
+  readonly name: string;
+  readonly spec: unknown;
+  /** Path that the message must name. */
+  readonly field: string;
+}
+
+/** The same, as a row of a table. */
+export type BadRow = readonly [name: string, spec: unknown, field: string];
+
+/** A GCPolicy that the API server must take, and what it must have made of it. */
+export interface GoodPolicy {
+  readonly name: string;
+  readonly spec: object;
+  readonly stored: object;
+}
+
+export const badPolicies: readonly BadPolicy[] = [...badForPods, ...badForNodes].map(
+  ([name, spec, field]) => ({
+    name,
+    spec,
+    field,
+  }),
+);
+
+/** The object around a spec. */
+export const policyOf = (name: string, spec: unknown): object => ({
+  apiVersion: 'gc.dustpan.dev/v1alpha1',
+  kind: 'GCPolicy',
+  metadata: { name },
+  spec,
+});

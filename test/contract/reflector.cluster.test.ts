@@ -1,4 +1,0 @@
-import { startContractCluster } from '../cluster/contract.ts';
-import { reflectorSuite } from './reflector.suite.ts';
-
-reflectorSuite(startContractCluster);

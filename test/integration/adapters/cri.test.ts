@@ -1,0 +1,224 @@
+import { getEventListeners } from 'node:events';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { criRuntime } from '../../../src/cri/client.ts';
+import { answersCri } from '../../../src/cri/probe.ts';
+import type { ContainerRuntime } from '../../../src/cri/runtime.ts';
+import { findSocket } from '../../../src/cri/sockets.ts';
+import { startCriSandbox } from '../../sandbox/cri/server.ts';
+import type { CriSandbox } from '../../sandbox/cri/server.ts';
+
+const { signal } = new AbortController();
+let folder: string;
+let sandbox: CriSandbox;
+let runtime: ContainerRuntime & { close(): void };
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
+  sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
+  runtime = criRuntime({ socket: sandbox.socket, deadlineMs: 20_000 });
+});
+
+afterEach(() => {
+  runtime.close();
+  sandbox.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** A socket file that nobody listens on, as a killed process leaves it. */
+async function abandonedSocket(): Promise<string> {
+  const [born, left] = [join(folder, 'born.sock'), join(folder, 'left.sock')];
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(born, resolve);
+  });
+  renameSync(born, left);
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return left;
+}
+
+describe('a socket without a runtime', () => {
+  test('that is missing is said to be, again and again, in no time', async () => {
+    const away = criRuntime({ socket: join(folder, 'none.sock') });
+    const startedAtMs = performance.now();
+    for (const round of ['first', 'second', 'third']) {
+      await expect(away.listImages(signal), round).rejects.toMatchObject({
+        failure: 'unavailable',
+        message: `ListImages: the container runtime's socket ${folder}/none.sock is missing`,
+      });
+    }
+    expect(performance.now() - startedAtMs).toBeLessThan(3000);
+    away.close();
+  });
+
+  test('that was left behind refuses connections', async () => {
+    const socket = await abandonedSocket();
+    const away = criRuntime({ socket });
+    await expect(away.version(signal)).rejects.toMatchObject({
+      failure: 'unavailable',
+      message: `Version: the container runtime's socket ${socket} refuses connections: nothing listens there`,
+    });
+    away.close();
+  });
+
+  test('gets one as soon as one starts there', async () => {
+    sandbox.down();
+    await expect(runtime.version(signal)).rejects.toMatchObject({ failure: 'unavailable' });
+    await sandbox.up();
+    await expect
+      .poll(() => runtime.version(signal), { timeout: 60_000 })
+      .toMatchObject({ name: 'containerd' });
+  });
+});
+
+describe('finding the socket', () => {
+  test('nothing anywhere lists where was looked', async () => {
+    const places = [join(folder, 'a.sock'), join(folder, 'b.sock')];
+    await expect(findSocket({ places, answers: answersCri }, signal)).rejects.toThrow(
+      `no container runtime's socket found; looked for ${places.join(', ')}`,
+    );
+  });
+
+  test('of two the one that speaks CRI wins, though the other comes first', async () => {
+    const other = await startCriSandbox({ socket: join(folder, 'other.sock') });
+    other.faults.next('Version', { kind: 'fail', code: status.UNIMPLEMENTED, message: 'unknown service' });
+    const places = [await abandonedSocket(), other.socket, sandbox.socket];
+    expect(await findSocket({ places, answers: answersCri }, signal)).toBe(sandbox.socket);
+    other.stop();
+  });
+
+  test('one alone is taken though it is silent now', async () => {
+    sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
+    const places = [join(folder, 'none.sock'), sandbox.socket];
+    expect(await findSocket({ places, answers: answersCri }, signal)).toBe(sandbox.socket);
+    expect(sandbox.calls).toEqual([]);
+  });
+});
+
+describe('answers', () => {
+  test('NOT_FOUND of a removal means removed', async () => {
+    sandbox.faults.next('*', { kind: 'fail', code: status.NOT_FOUND }, 5);
+    await runtime.removeImage('a', signal);
+    await runtime.removeContainer('a', signal);
+    await runtime.removeSandbox('a', signal);
+    await runtime.stopContainer('a', 0, signal);
+    expect(await runtime.imageStatus('a', signal)).toBeUndefined();
+  });
+
+  test('any other failure names the call, the socket and what the runtime says', async () => {
+    sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.UNKNOWN, message: 'image is in use' });
+    await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({
+      failure: 'other',
+      message: `RemoveImage: the container runtime at ${sandbox.socket} failed (UNKNOWN): image is in use`,
+    });
+    sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.PERMISSION_DENIED });
+    await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({ failure: 'denied' });
+  });
+
+  test('a runtime that is not ready is unavailable, and says why; it may come back', async () => {
+    sandbox.runtime.notReady = { reason: 'Starting', message: 'recovering' };
+    await expect(runtime.checkReady(signal)).rejects.toMatchObject({
+      failure: 'unavailable',
+      message: `Status: the container runtime at ${sandbox.socket} is not ready: Starting: recovering`,
+    });
+    sandbox.runtime.notReady = undefined;
+    await runtime.checkReady(signal);
+  });
+
+  test('containerd 1 and CRI-O name the image of their sandboxes, to those who ask for all', async () => {
+    const image = 'registry.k8s.io/pause:3.10';
+    const other = await startCriSandbox({ socket: join(folder, 'named.sock'), sandboxImage: image });
+    const named = criRuntime({ socket: other.socket });
+    expect(await named.sandboxImage(signal)).toBe(image);
+    expect(other.calls).toMatchObject([{ method: 'Status', request: { verbose: true } }]);
+    named.close();
+    other.stop();
+  });
+
+  test('states that a newer runtime may have protect', async () => {
+    const { sandbox: pod, containers } = sandbox.runtime.runPod({ name: 'a' });
+    const change = (answer: unknown): unknown => {
+      const { items, containers: listed } = answer as { items?: object[]; containers?: object[] };
+      return {
+        items: items?.map((one) => ({ ...one, state: 9 })),
+        containers: listed?.map((one) => ({ ...one, state: 9 })),
+      };
+    };
+    sandbox.faults.next('*', { kind: 'answer', change }, 2);
+    expect(await runtime.listSandboxes(signal)).toMatchObject([{ id: pod.id, state: 'Ready' }]);
+    expect(await runtime.listContainers(signal)).toMatchObject([{ id: containers[0]?.id, state: 'Unknown' }]);
+  });
+
+  test('a size beyond 2^53 fails the list instead of being rounded', async () => {
+    sandbox.runtime.addImage({ tags: ['a'] });
+    const change = (answer: unknown): unknown => ({
+      images: (answer as { images: readonly object[] }).images.map((image) => ({
+        ...image,
+        size: String(2n ** 60n),
+      })),
+    });
+    sandbox.faults.next('ListImages', { kind: 'answer', change });
+    await expect(runtime.listImages(signal)).rejects.toMatchObject({ failure: 'other' });
+    expect(await runtime.listImages(signal)).toHaveLength(1);
+  });
+
+  test('of 12 MiB are read; of more than 16 MiB they are an error', async () => {
+    for (let i = 0; i < 12; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
+    expect(await runtime.listImages(signal)).toHaveLength(12);
+    for (let i = 0; i < 5; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
+    await expect(runtime.listImages(signal)).rejects.toMatchObject({
+      failure: 'other',
+      message: expect.stringContaining('RESOURCE_EXHAUSTED') as string,
+    });
+  });
+
+  test('one id may be listed twice, with handlers nobody knows', async () => {
+    const { id } = sandbox.runtime.addImage({ tags: ['a'], pinned: true });
+    sandbox.runtime.addImage({ id, tags: ['b'], runtimeHandler: 'quantum' });
+    expect(await runtime.listImages(signal)).toMatchObject([
+      { id, pinned: true, runtimeHandler: '' },
+      { id, pinned: false, runtimeHandler: 'quantum' },
+    ]);
+    await runtime.removeImage(id, signal);
+    expect(await runtime.listImages(signal)).toEqual([]);
+  });
+});
+
+describe('waiting', () => {
+  test("a stop waits for the container's grace on top of the deadline", async () => {
+    const hasty = criRuntime({ socket: sandbox.socket, deadlineMs: 100 });
+    sandbox.faults.next('*', { kind: 'delay', ms: 400 }, 2);
+    await hasty.stopContainer('a', 2, signal);
+    await expect(hasty.removeContainer('a', signal)).rejects.toMatchObject({ failure: 'deadline' });
+    hasty.close();
+  });
+
+  test('closing ends what is under way', async () => {
+    sandbox.faults.next('ListImages', { kind: 'hang' });
+    await runtime.version(signal);
+    const call = runtime.listImages(signal);
+    runtime.close();
+    sandbox.down();
+    await expect(call).rejects.toMatchObject({ failure: 'unavailable' });
+    await sandbox.up();
+  });
+
+  test('nothing stays behind in a long-lived signal', async () => {
+    const { signal: long } = new AbortController();
+    sandbox.faults.next('ListImages', { kind: 'fail', code: status.UNKNOWN });
+    await expect(runtime.listImages(long)).rejects.toMatchObject({ failure: 'other' });
+    await Promise.all(Array.from({ length: 50 }, () => runtime.listContainers(long)));
+    expect(getEventListeners(long, 'abort')).toEqual([]);
+  });
+
+  test('a signal that is aborted already asks nobody', async () => {
+    await expect(runtime.removeImage('a', AbortSignal.abort('over'))).rejects.toBe('over');
+    expect(sandbox.calls).toEqual([]);
+  });
+});

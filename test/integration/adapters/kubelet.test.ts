@@ -1,0 +1,257 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ClusterConnection, TlsMaterial } from '../../../src/kube/auth/credentials.ts';
+import { defaultKubeletEndpoint } from '../../../src/commands/cli/config.ts';
+import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/server.ts';
+
+const never = new AbortController().signal;
+let sandbox: KubeletSandbox;
+let kubelet: KubeletUsage;
+/** As the service account's files would have it; `refresh` reads them. */
+let account: { token: string; ca: string; onFile: string };
+
+function connect(options: Partial<KubeletUsageOptions> = {}): KubeletUsage {
+  let tls: TlsMaterial = {};
+  const cluster: ClusterConnection = {
+    endpoint: {
+      server: 'https://unused',
+      get tls(): TlsMaterial {
+        return tls;
+      },
+    },
+    auth: {
+      // As a kubeconfig: the material is read with the first headers, and is another object once it has changed.
+      headers: () => {
+        if (tls.ca !== account.ca) tls = { ca: account.ca };
+        return Promise.resolve({ authorization: `Bearer ${account.token}` });
+      },
+      refresh: () => {
+        account.token = account.onFile;
+      },
+    },
+    source: 'test',
+  };
+  kubelet = new KubeletUsage({
+    ...{ endpoint: sandbox.endpoint, nodeName: 'node-1', cluster, clock: systemClock },
+    trust: { isInsecure: false, caFile: undefined, ownFile: '/nowhere/kubelet.crt' },
+    ...options,
+  });
+  return kubelet;
+}
+
+beforeEach(async () => {
+  sandbox = await startKubeletSandbox({ nodeName: 'node-1', token: 'good' });
+  sandbox.pods = [{ uid: 'u1', name: 'web', volumes: { data: 1_000_000 } }];
+  account = { token: 'good', ca: sandbox.certificate.ca, onFile: 'good' };
+  connect();
+});
+afterEach(async () => {
+  kubelet.close();
+  await sandbox.stop();
+});
+
+const dataBytes = async (): Promise<number | undefined> =>
+  (await kubelet.usage(never)).pods.get('u1')?.volumes.get('data')?.bytes;
+
+describe('goes on', () => {
+  test('over one connection, with what is so now', async () => {
+    expect(await dataBytes()).toBe(1_000_000);
+    sandbox.pods = [{ uid: 'u1', name: 'web', volumes: { data: 2_000_000 } }];
+    expect(await dataBytes()).toBe(2_000_000);
+    expect(sandbox.connections).toBe(1);
+  });
+
+  test('after the kubelet was started again', async () => {
+    await dataBytes();
+    sandbox.dropConnections();
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('when an idle connection turns out to be dead', async () => {
+    await dataBytes();
+    sandbox.faults.push({ kind: 'reset' });
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('with a token that was rotated: it is read again', async () => {
+    await dataBytes();
+    sandbox.tokens.delete('good');
+    sandbox.tokens.set('next', 'stats');
+    account.onFile = 'next';
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('with a token that was renewed in time, over the same connection', async () => {
+    await dataBytes();
+    sandbox.tokens.set('next', 'stats');
+    account.token = 'next';
+    expect(await dataBytes()).toBe(1_000_000);
+    expect(sandbox.connections).toBe(1);
+  });
+
+  test('with a new certificate that the kubelet has signed itself, by its file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dustpan-kubelet-'));
+    const ownFile = join(folder, 'kubelet.crt');
+    await writeFile(ownFile, sandbox.certificate.ca);
+    account.ca = certify(['DNS:x']).ca;
+    connect({ trust: { isInsecure: false, caFile: undefined, ownFile } });
+    expect(await dataBytes()).toBe(1_000_000);
+    sandbox.present(certify(['DNS:node-1']));
+    await writeFile(ownFile, sandbox.certificate.ca);
+    expect(await dataBytes()).toBe(1_000_000);
+    await rm(folder, { recursive: true });
+  });
+
+  test('with a certificate of a new CA, once we have that', async () => {
+    await dataBytes();
+    sandbox.present(certify(['DNS:node-1']));
+    account.ca = sandbox.certificate.ca;
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('after it was not trusted', async () => {
+    account.ca = certify(['DNS:x']).ca;
+    await expect(dataBytes()).rejects.toThrow('cannot trust');
+    account.ca = sandbox.certificate.ca;
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('with a certificate for its address alone', async () => {
+    sandbox.present(certify(['IP:127.0.0.1']));
+    account.ca = sandbox.certificate.ca;
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('on a node that is named by its address', async () => {
+    sandbox.present(certify(['IP:10.0.0.7']));
+    account.ca = sandbox.certificate.ca;
+    connect({ nodeName: '10.0.0.7' });
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+});
+
+describe('says in one line', () => {
+  const messages = async (): Promise<{ failure: string; message: string }> =>
+    kubelet.usage(never).then(
+      () => ({ failure: 'none', message: '' }),
+      (err: unknown) => err as { failure: string; message: string },
+    );
+
+  test.each([
+    {
+      name: 'that it hangs',
+      fault: { kind: 'hang' } as const,
+      failure: 'deadline',
+      message: /^the kubelet https:\S+ did not answer \/stats\/summary within 2 s$/,
+    },
+    {
+      name: 'that half of an answer came',
+      fault: { kind: 'cut' } as const,
+      failure: 'unavailable',
+      message: /cut off|closed by the other side|aborted/,
+    },
+    {
+      name: 'that it failed',
+      fault: { kind: 'status', status: 500, text: 'Internal Error: no cadvisor\nstack' } as const,
+      failure: 'unavailable',
+      message: /^the kubelet answers \/stats\/summary with 500: Internal Error: no cadvisor$/,
+    },
+    {
+      name: 'that it does not measure local storage, and what follows',
+      fault: {
+        kind: 'status',
+        status: 500,
+        text: 'Internal Error: failed to get rootFs stats: failed to get rootFs info: cannot find it',
+      } as const,
+      failure: 'unavailable',
+      message:
+        /cannot find it; with localStorageCapacityIsolation: false .*dustpan evicts no pod of this node$/,
+    },
+    {
+      name: 'that it sends us elsewhere: never followed',
+      fault: { kind: 'status', status: 302 } as const,
+      failure: 'unavailable',
+      message: /with 302$/,
+    },
+    {
+      name: 'that the answer is a page',
+      fault: { kind: 'body', text: '<html>hello</html>' } as const,
+      failure: 'malformed',
+      message: /no stats summary/,
+    },
+    {
+      name: 'that the answer is nothing',
+      fault: { kind: 'body', text: '' } as const,
+      failure: 'malformed',
+      message: /no stats summary/,
+    },
+    {
+      name: 'that the answer is of another server',
+      fault: { kind: 'body', text: '{"kind":"Status","pods":[]}' } as const,
+      failure: 'malformed',
+      message: /no stats summary/,
+    },
+    {
+      name: 'that a pod is no JSON',
+      fault: { kind: 'body', text: '{"node":{},"pods":[{"podRef":{"uid":}}]}' } as const,
+      failure: 'malformed',
+      message: /is no JSON \(\/stats\/summary\)$/,
+    },
+    {
+      name: 'that the answer ends in the middle',
+      fault: { kind: 'body', text: '{"node":{},"pods":[{"podRef":{"uid":"u1"}}' } as const,
+      failure: 'malformed',
+      message: /no stats summary/,
+    },
+    {
+      name: 'that the answer is absurdly long',
+      fault: { kind: 'body', text: `{"node":{},"x":"${'x'.repeat(70_000)}"}` } as const,
+      failure: 'malformed',
+      message: /longer than 60000 bytes/,
+    },
+  ])('$name', async ({ fault, failure, message }) => {
+    connect({ timeoutMs: 2_000, maxBytes: 60_000 });
+    sandbox.faults.push(fault);
+    const told = await messages();
+    expect(told.failure).toBe(failure);
+    expect(told.message).toMatch(message);
+    expect(told.message).not.toContain('\n');
+    // And is well again afterwards.
+    expect(await dataBytes()).toBe(1_000_000);
+  });
+
+  test('that a token stays unknown, after it was read again', async () => {
+    sandbox.tokens.clear();
+    expect(await messages()).toMatchObject({ failure: 'denied' });
+    expect(sandbox.requests).toHaveLength(2);
+  });
+
+  test('that a right is missing, without asking twice', async () => {
+    sandbox.tokens.set('good', 'nothing');
+    expect(await messages()).toMatchObject({ failure: 'denied' });
+    expect(sandbox.requests).toEqual(['GET /stats/summary']);
+  });
+});
+
+test('a stop ends a request that hangs', async () => {
+  sandbox.faults.push({ kind: 'hang' });
+  const stop = new AbortController();
+  const asked = kubelet.usage(stop.signal);
+  await expect.poll(() => sandbox.requests.length).toBe(1);
+  stop.abort(new Error('stopping'));
+  await expect(asked).rejects.toThrow('stopping');
+});
+
+test.each([
+  { name: 'an address', hostIp: '10.0.0.7', expected: 'https://10.0.0.7:10250' },
+  { name: 'an IPv6 address', hostIp: 'fd00::7', expected: 'https://[fd00::7]:10250' },
+  { name: 'none', hostIp: undefined, expected: 'https://127.0.0.1:10250' },
+  { name: 'an empty one', hostIp: '', expected: 'https://127.0.0.1:10250' },
+])('the endpoint of a node with $name', ({ hostIp, expected }) => {
+  expect(defaultKubeletEndpoint(hostIp)).toBe(expected);
+});

@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startSandbox, type SandboxOptions } from '../../sandbox/server.ts';
+import { AgentBed, nodeName, type RunningAgent } from './environment.ts';
+import { builtForFile, until } from '../built.ts';
+
+const built = builtForFile();
+let bed: AgentBed;
+
+beforeEach(() => {
+  bed = new AgentBed(built);
+});
+afterEach(async () => {
+  await bed.stop();
+});
+
+function dustpan(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [built.main, 'agent', ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+/** One line, no stack. */
+const oneLine = (stderr: string, says: RegExp): void => {
+  expect(stderr).toMatch(says);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+};
+
+describe('bad usage is one line and exit code 2', () => {
+  test.each([
+    { args: [], says: /agent: --node-name is required: pass it, or set NODE_NAME/ },
+    { args: ['--node-name=A_b'], says: /'A_b' is invalid\. Use an object name/ },
+    { args: ['--node-nam=a'], says: /unknown option '--node-nam' \(Did you mean --node-name\?\)/ },
+    { args: ['--node-name=a', '--leader-elect'], says: /unknown option '--leader-elect'/ },
+    { args: ['--node-name=a', '--cri-socket=tcp://1.2.3.4'], says: /Use a socket such as/ },
+    { args: ['--node-name=a', '--state-dir=var'], says: /'var' is invalid\. Use an absolute path/ },
+    { args: ['--node-name=a', '--container-gc-period=0s'], says: /'0s' is invalid\. The minimum is 1s/ },
+    { args: ['--node-name=a', '--kubeconfig=/nowhere'], says: /nowhere/ },
+  ])('$args', ({ args, says }) => {
+    const { status, stdout, stderr } = dustpan(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    oneLine(stderr, says);
+  });
+
+  test('the variable of the downward API counts as the flag', () => {
+    const { status, stderr } = dustpan(['--kubeconfig=/nowhere'], { NODE_NAME: 'a' });
+    expect(status).toBe(2);
+    expect(stderr).not.toContain('--node-name');
+  });
+});
+
+test('--help tells every flag and how to keep Node small', () => {
+  const { status, stdout } = dustpan(['--help']);
+  expect(status).toBe(0);
+  for (const text of ['--cri-socket=SOCKET', '--state-dir=DIRECTORY', '--max-semi-space-size=1', 'NODE_NAME'])
+    expect(stdout).toContain(text);
+});
+
+const everythingBut = (verb: string, resource: string): SandboxOptions => ({
+  users: [
+    {
+      name: 'dustpan',
+      token: 'dustpan-token',
+      allow: (asked) => !(asked.isResource && asked.verb === verb && asked.resource === resource),
+    },
+  ],
+});
+
+test.each(['pods', 'nodes', 'gcpolicies'])(
+  'may not list %s: exit 1, one line that names both',
+  async (resource) => {
+    const api = await bed.startApi(everythingBut('list', resource));
+    await bed.startCri();
+    const agent = bed.startAgent([], { kubeconfig: api.kubeconfigOf('dustpan') });
+    expect(await agent.ended()).toBe(1);
+    oneLine(agent.stderr, new RegExp(`cannot list resource "${resource}"`));
+  },
+);
+
+test('credentials that nobody knows: exit 1, one line', async () => {
+  const api = await bed.startApi();
+  const other = await startSandbox();
+  const kubeconfig = bed.path('kubeconfig');
+  writeFileSync(kubeconfig, readFileSync(other.kubeconfigFile, 'utf8').replaceAll(other.url, api.url));
+  await other.stop();
+  const agent = bed.startAgent([], { kubeconfig });
+  expect(await agent.ended()).toBe(1);
+  oneLine(agent.stderr, /does not accept the credentials/);
+});
+
+test('may not write its report: said once, the passes go on, the process lives', async () => {
+  const api = await bed.startApi(everythingBut('patch', 'nodegcreports/status'));
+  await bed.startCri();
+  const agent = bed.startAgent([], { kubeconfig: api.kubeconfigOf('dustpan') });
+  await until('said', () => agent.stdout.includes('cannot patch resource \\"nodegcreports/status\\"'));
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(agent.said('pass failed')).toBe(1);
+  expect(agent.isRunning).toBe(true);
+  expect(agent.stdout).not.toContain('    at ');
+});
+
+const readiness = (agent: RunningAgent): Promise<string> => agent.page('health', '/readyz?verbose');
+
+test('an API server that is away is waited for', async () => {
+  const api = await bed.startApi();
+  await bed.startCri();
+  const kubeconfig = bed.path('kubeconfig');
+  writeFileSync(
+    kubeconfig,
+    readFileSync(api.kubeconfigFile, 'utf8').replaceAll(api.url, 'http://127.0.0.1:1'),
+  );
+  const agent = bed.startAgent([], { kubeconfig });
+  await until('said', () => agent.said('API server does not answer, waiting for it') === 1);
+  expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
+  expect(await agent.page('health', '/healthz')).toBe('ok');
+  expect(await agent.stop()).toBe(0);
+});
+
+test('CRDs that are missing are waited for, and said to be; then it works', async () => {
+  const api = await bed.startApi({ crds: false });
+  await bed.startCri();
+  const agent = bed.startAgent();
+  await until('said', () => agent.said('kind GCPolicy is not installed, waiting for it') === 1);
+  expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
+  await api.installCrds();
+  await until('governed', () => agent.said('nothing is collected on this node') === 1);
+  await until('reported', () => bed.condition('Ready') === 'True NoPolicy');
+});
+
+test('a node that is not there: said, not ready, nothing reported; then it comes', async () => {
+  const api = await bed.startApi();
+  api.store.delete('Node', nodeName);
+  await bed.startCri();
+  const agent = bed.startAgent();
+  await until('said', () => agent.said('there is no such node, nothing is collected until it appears') === 1);
+  expect(await readiness(agent)).toContain('[-]node-synced failed');
+  bed.node();
+  await until('reported', () => bed.condition('Ready') === 'True NoPolicy');
+  expect(await readiness(agent)).toContain('[+]node-synced ok');
+});

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Metafile } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { build, type Built } from '../built.ts';
+
+let built: Built;
+let facts: Metafile;
+
+beforeAll(() => {
+  built = build();
+  const place = dirname(dirname(built.main));
+  const file = join(place, 'meta.json');
+  execFileSync(process.execPath, [join(process.cwd(), 'scripts', 'build.mjs'), `--metafile=${file}`], {
+    cwd: place,
+  });
+  facts = JSON.parse(readFileSync(file, 'utf8')) as Metafile;
+});
+afterAll(() => {
+  built.remove();
+});
+
+/** What is loaded with the chunk of `entry`, or could be later on when `kinds` says so. */
+function modulesOf(entry: string, kinds: readonly string[]): string[] {
+  const chunk = Object.keys(facts.outputs).find((name) => facts.outputs[name]?.entryPoint?.endsWith(entry));
+  const queue = [chunk ?? ''];
+  const seen = new Set<string>();
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const imports = facts.outputs[name]?.imports ?? [];
+    queue.push(
+      ...imports
+        .filter(({ kind, external }) => external !== true && kinds.includes(kind))
+        .map(({ path }) => path),
+    );
+  }
+  return [...seen].flatMap((name) => Object.keys(facts.outputs[name]?.inputs ?? {}));
+}
+
+const atOnce = ['import-statement'];
+const ever = ['import-statement', 'dynamic-import'];
+
+test('the test finds what a face loads', () => {
+  expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toMatch(
+    /@dot-i\/k8s-operator/,
+  );
+  expect(modulesOf('src/commands/agent/agent.ts', atOnce).join('\n')).toMatch(
+    /src\/agent\/imagegc\/manager\.ts/,
+  );
+});
+
+test('the command line loads no runner: the agent has the options of other commands, not their code', () => {
+  const loaded = modulesOf('src/dustpan.ts', atOnce);
+  for (const part of ['node_modules/commander/', 'src/commands/plan/command.ts'])
+    expect(loaded.join('\n')).toContain(part);
+  expect(
+    loaded.filter((name) => /src\/(agent|controllers|kube|cri|snapshot)\/|winston|prom-client/.test(name)),
+  ).toEqual([]);
+});
+
+test('the agent loads neither the operator nor client-node nor anything of the controller', () => {
+  const loaded = modulesOf('src/commands/agent/agent.ts', atOnce);
+  const unwanted =
+    /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/;
+  expect(loaded.filter((name) => unwanted.test(name))).toEqual([]);
+});
+
+test('not even a kubeconfig brings the generated classes of the API', () => {
+  const modules = modulesOf('src/commands/agent/agent.ts', ever);
+  expect(modules.join('\n')).toMatch(/client-node\/dist\/config\.js/);
+  expect(modules.filter((name) => /client-node\/dist\/(gen\/|index|api\.)|k8s-operator/.test(name))).toEqual(
+    [],
+  );
+});

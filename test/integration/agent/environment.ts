@@ -1,0 +1,167 @@
+import { memoryFlags } from '../../../src/commands/agent/command.ts';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { onTestFailed } from 'vitest';
+import { startCriSandbox, type CriSandbox, type CriSandboxOptions } from '../../sandbox/cri/server.ts';
+import type { Manifest } from '../../sandbox/direct-store.ts';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
+import { until, type Built } from '../built.ts';
+import { RunningProcess } from '../running-process.ts';
+import { policyManifest } from '../../manifests.ts';
+
+export const nodeName = 'node-1';
+
+/** Directories as a node has them, and what runs there: an API server, a container runtime, agents. */
+export class AgentBed {
+  readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
+  readonly agents: RunningAgent[] = [];
+  readonly #built: Pick<Built, 'main'>;
+  #api: Sandbox | undefined;
+  #cri: CriSandbox | undefined;
+
+  constructor(built: Pick<Built, 'main'>) {
+    this.#built = built;
+    for (const directory of ['state', 'pods', 'containers', 'kubelet', 'images'])
+      mkdirSync(this.path(directory));
+  }
+
+  get api(): Sandbox {
+    if (this.#api === undefined) throw new Error('no API server was started');
+    return this.#api;
+  }
+
+  get cri(): CriSandbox {
+    if (this.#cri === undefined) throw new Error('no runtime was started');
+    return this.#cri;
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  /** An API server with the node. */
+  async startApi(options: SandboxOptions = {}): Promise<Sandbox> {
+    const api = (this.#api = await startSandbox(options));
+    api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
+    return api;
+  }
+
+  async startCri(options: Partial<CriSandboxOptions> = {}): Promise<CriSandbox> {
+    const logs = { pods: this.path('pods'), containers: this.path('containers') };
+    const socket = this.path('cri.sock');
+    this.#cri = await startCriSandbox({ socket, logs, mountpoint: this.path('images'), ...options });
+    return this.#cri;
+  }
+
+  startAgent(
+    args: readonly string[] = [],
+    { kubeconfig = this.api.kubeconfigFile, uid }: AgentOptions = {},
+  ): RunningAgent {
+    const flags = [
+      `--node-name=${nodeName}`,
+      `--kubeconfig=${kubeconfig}`,
+      `--cri-socket=${this.path('cri.sock')}`,
+      `--state-dir=${this.path('state')}`,
+      `--pod-logs-dir=${this.path('pods')}`,
+      `--container-logs-dir=${this.path('containers')}`,
+      `--kubelet-root-dir=${this.path('kubelet')}`,
+      '--container-gc-period=1s',
+      '--image-gc-period=1s',
+      '--metrics-bind-address=127.0.0.1:0',
+      '--health-probe-bind-address=127.0.0.1:0',
+    ];
+    const agent = new RunningAgent(this.#built, [...flags, ...args], uid);
+    this.agents.push(agent);
+    onTestFailed(() => {
+      process.stderr.write(`${agent.stdout}${agent.stderr}`);
+    });
+    return agent;
+  }
+
+  /** The Node object, with these labels. */
+  node(labels: Readonly<Record<string, string>> = {}): void {
+    this.api.store.apply({ apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName, labels } });
+  }
+
+  /** A pod of the node as the API server has it. */
+  apiPod(name: string, { uid, image, phase }: { uid: string; image: string; phase: string }): void {
+    this.api.store.apply({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default', uid },
+      spec: { nodeName, containers: [{ name: 'main', image }] },
+      status: { phase },
+    });
+  }
+
+  /** The status of the node's report. */
+  report(): NodeGCReportStatus | undefined {
+    return this.api.store.get('NodeGCReport', nodeName)?.['status'] as NodeGCReportStatus | undefined;
+  }
+
+  /** `True AsPlanned` of the report. */
+  condition(type: string): string | undefined {
+    const found = this.report()?.conditions?.find((condition) => condition.type === type);
+    return found && `${found.status} ${found.reason}`;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.agents.map((agent) => agent.stop()));
+    this.#cri?.stop();
+    await this.#api?.stop();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+interface AgentOptions {
+  readonly kubeconfig?: string;
+  /** Who runs it; default: who runs the test. */
+  readonly uid?: number;
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** An agent as a process, with all it says. */
+export class RunningAgent extends RunningProcess {
+  constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
+    super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
+  }
+
+  get lines(): LogLine[] {
+    const lines = this.stdout.split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** The messages of the log, in order. */
+  get messages(): string[] {
+    return this.lines.map(({ msg }) => msg);
+  }
+
+  /** The body of a page of the health server or of the metrics server. */
+  async page(server: 'health' | 'metrics', path: string): Promise<string> {
+    await until('it serves', () => this.#address(server) !== '');
+    const answer = await fetch(`http://${this.#address(server)}${path}`);
+    return answer.text();
+  }
+
+  #address(server: 'health' | 'metrics'): string {
+    const line = this.lines.find(({ msg }) => msg === 'serving metrics and health probes');
+    const address = line?.[server];
+    return typeof address === 'string' ? address : '';
+  }
+
+  /** How often it said so. */
+  said(message: string): number {
+    return this.messages.filter((one) => one === message).length;
+  }
+}
+
+/** A policy that governs every node. */
+export const nodesPolicy = (mode: 'DryRun' | 'Enforce', nodes: object): Manifest =>
+  policyManifest('default', { mode, nodes });

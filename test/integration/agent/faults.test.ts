@@ -1,0 +1,176 @@
+import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { CriSandbox } from '../../sandbox/cri/server.ts';
+import { AgentBed, nodesPolicy, type RunningAgent } from './environment.ts';
+import { builtForFile, until } from '../built.ts';
+
+const built = builtForFile();
+let bed: AgentBed;
+
+beforeEach(async () => {
+  bed = new AgentBed(built);
+  await bed.startApi();
+});
+afterEach(async () => {
+  await bed.stop();
+});
+
+const away = 'container runtime is not available, nothing is collected until it is';
+const unused = 'registry.example.com/unused:v1';
+
+const collectImages = (minimumAge: string) =>
+  nodesPolicy('Enforce', {
+    imageGC: { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge, maximumAge: '1h' },
+    containerGC: { maxPerPodContainer: 0 },
+  });
+
+/** A pod that has finished, its sandbox stopped: a limit of zero takes its only container. */
+function runFinishedPod({ runtime }: CriSandbox): void {
+  const { sandbox } = runtime.runPod({
+    name: 'web',
+    containers: [{ name: 'done', image: 'app', state: 'Exited' }],
+  });
+  runtime.pods.stopSandbox(sandbox.id);
+  bed.apiPod('web', { uid: sandbox.uid, image: 'app', phase: 'Succeeded' });
+}
+
+const isThere = (): boolean => bed.cri.runtime.images.all.some(({ tags }) => tags.includes(unused));
+const isAlive = async (agent: RunningAgent): Promise<boolean> =>
+  (await agent.page('health', '/healthz')) === 'ok';
+const runtimeLine = async (agent: RunningAgent): Promise<string> =>
+  (await agent.page('health', '/readyz?verbose')).split('\n').find((line) => line.includes('runtime')) ?? '';
+
+test('a socket that is missing is waited for: said once, not ready, alive', async () => {
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('said', () => agent.said(away) === 1);
+  await until('degraded', () => bed.condition('Degraded') === 'True RuntimeUnavailable');
+  expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
+  expect(agent.stdout).toContain(`socket ${bed.path('cri.sock')} is missing`);
+  expect(await isAlive(agent)).toBe(true);
+  await bed.startCri();
+  await until('it answers', () => agent.said('container runtime answers') === 1);
+  await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
+  expect(agent.said(away)).toBe(1);
+  expect(agent.stdout).not.toContain('    at ');
+});
+
+test.skipIf(process.getuid?.() !== 0)('a socket that may not be opened: said with the reason', async () => {
+  await bed.startCri();
+  const nobody = 65_534;
+  const kubeconfig = bed.path('kubeconfig');
+  copyFileSync(bed.api.kubeconfigFile, kubeconfig);
+  chmodSync(bed.path('cri.sock'), 0o600);
+  chmodSync(dirname(dirname(built.main)), 0o755);
+  chmodSync(bed.root, 0o755);
+  for (const own of [kubeconfig, bed.path('state')]) chownSync(own, nobody, nobody);
+  const agent = bed.startAgent([], { kubeconfig, uid: nobody });
+  await until('said', () => agent.said(away) === 1);
+  expect(agent.stdout).toMatch(/cri\.sock cannot be opened: permission denied/);
+  expect(agent.isRunning).toBe(true);
+});
+
+test('a runtime that goes and comes back: said once each, and work goes on', async () => {
+  const cri = await bed.startCri();
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('it answers', () => agent.said('container runtime answers') === 1);
+  cri.down();
+  await until('said', () => agent.said(away) === 1);
+  expect(await isAlive(agent)).toBe(true);
+  await cri.up();
+  runFinishedPod(cri);
+  await until('it answers again', () => agent.said('container runtime answers') === 2);
+  await until('collected', () => cri.runtime.containers.length === 0);
+  expect(
+    agent.lines.filter(({ msg, loop }) => msg === 'pass failed' && loop === 'containergc').length,
+  ).toBeLessThan(4);
+});
+
+test('a runtime that is not ready: like one that is away, though it answers; then it goes on', async () => {
+  const cri = await bed.startCri();
+  cri.runtime.notReady = { reason: 'Starting', message: 'recovering' };
+  cri.runtime.addImage({ tags: [unused] });
+  runFinishedPod(cri);
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('degraded', () => bed.condition('Degraded') === 'True RuntimeUnavailable');
+  const message = bed.report()?.conditions?.find(({ type }) => type === 'Degraded')?.message;
+  expect(message).toMatch(/is not ready: Starting: recovering$/);
+  await until('passes failed', () => {
+    const failed = agent.lines.filter(({ msg }) => msg === 'pass failed').map(({ loop }) => loop);
+    return failed.includes('containergc') && failed.includes('imagegc');
+  });
+  expect(cri.changes).toEqual([]);
+  expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
+  expect(await isAlive(agent)).toBe(true);
+  cri.runtime.notReady = undefined;
+  await until('it is ready', () => agent.said('container runtime answers') === 1);
+  await until('collected', () => cri.runtime.containers.length === 0);
+  await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
+  expect(agent.said(away)).toBe(1);
+});
+
+test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async () => {
+  const cri = await bed.startCri();
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent(['--runtime-request-timeout=1s']);
+  await until('it answers', () => agent.said('container runtime answers') === 1);
+  cri.faults.next('*', { kind: 'hang' }, Infinity);
+  await until('said', () => agent.said(away) === 1);
+  await until('degraded', () => bed.condition('Degraded')?.startsWith('True') === true);
+  expect(agent.stdout).toContain('did not respond within 1 s');
+  expect(await isAlive(agent)).toBe(true);
+  expect(await agent.page('metrics', '/metrics')).toMatch(
+    /dustpan_runtime_operations_errors_total\{operation_type="list_containers"\} [1-9]/,
+  );
+  cri.faults.clear();
+  await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
+});
+
+test('SIGTERM while the runtime hangs ends within 5 s with 0', async () => {
+  const cri = await bed.startCri();
+  runFinishedPod(cri);
+  cri.faults.next('RemoveContainer', { kind: 'hang' }, Infinity);
+  bed.api.store.apply(collectImages('0s'));
+  const agent = bed.startAgent();
+  await until('a removal hangs', () => cri.calls.some(({ method }) => method === 'RemoveContainer'));
+  const startMs = performance.now();
+  expect(await agent.stop()).toBe(0);
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  expect(agent.said('stopping while the container runtime is still at work')).toBe(1);
+  expect(agent.stderr).toBe('');
+});
+
+test.each([
+  { name: 'cannot be made', directory: 'file/state' },
+  { name: 'is read-only', directory: '/proc' },
+])(
+  'a state directory that $name: said, not ready, nothing that needs history goes early',
+  async ({ directory }) => {
+    writeFileSync(bed.path('file'), '');
+    const cri = await bed.startCri();
+    cri.runtime.addImage({ tags: [unused] });
+    bed.api.store.apply(collectImages('30m'));
+    const state = directory.startsWith('/') ? directory : bed.path(directory);
+    const agent = bed.startAgent(['--v=4', `--state-dir=${state}`]);
+    await until('passes were made', () => agent.said('planned pass') >= 6);
+    expect(await agent.page('health', '/readyz?verbose')).toContain('[-]state-dir failed');
+    expect(agent.lines.some(({ level, msg }) => level === 'warn' && msg.includes('state'))).toBe(true);
+    expect(isThere()).toBe(true);
+    expect(await isAlive(agent)).toBe(true);
+  },
+);
+
+test('a state file that is broken: said, started over, nothing goes early', async () => {
+  mkdirSync(bed.path('broken'));
+  writeFileSync(`${bed.path('broken')}/state.json`, '{"version":1,"images":');
+  const cri = await bed.startCri();
+  cri.runtime.addImage({ tags: [unused] });
+  bed.api.store.apply(collectImages('30m'));
+  const agent = bed.startAgent(['--v=4', `--state-dir=${bed.path('broken')}`]);
+  await until('said', () => agent.said('state file cannot be used, starting over') === 1);
+  await until('passes were made', () => agent.said('planned pass') >= 6);
+  expect(isThere()).toBe(true);
+});

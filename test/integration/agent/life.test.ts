@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { AgentBed, nodesPolicy, type RunningAgent } from './environment.ts';
+import { builtForFile, until } from '../built.ts';
+
+const built = builtForFile();
+let bed: AgentBed;
+
+beforeEach(async () => {
+  bed = new AgentBed(built);
+  await bed.startApi();
+  await bed.startCri();
+});
+afterEach(async () => {
+  await bed.stop();
+});
+
+const ready = `[+]ping ok
+[+]gcpolicies-synced ok
+[+]node-synced ok
+[+]pods-synced ok
+[+]runtime ok
+[+]state-dir ok
+readyz check passed
+`;
+
+const collectAll = {
+  imageGC: { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '0s', maximumAge: '1s' },
+  containerGC: { maxPerPodContainer: 1 },
+};
+
+const passes = (agent: RunningAgent, count: number): Promise<void> =>
+  until('passes were made', () => agent.said('planned pass') >= count);
+
+test('is ready when all it lives on is there, and ends well within 5 s', async () => {
+  const agent = bed.startAgent();
+  await until('the runtime answers', () => agent.said('container runtime answers') === 1);
+  expect(await agent.page('health', '/readyz?verbose')).toBe(ready);
+  expect(await agent.page('health', '/healthz?verbose')).toContain('[+]containergc ok\n[+]imagegc ok\n');
+  await until('a report', () => bed.condition('Ready') === 'True NoPolicy');
+  await until('both units passed', () => bed.report()?.units?.length === 2);
+  const metrics = await agent.page('metrics', '/metrics');
+  expect(metrics).toContain('dustpan_build_info{');
+  expect(metrics).toContain('dustpan_runtime_operations_total{operation_type="version"} ');
+  expect(metrics).toContain('dustpan_loop_passes_total{loop="imagegc",result="success"} ');
+  const startMs = performance.now();
+  expect(await agent.stop()).toBe(0);
+  expect(performance.now() - startMs).toBeLessThan(5_000);
+  expect(agent.stderr).toBe('');
+});
+
+describe('a node with a running pod, dead containers, a pod that is gone, and images', () => {
+  const running = 'registry.example.com/app:v1';
+  const starting = 'registry.example.com/starting:v1';
+  const unused = 'registry.example.com/unused:v1';
+  const pinned = 'registry.example.com/pinned:v1';
+
+  const tags = (): string[] => bed.cri.runtime.images.all.flatMap(({ tags: own }) => [...own]).toSorted();
+  const containers = (): string[] =>
+    bed.cri.runtime.containers.map(({ name, attempt, state }) => `${name} ${attempt} ${state}`).toSorted();
+
+  beforeEach(() => {
+    const { runtime } = bed.cri;
+    runtime.addImage({ tags: [starting] });
+    runtime.addImage({ tags: [unused] });
+    runtime.addImage({ tags: [pinned], pinned: true });
+    const { sandbox } = runtime.runPod({
+      name: 'web',
+      containers: [
+        { name: 'main', image: running, state: 'Exited', attempt: 0, log: 'first' },
+        { name: 'main', image: running, state: 'Exited', attempt: 1, log: 'second' },
+        { name: 'main', image: running, attempt: 2, log: 'third' },
+      ],
+    });
+    const gone = runtime.runPod({
+      name: 'gone',
+      containers: [{ name: 'old', image: running, state: 'Exited', log: 'bye' }],
+    });
+    gone.sandbox.ready = false;
+    bed.apiPod('web', { uid: sandbox.uid, image: running, phase: 'Running' });
+    bed.apiPod('soon', { uid: 'uid-soon', image: starting, phase: 'Pending' });
+  });
+
+  test('mode DryRun and no policy at all: nothing is touched, the report tells what would go', async () => {
+    const agent = bed.startAgent(['--v=4']);
+    await until('said', () => agent.said('nothing is collected on this node') === 1);
+    bed.api.store.apply(nodesPolicy('DryRun', collectAll));
+    await until('would remove', () => agent.said('would remove image') > 0 && agent.said('would remove') > 0);
+    await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
+    expect(bed.cri.changes).toEqual([]);
+    expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
+  });
+
+  test('mode Enforce: what is garbage goes, what is used, starting or pinned stays', async () => {
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    const agent = bed.startAgent(['--v=4']);
+    await until('the unused image went', () => !tags().includes(unused));
+    await until('the pod that is gone went', () => containers().length === 2);
+    await passes(agent, agent.said('planned pass') + 4);
+    expect(tags()).toEqual([pinned, running, starting].toSorted());
+    expect(containers()).toEqual(['main 1 Exited', 'main 2 Running']);
+    expect(await agent.page('metrics', '/metrics')).toContain(
+      'dustpan_image_garbage_collected_total{reason="age"} 1\n',
+    );
+    await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
+    expect(agent.stdout).not.toContain('    at ');
+    expect(agent.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    const state = JSON.parse(readFileSync(`${bed.path('state')}/state.json`, 'utf8')) as { images: object };
+    expect(Object.keys(state.images)).toHaveLength(3);
+    expect(await agent.stop()).toBe(0);
+    expect(bed.report()?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
+  });
+
+  test('the label gc.dustpan.dev/keep on the node, put there later, stops it', async () => {
+    bed.api.store.apply(nodesPolicy('DryRun', collectAll));
+    const agent = bed.startAgent(['--v=4']);
+    await until('governed', () => agent.said('policy governs this node') === 1);
+    bed.node({ 'gc.dustpan.dev/keep': 'true' });
+    await until('said', () => agent.lines.some(({ reason }) => reason === 'KeepMarked'));
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    await passes(agent, agent.said('planned pass') + 4);
+    expect(bed.cri.changes).toEqual([]);
+  });
+
+  test('SIGKILL in the middle, then a new agent: what the first one knew is known', async () => {
+    bed.api.store.apply(nodesPolicy('DryRun', collectAll));
+    const first = bed.startAgent();
+    await until('it wrote its state', () => existsSync(`${bed.path('state')}/state.json`));
+    first.kill('SIGKILL');
+    await first.ended();
+    const known = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
+    bed.api.store.apply(nodesPolicy('Enforce', collectAll));
+    bed.startAgent();
+    await until('the unused image went', () => !tags().includes(unused));
+    expect(known).toContain('firstDetected');
+    expect(containers()).toContain('main 2 Running');
+  });
+});

@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterEach, expect, test } from 'vitest';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../sandbox/server.ts';
+import { builtForFile, RunningController, until } from '../built.ts';
+import { conditionOf, podCount, policy, scene } from './environment.ts';
+
+const built = builtForFile();
+let sandbox: Sandbox | undefined;
+let controller: RunningController | undefined;
+
+afterEach(async () => {
+  await controller?.stop();
+  await sandbox?.stop();
+  [controller, sandbox] = [undefined, undefined];
+});
+
+const everythingBut = (forbidden: (verb: string, resource: string) => boolean): SandboxOptions => ({
+  users: [
+    {
+      name: 'dustpan',
+      token: 'dustpan-token',
+      allow: (asked) => !(asked.isResource && forbidden(asked.verb, asked.resource)),
+    },
+  ],
+});
+
+async function start(
+  options: SandboxOptions,
+  args: readonly string[] = [],
+): Promise<[Sandbox, RunningController]> {
+  sandbox = await startSandbox(options);
+  scene(sandbox, 5);
+  if (options.crds !== false) sandbox.store.apply(policy('Enforce'));
+  const user = options.users?.[0]?.name;
+  const kubeconfig = user === undefined ? sandbox.kubeconfigFile : sandbox.kubeconfigOf(user);
+  controller = new RunningController(built, kubeconfig, args);
+  return [sandbox, controller];
+}
+
+/** One line, no stack. */
+const oneLine = (stderr: string, says: RegExp): void => {
+  expect(stderr).toMatch(says);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+};
+
+test.each([
+  { verb: 'list', resource: 'pods' },
+  { verb: 'list', resource: 'nodes' },
+  { verb: 'list', resource: 'namespaces' },
+  { verb: 'list', resource: 'gcpolicies' },
+])('may not $verb $resource: exit 1, one line that names both, nothing deleted', async (denied) => {
+  const [server, running] = await start(
+    everythingBut((verb, resource) => verb === denied.verb && resource === denied.resource),
+  );
+  expect(await running.ended()).toBe(1);
+  oneLine(running.stderr, new RegExp(`cannot ${denied.verb} resource "${denied.resource}"`));
+  expect(podCount(server)).toBe(5);
+});
+
+test('credentials that nobody knows: exit 1, one line', async () => {
+  const other = await startSandbox();
+  const [server] = [(sandbox = await startSandbox())];
+  const file = `${other.kubeconfigFile}.wrong`;
+  writeFileSync(file, readFileSync(other.kubeconfigFile, 'utf8').replaceAll(other.url, server.url));
+  controller = new RunningController(built, file);
+  expect(await controller.ended()).toBe(1);
+  oneLine(controller.stderr, /does not accept the credentials/);
+  await other.stop();
+});
+
+test('an API server that is not reachable at start: exit 1, one line', async () => {
+  const server = (sandbox = await startSandbox());
+  const file = `${server.kubeconfigFile}.away`;
+  writeFileSync(
+    file,
+    readFileSync(server.kubeconfigFile, 'utf8').replaceAll(server.url, 'http://127.0.0.1:1'),
+  );
+  controller = new RunningController(built, file);
+  expect(await controller.ended()).toBe(1);
+  oneLine(controller.stderr, /127\.0\.0\.1:1/);
+});
+
+test('may not delete pods: one error a pass, Degraded, no pod deleted, the process lives', async () => {
+  const [server, running] = await start(
+    everythingBut((verb, resource) => verb === 'delete' && resource === 'pods'),
+  );
+  await until('degraded', () => conditionOf(server, 'Degraded') === 'True DeletesFailed');
+  expect(running.isRunning).toBe(true);
+  expect(running.stdout).toContain('cannot delete resource \\"pods\\"');
+  expect(podCount(server)).toBe(5);
+  expect(running.stdout).not.toContain('    at ');
+});
+
+test('may not list the reports of nodes: told, and pods are collected all the same', async () => {
+  const [server, running] = await start(
+    everythingBut((verb, resource) => verb === 'list' && resource === 'nodegcreports'),
+  );
+  await until('all collected', () => podCount(server) === 0);
+  expect(running.isRunning).toBe(true);
+  expect(running.stdout).toContain('cannot list resource \\"nodegcreports\\"');
+});
+
+test('CRDs that are missing are waited for, and said to be; then it works', async () => {
+  const [server, running] = await start({ crds: false });
+  await until('said', () => running.messages.includes('kind GCPolicy is not installed, waiting for it'));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(running.isRunning).toBe(true);
+  expect(podCount(server)).toBe(5);
+  await server.installCrds();
+  server.store.apply(policy('Enforce'));
+  await until('all collected', () => podCount(server) === 0);
+});
+
+test('no policy at all: said, nothing deleted', async () => {
+  sandbox = await startSandbox();
+  scene(sandbox, 5);
+  controller = new RunningController(built, sandbox.kubeconfigFile);
+  const running = controller;
+  await until('said', () => running.messages.includes('no GCPolicy exists, nothing is collected'));
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect(podCount(sandbox)).toBe(5);
+});

@@ -1,0 +1,154 @@
+import type { Manifest } from '../../sandbox/direct-store.ts';
+import type { KubeObject } from '../../sandbox/json.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
+import type { SandboxUser } from '../../sandbox/users.ts';
+import { until } from '../built.ts';
+
+/** How a node asks for a pod: what is left out is as the pod has it, measured now. */
+interface Ask {
+  readonly name: string;
+  readonly uid?: string;
+  readonly observedMs?: number;
+  readonly observedBytes?: number;
+}
+
+const limitBytes = 1_000_000;
+
+/** A user who may do everything but evict. */
+export const powerless = 'no-evictions';
+
+/** node-1 and node-2, running pods, a policy that evicts, and what their agents would report: here the scene writes it. */
+export class EvictionScene {
+  readonly api: Sandbox;
+
+  private constructor(api: Sandbox) {
+    this.api = api;
+    this.#apply('v1', 'Namespace', { metadata: { name: 'dustpan-system' } });
+    for (const name of ['node-1', 'node-2']) this.#apply('v1', 'Node', { metadata: { name } });
+  }
+
+  static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionScene> {
+    const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
+    const scene = new EvictionScene(await startSandbox({ users: [{ name: powerless, token: 't', allow }] }));
+    scene.policy(mode, rule);
+    return scene;
+  }
+
+  policy(mode: 'DryRun' | 'Enforce', rule: object = {}): void {
+    const spec = { mode, nodes: { nodeSelector: {}, localStorageEviction: rule } };
+    this.#apply('gc.dustpan.dev/v1alpha1', 'GCPolicy', { metadata: { name: 'default' }, spec });
+  }
+
+  /** A running, ready pod of the StatefulSet `web`. */
+  pod(name: string, { nodeName = 'node-1', labels = {}, metadata = {}, ...spec }: PodOptions = {}): void {
+    const owner = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      name: 'web',
+      uid: 'web-uid',
+      controller: true,
+    };
+    this.#apply('v1', 'Pod', {
+      metadata: {
+        ...{ name, namespace: 'default', labels: { app: 'web', ...labels }, ownerReferences: [owner] },
+        ...metadata,
+      },
+      spec: { nodeName, containers: [{ name: 'c', image: 'i' }], ...spec },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+  }
+
+  /** Another pod of the same name. */
+  replace(name: string): void {
+    this.api.store.delete('Pod', name);
+    this.pod(name);
+  }
+
+  /** A budget over all pods of the scene, as its controller has worked it out. */
+  budget(allowed: number): void {
+    const spec = { minAvailable: 2, selector: { matchLabels: { app: 'web' } } };
+    const counts = {
+      currentHealthy: 2 + allowed,
+      desiredHealthy: 2,
+      expectedPods: 2,
+      disruptionsAllowed: allowed,
+    };
+    const metadata = { name: 'web', namespace: 'default' };
+    this.#apply('policy/v1', 'PodDisruptionBudget', {
+      metadata,
+      spec,
+      status: { observedGeneration: 9, ...counts },
+    });
+  }
+
+  /** The report of the node, under the policy as it is; first asked = the most excessive. */
+  report(node: string, ...asks: readonly Ask[]): void {
+    const { metadata } = this.#get('GCPolicy', 'default');
+    const { name, uid, generation } = metadata;
+    const evictionRequests = asks.map((ask, i) => this.#requestOf(ask, asks.length - i));
+    this.#apply('gc.dustpan.dev/v1alpha1', 'NodeGCReport', {
+      metadata: { name: node },
+      status: {
+        reportTime: rfc3339(Date.now()),
+        policy: { name, uid, observedGeneration: generation, mode: 'Enforce' },
+        evictionRequestCount: asks.length,
+        evictionRequests,
+      },
+    });
+  }
+
+  /** What was asked of the API server about this pod, but for lists and watches. */
+  asked(name: string): string[] {
+    return this.api.requests
+      .filter(({ path }) => path.includes(`/pods/${name}`))
+      .map(({ method, path }) => `${method} ${path.split('/').at(-1) ?? ''}`);
+  }
+
+  isGoing = (name: string): boolean => this.#get('Pod', name).metadata.deletionTimestamp !== undefined;
+
+  graceOf = (name: string): unknown => this.#get('Pod', name).metadata.deletionGracePeriodSeconds;
+
+  /** `Evicted Pod/a`, in order of names; notes with `note`. */
+  events(reason: string): { readonly regarding: string; readonly note: string }[] {
+    return this.api.store
+      .list('Event')
+      .filter((event) => event['reason'] === reason)
+      .map((event) => {
+        const { kind, name } = event['regarding'] as Record<string, string>;
+        return { regarding: `${kind}/${name}`, note: String(event['note']) };
+      })
+      .sort((a, b) => (a.regarding < b.regarding ? -1 : 1));
+  }
+
+  async untilGoing(name: string): Promise<void> {
+    await until(`${name} is evicted`, () => this.isGoing(name));
+  }
+
+  #requestOf({ name, uid, observedMs = Date.now(), observedBytes }: Ask, excess: number): object {
+    return {
+      pod: { namespace: 'default', name, uid: uid ?? this.#get('Pod', name).metadata.uid },
+      ...{ signal: 'emptydirfs.limit', subject: 'cache', limitBytes },
+      ...{ observedBytes: observedBytes ?? limitBytes + excess, observedTime: rfc3339(observedMs) },
+    };
+  }
+
+  #get(kind: string, name: string): KubeObject {
+    const found = this.api.store.get(kind, name);
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+    return found;
+  }
+
+  #apply(apiVersion: string, kind: string, rest: Omit<Manifest, 'apiVersion' | 'kind'>): void {
+    this.api.store.apply({ ...rest, apiVersion, kind } as Manifest);
+  }
+}
+
+interface PodOptions {
+  readonly nodeName?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly priority?: number;
+  /** More of the metadata. */
+  readonly metadata?: object;
+}
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,195 @@
+import { afterEach, expect, test } from 'vitest';
+import { builtForFile, RunningController, until } from '../built.ts';
+import { EvictionScene, powerless } from './eviction-environment.ts';
+
+const built = builtForFile();
+let scene: EvictionScene;
+const running: RunningController[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((controller) => controller.stop()));
+  await scene.api.stop();
+});
+
+function start(kubeconfig = scene.api.kubeconfigFile): RunningController {
+  const controller = new RunningController(built, kubeconfig, ['--v=4']);
+  running.push(controller);
+  return controller;
+}
+
+const keptFor = (controller: RunningController, name: string): unknown => {
+  const lines = controller.stdout.split('\n').filter((line) => line.startsWith('{'));
+  const kept = lines
+    .map((line) => JSON.parse(line) as { pod?: { name: string }; kept?: string })
+    .filter(({ pod, kept }) => pod?.name === name && kept !== undefined);
+  return kept.at(-1)?.kept;
+};
+
+/** The evictions and deletes that were asked for. */
+const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
+
+test('a pod that its node asks for is evicted with its own grace, and told', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  const controller = start();
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+  expect(scene.asked('web-0')).toEqual(['GET web-0', 'POST eviction']);
+  expect(scene.graceOf('web-0')).toBe(30);
+  await until('told', () => scene.events('Evicted').length === 2);
+  expect(scene.events('Evicted').map(({ regarding }) => regarding)).toEqual(['Pod/web-0', 'StatefulSet/web']);
+  expect(scene.events('Evicted')[0]?.note).toMatch(
+    /^Usage of EmptyDir volume "cache" exceeds the limit "1M"\. /,
+  );
+  expect(controller.messages).toContain('evicted pod');
+});
+
+test('a budget that blocks is told; when it allows, the pod goes', async () => {
+  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 5 });
+  scene.pod('web-0');
+  scene.budget(0);
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await until('told', () => scene.events('EvictionBlocked').length === 1);
+  expect(scene.isGoing('web-0')).toBe(false);
+  scene.budget(1);
+  await scene.untilGoing('web-0');
+  expect(scene.graceOf('web-0')).toBe(5);
+  await until('told', () => scene.events('Evicted').length === 2);
+  const blocked = scene.events('EvictionBlocked');
+  expect(blocked.map(({ regarding }) => regarding)).toEqual(['Pod/web-0']);
+  expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
+});
+
+test('evicted pods that never end, held by a finalizer or a kubelet that hangs, are reported once', async () => {
+  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 1 });
+  scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
+  scene.pod('hanging');
+  scene.report('node-1', { name: 'held' }, { name: 'hanging' });
+  start();
+  await scene.untilGoing('held');
+  await scene.untilGoing('hanging');
+  // Nobody requests them any more.
+  scene.report('node-1');
+  await until('both are reported', () => scene.events('ExceededGracePeriod').length === 2);
+  const reports = scene.events('ExceededGracePeriod');
+  expect(reports.map(({ regarding }) => regarding)).toEqual(['Pod/hanging', 'Pod/held']);
+  expect(reports[0]?.note).toMatch(
+    /^Pod default\/hanging was evicted \d\d s ago and has not ended; its grace period is 1 s\. dustpan does not force the deletion\. /,
+  );
+  expect(reports[1]?.note).toContain('example.com/backup');
+  expect([...acts('held'), ...acts('hanging')]).toEqual(['POST eviction', 'POST eviction']);
+});
+
+test('a policy that asks no budgets has the pod deleted', async () => {
+  scene = await EvictionScene.open('Enforce', { respectPodDisruptionBudgets: false });
+  scene.pod('web-0');
+  scene.budget(0);
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await scene.untilGoing('web-0');
+  expect(scene.asked('web-0')).toEqual(['GET web-0', 'DELETE web-0']);
+});
+
+test.each([
+  { rule: {}, acts: ['POST eviction'] },
+  { rule: { respectPodDisruptionBudgets: false }, acts: [] },
+])(
+  'without the right to evict a pod is neither evicted nor deleted, whatever the policy says of budgets: $rule',
+  async ({ rule, acts: expected }) => {
+    scene = await EvictionScene.open('Enforce', rule);
+    scene.pod('web-0');
+    scene.report('node-1', { name: 'web-0' });
+    const controller = start(scene.api.kubeconfigOf(powerless));
+    await until('reported', () => scene.events('EvictionBlocked').length === 1);
+    expect(scene.events('EvictionBlocked')[0]).toMatchObject({
+      regarding: 'Pod/web-0',
+      note: expect.stringContaining('the right needed is: create pods/eviction.') as string,
+    });
+    expect(keptFor(controller, 'web-0')).toBe('EvictionForbidden');
+    expect(acts('web-0')).toEqual(expected);
+    expect(scene.isGoing('web-0')).toBe(false);
+  },
+);
+
+test('DryRun evicts nothing; Enforce does, once the node has asked under it', async () => {
+  scene = await EvictionScene.open('DryRun');
+  scene.pod('web-0');
+  scene.report('node-1', { name: 'web-0' });
+  const controller = start();
+  await until('judged', () => keptFor(controller, 'web-0') === 'PolicyChanged');
+  expect(scene.asked('web-0')).toEqual([]);
+  scene.policy('Enforce');
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+});
+
+// In each the pod `other`, which is judged after the first, goes: so that pass has come to its end.
+test('a report whose name is not the node of the pod evicts nothing', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other', { nodeName: 'node-2' });
+  scene.report('node-2', { name: 'web-0' }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('PodMoved');
+  expect(scene.asked('web-0')).toEqual([]);
+});
+
+test('a pod that took the name of the one that was asked for stays', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other');
+  scene.report('node-1', { name: 'web-0' }, { name: 'other' });
+  scene.replace('web-0');
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('PodGone');
+  expect(scene.asked('web-0')).toEqual([]);
+});
+
+test('figures that are too old evict nothing; new ones do', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('web-0');
+  scene.pod('other');
+  scene.report('node-1', { name: 'web-0', observedMs: Date.now() - 7 * 60_000 }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  expect(keptFor(controller, 'web-0')).toBe('RequestStale');
+  expect(scene.asked('web-0')).toEqual([]);
+  scene.report('node-1', { name: 'web-0' });
+  await scene.untilGoing('web-0');
+});
+
+test('a critical pod, the mirror of a static one and a marked one are asked for in vain', async () => {
+  scene = await EvictionScene.open('Enforce');
+  scene.pod('critical', { priority: 2_000_000_000 });
+  scene.pod('mirror', {
+    metadata: {
+      annotations: { 'kubernetes.io/config.mirror': 'abc' },
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid', controller: true }],
+    },
+  });
+  scene.pod('marked', { labels: { 'gc.dustpan.dev/keep': 'true' } });
+  scene.pod('other');
+  scene.report('node-1', { name: 'critical' }, { name: 'mirror' }, { name: 'marked' }, { name: 'other' });
+  const controller = start();
+  await scene.untilGoing('other');
+  await until('judged', () => keptFor(controller, 'critical') === 'CriticalPod');
+  await until('judged', () => keptFor(controller, 'mirror') === 'CriticalPod');
+  expect(keptFor(controller, 'marked')).toBe('KeepMarked');
+  expect([...acts('critical'), ...acts('mirror'), ...acts('marked')]).toEqual([]);
+});
+
+test('a pod of the API with the annotations of a static pod is evicted', async () => {
+  scene = await EvictionScene.open('Enforce');
+  const annotations = {
+    'kubernetes.io/config.source': 'file',
+    'kubernetes.io/config.hash': 'abc',
+    'kubernetes.io/config.mirror': 'abc',
+  };
+  scene.pod('web-0', { metadata: { annotations } });
+  scene.report('node-1', { name: 'web-0' });
+  start();
+  await scene.untilGoing('web-0');
+});
