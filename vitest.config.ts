@@ -9,7 +9,7 @@ const { DUSTPAN_BED_FILES: filesOfThisJail } = process.env;
 /** No test is timed by these: they only end what hangs, on a machine that may be several times slower and busy besides. */
 const patient = { testTimeout: 400_000, hookTimeout: 400_000, expect: { poll: { timeout: 60_000 } } };
 
-const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.cluster.test.ts'];
+const clusterFiles = ['test/cluster/**/*.test.ts', 'test/contract/**/*.test.ts'];
 
 // Tiers of docs: unit (no I/O), sandbox (in-process API server), cluster (real servers, only inside the jail that test/cluster/run.ts makes).
 /** What decides: pure code, of which npm run coverage:decisions wants every branch taken by a unit test. */
@@ -37,7 +37,8 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'sandbox',
-          include: ['test/integration/**/*.test.ts', 'test/contract/**/*.sandbox.test.ts'],
+          include: ['test/integration/**/*.test.ts', 'test/contract/**/*.test.ts'],
+          provide: { servers: 'sandbox' },
           // They mostly wait: for leases, back-offs and periods of real programs.
           maxWorkers: 3,
         },
@@ -46,6 +47,7 @@ export default defineConfig({
         define: define(),
         test: {
           name: 'cluster',
+          provide: { servers: 'real' },
           include: filesOfThisJail ? filesOfThisJail.split(',') : clusterFiles,
           testTimeout: 600_000,
           hookTimeout: 600_000,

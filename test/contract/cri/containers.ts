@@ -1,76 +1,80 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { latePatience, noImage, nobody } from './environment.ts';
-import type { CriScene } from './environment.ts';
+import type { CriEnvironment } from './environment.ts';
 
 /** What dustpan relies on about containers. */
-export function containerSuite(scene: () => CriScene): void {
+export function containerSuite(environment: CriEnvironment): void {
+  const { runtime, kubelet, bed, app } = environment;
   const { signal } = new AbortController();
 
   describe('containers', () => {
     test('a container goes from Created by Running to Exited, and keeps its creation time to the nanosecond', async () => {
       const before = BigInt(Date.now()) * 1_000_000n;
-      const { sandboxId, containerId } = await scene().pod('life', { script: 'sleep 100000', attempt: 3 });
-      const created = await scene().container(containerId);
+      const { sandboxId, containerId } = await environment.pod('life', {
+        script: 'sleep 100000',
+        attempt: 3,
+      });
+      const created = await environment.container(containerId);
       expect(created).toMatchObject({
         id: containerId,
         sandboxId,
         name: 'main',
         attempt: 3,
-        imageId: scene().app.id,
-        imageRef: scene().app.id,
+        imageId: app.id,
+        imageRef: app.id,
         state: 'Created',
       });
       expect(created?.createdAtNs).toBeGreaterThanOrEqual(before);
       expect(created?.createdAtNs).toBeLessThan(BigInt(Date.now() + 1000) * 1_000_000n);
-      await scene().kubelet.start(containerId);
-      expect((await scene().container(containerId))?.state).toBe('Running');
-      expect(await scene().runtime.containerStatus(containerId, signal)).toMatchObject({
+      await kubelet.start(containerId);
+      expect((await environment.container(containerId))?.state).toBe('Running');
+      expect(await runtime.containerStatus(containerId, signal)).toMatchObject({
         state: 'Running',
         finishedAtNs: 0n,
       });
-      await scene().runtime.stopContainer(containerId, 0, signal);
-      const status = await scene().runtime.containerStatus(containerId, signal);
+      await runtime.stopContainer(containerId, 0, signal);
+      const status = await runtime.containerStatus(containerId, signal);
       expect(status).toMatchObject({ id: containerId, state: 'Exited', exitCode: 137, mountedImages: [] });
       expect(status?.finishedAtNs).toBeGreaterThan(created?.createdAtNs ?? 0n);
-      expect((await scene().container(containerId))?.createdAtNs).toBe(created?.createdAtNs);
-      await scene().runtime.removeContainer(containerId, signal);
-      expect(await scene().container(containerId)).toBeUndefined();
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      expect((await environment.container(containerId))?.createdAtNs).toBe(created?.createdAtNs);
+      await runtime.removeContainer(containerId, signal);
+      expect(await environment.container(containerId)).toBeUndefined();
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('creation times hold digits that a double cannot', async () => {
-      const { sandboxId, containerId } = await scene().pod('exact');
-      const sandboxNs = (await scene().sandbox(sandboxId))?.createdAtNs ?? 0n;
-      const containerNs = (await scene().container(containerId))?.createdAtNs ?? 0n;
+      const { sandboxId, containerId } = await environment.pod('exact');
+      const sandboxNs = (await environment.sandbox(sandboxId))?.createdAtNs ?? 0n;
+      const containerNs = (await environment.container(containerId))?.createdAtNs ?? 0n;
       expect([sandboxNs, containerNs].some((ns) => BigInt(Number(ns)) !== ns)).toBe(true);
       expect(containerNs).toBeGreaterThan(sandboxNs);
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('a program that ends by itself leaves its exit code and its log', async () => {
-      const { sandboxId, containerId } = await scene().pod('ends', { script: 'echo hello; exit 3' });
-      await scene().kubelet.start(containerId);
-      await scene().reaches(containerId, 'Exited');
-      const status = await scene().runtime.containerStatus(containerId, signal);
+      const { sandboxId, containerId } = await environment.pod('ends', { script: 'echo hello; exit 3' });
+      await kubelet.start(containerId);
+      await environment.reaches(containerId, 'Exited');
+      const status = await runtime.containerStatus(containerId, signal);
       expect(status).toMatchObject({
         exitCode: 3,
-        logPath: `${scene().bed.logRoot}/default_ends_uid-of-ends/main/0.log`,
+        logPath: `${bed.logRoot}/default_ends_uid-of-ends/main/0.log`,
       });
       expect(readFileSync(status?.logPath ?? '', 'utf8')).toMatch(/^\S+ stdout F hello\n$/);
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
       expect(existsSync(status?.logPath ?? '')).toBe(true);
     });
 
     test('labels and annotations that are read come back as they were given, others do not', async () => {
-      const { sandboxId, containerId } = await scene().pod('labels');
-      const container = await scene().container(containerId);
+      const { sandboxId, containerId } = await environment.pod('labels');
+      const container = await environment.container(containerId);
       expect(container).toMatchObject({
         labels: { 'io.kubernetes.container.name': 'main' },
         annotations: { 'io.kubernetes.container.restartCount': '0' },
       });
       expect(container?.labels).not.toHaveProperty('unusual');
-      const sandbox = await scene().sandbox(sandboxId);
+      const sandbox = await environment.sandbox(sandboxId);
       expect(sandbox).toMatchObject({
         podName: 'labels',
         podNamespace: 'default',
@@ -81,71 +85,69 @@ export function containerSuite(scene: () => CriScene): void {
         runtimeHandler: '',
       });
       expect(sandbox?.labels).not.toHaveProperty('unusual');
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('attempts of one name stand side by side', async () => {
-      const { sandboxId, containerId } = await scene().pod('again', { script: 'exit 1' });
-      await scene().kubelet.start(containerId);
-      await scene().reaches(containerId, 'Exited');
-      const second = await scene().kubelet.create({ name: 'again' }, sandboxId, {
+      const { sandboxId, containerId } = await environment.pod('again', { script: 'exit 1' });
+      await kubelet.start(containerId);
+      await environment.reaches(containerId, 'Exited');
+      const second = await kubelet.create({ name: 'again' }, sandboxId, {
         name: 'main',
-        image: scene().app.id,
+        image: app.id,
         attempt: 1,
       });
-      const attempts = (await scene().runtime.listContainers(signal)).filter(
-        (one) => one.sandboxId === sandboxId,
-      );
+      const attempts = (await runtime.listContainers(signal)).filter((one) => one.sandboxId === sandboxId);
       expect(new Map(attempts.map(({ id, attempt }) => [id, attempt]))).toEqual(
         new Map([
           [containerId, 0],
           [second, 1],
         ]),
       );
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('the runtime removes a running container by force: nothing but our own checks protects it', async () => {
-      const { sandboxId, containerId } = await scene().pod('forced');
-      await scene().kubelet.start(containerId);
-      await scene().runtime.removeContainer(containerId, signal);
-      expect(await scene().container(containerId)).toBeUndefined();
-      expect(await scene().sandbox(sandboxId)).toMatchObject({ state: 'Ready' });
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      const { sandboxId, containerId } = await environment.pod('forced');
+      await kubelet.start(containerId);
+      await runtime.removeContainer(containerId, signal);
+      expect(await environment.container(containerId)).toBeUndefined();
+      expect(await environment.sandbox(sandboxId)).toMatchObject({ state: 'Ready' });
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('a container that is not there has no status, and its stop and removal succeed', async () => {
-      expect(await scene().runtime.containerStatus(nobody, signal)).toBeUndefined();
-      await scene().runtime.stopContainer(nobody, 0, signal);
-      await scene().runtime.removeContainer(nobody, signal);
+      expect(await runtime.containerStatus(nobody, signal)).toBeUndefined();
+      await runtime.stopContainer(nobody, 0, signal);
+      await runtime.removeContainer(nobody, signal);
     });
 
     test('a container cannot be made from an image that is gone', async () => {
-      const sandboxId = await scene().kubelet.runPod({ name: 'imageless' });
-      const failed = scene().kubelet.create({ name: 'imageless' }, sandboxId, {
+      const sandboxId = await kubelet.runPod({ name: 'imageless' });
+      const failed = kubelet.create({ name: 'imageless' }, sandboxId, {
         name: 'main',
         image: noImage,
       });
       await expect(failed).rejects.toThrow(noImage);
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('every container has statistics by id, what has ended too', async () => {
-      const { sandboxId, containerId } = await scene().pod('stats');
-      await scene().kubelet.start(containerId);
+      const { sandboxId, containerId } = await environment.pod('stats');
+      await kubelet.start(containerId);
       await vi.waitFor(async () => {
-        const stats = (await scene().runtime.containerStats(signal)).find(({ id }) => id === containerId);
+        const stats = (await runtime.containerStats(signal)).find(({ id }) => id === containerId);
         expect(stats?.labels).toMatchObject({ 'io.kubernetes.container.name': 'main' });
         expect(stats?.writableLayerBytes).toBeTypeOf('number');
       }, latePatience);
-      const idle = await scene().kubelet.create({ name: 'stats' }, sandboxId, {
+      const idle = await kubelet.create({ name: 'stats' }, sandboxId, {
         name: 'idle',
-        image: scene().app.id,
+        image: app.id,
       });
-      await scene().runtime.stopContainer(containerId, 0, signal);
-      const ids = (await scene().runtime.containerStats(signal)).map(({ id }) => id);
+      await runtime.stopContainer(containerId, 0, signal);
+      const ids = (await runtime.containerStats(signal)).map(({ id }) => id);
       expect(ids).toEqual(expect.arrayContaining([containerId, idle]));
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      await runtime.removeSandbox(sandboxId, signal);
     });
   });
 }

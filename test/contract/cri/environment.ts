@@ -13,7 +13,7 @@ export const nobody = 'f'.repeat(64);
 export const noImage = `sha256:${nobody}`;
 
 /** A bed with both sides of the CRI at hand: dustpan's and the kubelet's. */
-export class CriScene {
+export class CriEnvironment {
   readonly bed: CriBed;
   readonly runtime: ContainerRuntime & { close(): void };
   readonly kubelet: KubeletHand;

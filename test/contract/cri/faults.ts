@@ -2,18 +2,19 @@ import { describe, expect, test, vi } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { patience } from './environment.ts';
-import type { CriScene } from './environment.ts';
+import type { CriEnvironment } from './environment.ts';
 
 /** What dustpan relies on when a runtime is away or hangs. */
-export function faultSuite(scene: () => CriScene): void {
+export function faultSuite(environment: CriEnvironment): void {
+  const { runtime, kubelet, bed } = environment;
   const { signal } = new AbortController();
 
   describe('faults', () => {
     test('a runtime that hangs is a deadline, on an open connection and on a new one; then all is well again', async () => {
-      const open = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
-      const fresh = criRuntime({ socket: scene().bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
+      const open = criRuntime({ socket: bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
+      const fresh = criRuntime({ socket: bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
       await vi.waitFor(() => open.version(signal), patience);
-      await scene().bed.pause();
+      await bed.pause();
       const line = /^ListImages: the container runtime at \S+ did not respond within 0\.5 s$/;
       for (const one of [open, fresh]) {
         const failed = one.listImages(signal);
@@ -24,7 +25,7 @@ export function faultSuite(scene: () => CriScene): void {
         });
       }
       await expect(fresh.version(signal)).rejects.toMatchObject({ failure: 'deadline' });
-      await scene().bed.resume();
+      await bed.resume();
       for (const one of [open, fresh]) {
         await vi.waitFor(() => one.version(signal), patience);
         one.close();
@@ -32,45 +33,45 @@ export function faultSuite(scene: () => CriScene): void {
     });
 
     test('an abort ends a call at once with the reason of the signal, and is no error of the runtime', async () => {
-      await scene().bed.pause();
+      await bed.pause();
       const stop = new AbortController();
-      const call = scene().runtime.listContainers(stop.signal);
+      const call = runtime.listContainers(stop.signal);
       const reason = new Error('enough');
       stop.abort(reason);
       await expect(call).rejects.toBe(reason);
-      await expect(scene().runtime.listContainers(stop.signal)).rejects.toBe(reason);
-      await scene().bed.resume();
-      await vi.waitFor(() => scene().runtime.version(signal), patience);
+      await expect(runtime.listContainers(stop.signal)).rejects.toBe(reason);
+      await bed.resume();
+      await vi.waitFor(() => runtime.version(signal), patience);
     });
 
     test('a runtime that is killed is away at once; when it is back, so are its containers and we', async () => {
-      const { sandboxId, containerId } = await scene().pod('survives');
-      await scene().kubelet.start(containerId);
-      const before = await scene().container(containerId);
-      await scene().bed.kill();
+      const { sandboxId, containerId } = await environment.pod('survives');
+      await kubelet.start(containerId);
+      const before = await environment.container(containerId);
+      await bed.kill();
       for (const attempt of ['first', 'second']) {
-        await expect(scene().runtime.listImages(signal), attempt).rejects.toMatchObject({
+        await expect(runtime.listImages(signal), attempt).rejects.toMatchObject({
           failure: 'unavailable',
-          message: expect.stringContaining(scene().bed.socket) as string,
+          message: expect.stringContaining(bed.socket) as string,
         });
       }
-      await scene().bed.start();
+      await bed.start();
       const backAtMs = performance.now();
-      await vi.waitFor(() => scene().runtime.version(signal), patience);
+      await vi.waitFor(() => runtime.version(signal), patience);
       expect(performance.now() - backAtMs).toBeLessThan(10_000);
-      expect(await scene().container(containerId)).toEqual(before);
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      expect(await environment.container(containerId)).toEqual(before);
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('a call under way when the runtime dies fails as unavailable', async () => {
-      await scene().runtime.version(signal);
-      await scene().bed.pause();
-      const call = scene().runtime.listImages(signal);
+      await runtime.version(signal);
+      await bed.pause();
+      const call = runtime.listImages(signal);
       const seen = expect(call).rejects.toMatchObject({ failure: 'unavailable' });
-      await scene().bed.kill();
+      await bed.kill();
       await seen;
-      await scene().bed.start();
-      await vi.waitFor(() => scene().runtime.version(signal), patience);
+      await bed.start();
+      await vi.waitFor(() => runtime.version(signal), patience);
     });
   });
 }

@@ -1,102 +1,103 @@
 import { describe, expect, test, vi } from 'vitest';
 import { answersCri } from '../../../src/cri/probe.ts';
 import { latePatience, noImage } from './environment.ts';
-import type { CriScene } from './environment.ts';
+import type { CriEnvironment } from './environment.ts';
 
 /** What dustpan relies on about images. */
-export function imageSuite(scene: () => CriScene): void {
+export function imageSuite(environment: CriEnvironment): void {
+  const { runtime, kubelet, bed, app } = environment;
   const { signal } = new AbortController();
 
   describe('version', () => {
     test('a runtime says who it is', async () => {
-      expect(await scene().runtime.version(signal)).toEqual({
+      expect(await runtime.version(signal)).toEqual({
         name: 'containerd',
         version: expect.stringMatching(/^v?\d/) as string,
         apiVersion: 'v1',
       });
-      expect(await answersCri(scene().bed.socket, signal)).toBe(true);
+      expect(await answersCri(bed.socket, signal)).toBe(true);
     });
   });
 
   describe('status', () => {
     test('a runtime is ready, whatever its network is', async () => {
-      await expect(scene().runtime.checkReady(signal)).resolves.toBeUndefined();
+      await expect(runtime.checkReady(signal)).resolves.toBeUndefined();
     });
 
     test('containerd 2 does not name the image of its sandboxes: it pins it', async () => {
-      expect(await scene().runtime.sandboxImage(signal)).toBeUndefined();
-      const pinned = (await scene().runtime.listImages(signal)).filter((one) => one.pinned);
+      expect(await runtime.sandboxImage(signal)).toBeUndefined();
+      const pinned = (await runtime.listImages(signal)).filter((one) => one.pinned);
       expect(pinned.flatMap(({ tags }) => tags)).toContain('bed.test/pause:1');
     });
   });
 
   describe('images', () => {
     test('an image is listed once, with all of its tags, and is found by each of its names', async () => {
-      const two = await scene().bed.image(['bed.test/two:1', 'bed.test/two:again']);
-      const listed = (await scene().runtime.listImages(signal)).filter(({ id }) => id === two.id);
+      const two = await bed.image(['bed.test/two:1', 'bed.test/two:again']);
+      const listed = (await runtime.listImages(signal)).filter(({ id }) => id === two.id);
       expect(listed).toHaveLength(1);
       expect([...(listed[0]?.tags ?? [])].sort()).toEqual(['bed.test/two:1', 'bed.test/two:again']);
       expect(listed[0]).toMatchObject({ digests: [], pinned: false, runtimeHandler: '' });
       expect(listed[0]?.sizeBytes).toBeGreaterThan(0);
       for (const name of [two.id, 'bed.test/two:1', 'bed.test/two:again']) {
-        expect(await scene().runtime.imageStatus(name, signal)).toEqual(listed[0]);
+        expect(await runtime.imageStatus(name, signal)).toEqual(listed[0]);
       }
     });
 
     test('the layers of an image are told, lowest first; one that is not there has none', async () => {
-      const one = await scene().bed.image(['bed.test/layers:1']);
-      const [shared, own, ...more] = (await scene().runtime.imageLayers(scene().app.id, signal)) ?? [];
+      const one = await bed.image(['bed.test/layers:1']);
+      const [shared, own, ...more] = (await runtime.imageLayers(app.id, signal)) ?? [];
       expect([shared, own]).toEqual(
         [1, 2].map(() => expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string),
       );
       expect(more).toEqual([]);
-      const others = await scene().runtime.imageLayers(one.id, signal);
+      const others = await runtime.imageLayers(one.id, signal);
       expect(others).toHaveLength(2);
       expect([others?.[0] === shared, others?.[1] === own]).toEqual([true, false]);
-      expect(await scene().runtime.imageLayers(noImage, signal)).toBeUndefined();
+      expect(await runtime.imageLayers(noImage, signal)).toBeUndefined();
     });
 
     test('a removal by id takes all of the names', async () => {
-      const gone = await scene().bed.image(['bed.test/gone:1', 'bed.test/gone:2']);
-      await scene().runtime.removeImage(gone.id, signal);
-      expect(await scene().imageIds()).not.toContain(gone.id);
+      const gone = await bed.image(['bed.test/gone:1', 'bed.test/gone:2']);
+      await runtime.removeImage(gone.id, signal);
+      expect(await environment.imageIds()).not.toContain(gone.id);
       for (const name of [gone.id, ...gone.tags]) {
-        expect(await scene().runtime.imageStatus(name, signal)).toBeUndefined();
+        expect(await runtime.imageStatus(name, signal)).toBeUndefined();
       }
     });
 
     test('a removal by one tag takes the others too: dustpan removes by id', async () => {
-      const gone = await scene().bed.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
-      await scene().runtime.removeImage('bed.test/bytag:1', signal);
-      expect(await scene().imageIds()).not.toContain(gone.id);
+      const gone = await bed.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
+      await runtime.removeImage('bed.test/bytag:1', signal);
+      expect(await environment.imageIds()).not.toContain(gone.id);
     });
 
     test('an image that is not there has no status, and its removal succeeds', async () => {
       for (const name of [noImage, 'bed.test/never:1']) {
-        expect(await scene().runtime.imageStatus(name, signal)).toBeUndefined();
-        await scene().runtime.removeImage(name, signal);
+        expect(await runtime.imageStatus(name, signal)).toBeUndefined();
+        await runtime.removeImage(name, signal);
       }
     });
 
     test('a pin is shown', async () => {
-      const pinned = await scene().bed.image(['bed.test/pinned:1'], { pinned: true });
-      expect(await scene().runtime.imageStatus(pinned.id, signal)).toMatchObject({ pinned: true });
-      expect(await scene().runtime.imageStatus(scene().app.id, signal)).toMatchObject({ pinned: false });
+      const pinned = await bed.image(['bed.test/pinned:1'], { pinned: true });
+      expect(await runtime.imageStatus(pinned.id, signal)).toMatchObject({ pinned: true });
+      expect(await runtime.imageStatus(app.id, signal)).toMatchObject({ pinned: false });
     });
 
     test('the runtime removes an image that a running container uses: nothing but our own checks protects it', async () => {
-      const used = await scene().bed.image(['bed.test/used:1']);
-      const { sandboxId, containerId } = await scene().pod('uses', { image: used.id });
-      await scene().kubelet.start(containerId);
-      await scene().runtime.removeImage(used.id, signal);
-      expect(await scene().imageIds()).not.toContain(used.id);
-      expect(await scene().container(containerId)).toMatchObject({ state: 'Running', imageId: used.id });
-      await scene().runtime.removeSandbox(sandboxId, signal);
+      const used = await bed.image(['bed.test/used:1']);
+      const { sandboxId, containerId } = await environment.pod('uses', { image: used.id });
+      await kubelet.start(containerId);
+      await runtime.removeImage(used.id, signal);
+      expect(await environment.imageIds()).not.toContain(used.id);
+      expect(await environment.container(containerId)).toMatchObject({ state: 'Running', imageId: used.id });
+      await runtime.removeSandbox(sandboxId, signal);
     });
 
     test('the file system of images is named, with figures of its snapshots, which may come ten seconds late', async () => {
       await vi.waitFor(async () => {
-        const { images } = await scene().runtime.fileSystems(signal);
+        const { images } = await runtime.fileSystems(signal);
         expect(images).toHaveLength(1);
         expect(images[0]?.mountpoint).toMatch(/^\/var\/lib\/containerd\/.*overlayfs$/);
         expect(images[0]?.usedBytes).toBeGreaterThan(0);

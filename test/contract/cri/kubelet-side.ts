@@ -23,8 +23,6 @@ export interface CriBed {
   stop(): Promise<void>;
 }
 
-export type StartCriBed = () => Promise<CriBed>;
-
 interface PodChoice {
   readonly name: string;
   readonly attempt?: number;

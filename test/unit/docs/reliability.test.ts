@@ -41,7 +41,7 @@ const named = tested.flatMap((row) => testsIn(row).map((one) => ({ ...one, fault
 function serverOf(file: string): string {
   if (file.startsWith('test/cluster/')) return 'real';
   if (file.startsWith('test/unit/')) return 'unit';
-  return file.startsWith('test/contract/') && !file.endsWith('.test.ts') ? 'real and sandbox' : 'sandbox';
+  return file.startsWith('test/contract/') ? 'real and sandbox' : 'sandbox';
 }
 
 describe('docs/reliability.md', () => {

@@ -1,13 +1,12 @@
-// @bed node
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster } from '../../cluster/servers/cluster.ts';
 import { busyboxImage, image } from '../../cluster/node/image.ts';
 import type { CriBed } from './kubelet-side.ts';
-import { criSuite } from './cri.suite.ts';
 
-async function startContainerdBed(): Promise<CriBed> {
+/** Starts a real containerd. */
+export async function startContainerd(): Promise<CriBed> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   const cluster = await startCluster({ parts: ['ctd'] });
   let built = 0;
@@ -34,5 +33,3 @@ async function startContainerdBed(): Promise<CriBed> {
     },
   };
 }
-
-criSuite(startContainerdBed);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCriSandbox } from '../../sandbox/cri/server.ts';
 import type { CriBed } from './kubelet-side.ts';
-import { criSuite } from './cri.suite.ts';
 
-async function startSandboxBed(): Promise<CriBed> {
+/** Starts the sandbox of the container runtime interface. */
+export async function startRuntimeSandbox(): Promise<CriBed> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   const sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
   const { runtime, faults } = sandbox;
@@ -35,5 +35,3 @@ async function startSandboxBed(): Promise<CriBed> {
     },
   };
 }
-
-criSuite(startSandboxBed);

@@ -1,4 +1,3 @@
-// @bed node
 import { readFileSync } from 'node:fs';
 import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
 import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
@@ -6,7 +5,7 @@ import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { archiveOf, createPods, startQuietNode, uidOf, waitUntil } from '../../cluster/agent/environment.ts';
 import { busyboxImage } from '../../cluster/node/image.ts';
 import { kubeletTokens } from '../../cluster/node/kubelet-tokens.ts';
-import { kubeletSuite, type KubeletBed } from './kubelet.suite.ts';
+import type { KubeletUnderTest } from './kubelet-under-test.ts';
 
 const never = new AbortController().signal;
 const mebi = 1024 * 1024;
@@ -22,7 +21,8 @@ const script = [
   'sleep 100000',
 ].join('; ');
 
-async function startKubeletBed(): Promise<KubeletBed> {
+/** Starts a real node whose kubelet has measured a pod. */
+export async function startRealKubelet(): Promise<KubeletUnderTest> {
   const { archive } = await archiveOf([busyboxImage]);
   const cluster = await startQuietNode({
     images: [{ archive }],
@@ -65,5 +65,3 @@ async function startKubeletBed(): Promise<KubeletBed> {
     stop: () => cluster.stop(),
   };
 }
-
-kubeletSuite(startKubeletBed);

@@ -1,5 +1,5 @@
 import { startKubeletSandbox } from '../../sandbox/kubelet/server.ts';
-import { kubeletSuite, type KubeletBed } from './kubelet.suite.ts';
+import type { KubeletUnderTest } from './kubelet-under-test.ts';
 
 const pod = {
   uid: '5d827af3-e5b1-5b6c-b6da-ea24f211b68a',
@@ -10,7 +10,8 @@ const pod = {
   logBytes: 1_000_000,
 };
 
-async function startSandboxBed(): Promise<KubeletBed> {
+/** Starts the sandbox of the kubelet. */
+export async function startSandboxKubelet(): Promise<KubeletUnderTest> {
   const sandbox = await startKubeletSandbox({ nodeName: 'node-1', token: 'stats' });
   sandbox.tokens.set('nothing', 'nothing');
   sandbox.pods = [
@@ -32,5 +33,3 @@ async function startSandboxBed(): Promise<KubeletBed> {
     stop: () => sandbox.stop(),
   };
 }
-
-kubeletSuite(startSandboxBed);

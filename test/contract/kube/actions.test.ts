@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { clusterActions } from '../../../src/kube/actions/cluster.ts';
+import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
+import { startEnvironment } from './environment.ts';
+import { contractTransport } from './objects.ts';
+import { policyManifest } from '../../manifests.ts';
+
+// What the acts on the cluster, and the transport below them, rely on from an API server.
+const { signal } = new AbortController();
+
+const { server, transport, objects } = await startEnvironment();
+const actions = clusterActions(transport);
+
+const isGone = (name: string): Promise<boolean> =>
+  objects.readPod(name).then(
+    () => false,
+    () => true,
+  );
+
+describe('deletePod', () => {
+  test('deletes the pod that was decided about', async () => {
+    const { metadata } = await objects.createPod();
+    expect(await actions.deletePod(metadata, signal)).toBe('deleted');
+    expect(await isGone(metadata.name)).toBe(true);
+  });
+
+  test('says gone of a pod that is not there', async () => {
+    const { metadata } = await objects.createPod();
+    await objects.removePod(metadata.name);
+    expect(await actions.deletePod(metadata, signal)).toBe('gone');
+  });
+
+  test('spares a namesake', async () => {
+    const { metadata } = await objects.createPod();
+    const before = { ...metadata, uid: randomUUID() };
+    expect(await actions.deletePod(before, signal)).toBe('changed');
+    expect(await isGone(metadata.name)).toBe(false);
+  });
+
+  test('spares a pod that has changed since', async () => {
+    const { metadata } = await objects.createPod();
+    await objects.labelPod(metadata.name);
+    expect(await actions.deletePod(metadata, signal)).toBe('changed');
+    expect(await isGone(metadata.name)).toBe(false);
+  });
+
+  test('leaves a pod with a finalizer terminating, and can be repeated', async () => {
+    const { metadata } = await objects.createPod({ finalizers: ['example.com/hold'] });
+    expect(await actions.deletePod(metadata, signal)).toBe('deleted');
+    const held = await objects.readPod(metadata.name);
+    expect(held.metadata).toMatchObject({
+      uid: metadata.uid,
+      deletionTimestamp: expect.any(String) as string,
+    });
+    expect(await actions.deletePod(held.metadata, signal)).toBe('deleted');
+    await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
+    expect(await isGone(metadata.name)).toBe(true);
+  });
+});
+
+describe('markPodFailed', () => {
+  const condition = {
+    reason: 'DeletionByPodGC',
+    message: 'PodGC: node no longer exists',
+    at: new Date('2026-01-02T03:04:05.678Z'),
+  } as const;
+
+  test('sets the phase and the generation it was decided about, and nothing else', async () => {
+    const pod = await objects.createPod();
+    const { name } = pod.metadata;
+    const answer = await actions.markPodFailed(pod.metadata, undefined, signal);
+    const failed = await objects.readPod(name);
+    expect(answer).toEqual({ resourceVersion: failed.metadata.resourceVersion });
+    expect(failed.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion);
+    expect(failed.status).toEqual({ ...pod.status, phase: 'Failed', observedGeneration: 1 });
+  });
+
+  test('adds the condition of a disruption', async () => {
+    const { metadata } = await objects.createPod();
+    await actions.markPodFailed(metadata, condition, signal);
+    const { status } = await objects.readPod(metadata.name);
+    expect(status.phase).toBe('Failed');
+    const { reason, message } = condition;
+    const written = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    expect(written).toMatchObject({
+      status: 'True',
+      reason,
+      message,
+      lastTransitionTime: '2026-01-02T03:04:05Z',
+    });
+  });
+
+  test('writes the generation of a pod whose spec was changed, also in the condition', async () => {
+    const { metadata } = await objects.createPod();
+    const spec = { containers: [{ name: 'c', image: 'example.com/b' }] };
+    await objects.patchPod(metadata.name, { spec });
+    const changed = await objects.readPod(metadata.name);
+    expect(changed.metadata.generation).toBe(2);
+    await actions.markPodFailed(changed.metadata, condition, signal);
+    const { status } = await objects.readPod(metadata.name);
+    expect(status.observedGeneration).toBe(2);
+    const written = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    expect(written).toMatchObject({ observedGeneration: 2 });
+  });
+
+  test('writes no generation where the API server counts none', async () => {
+    const pod = await objects.createPod();
+    await actions.markPodFailed({ ...pod.metadata, generation: 0 }, condition, signal);
+    const { status } = await objects.readPod(pod.metadata.name);
+    expect(status).not.toHaveProperty('observedGeneration');
+    const written = status.conditions?.find(({ type }) => type === 'DisruptionTarget');
+    expect(written).not.toHaveProperty('observedGeneration');
+  });
+
+  test('gives the resourceVersion that a delete then needs', async () => {
+    const { metadata } = await objects.createPod();
+    const marked = await actions.markPodFailed(metadata, condition, signal);
+    if (typeof marked === 'string') throw new Error(marked);
+    expect(await actions.deletePod(metadata, signal)).toBe('changed');
+    expect(await actions.deletePod({ ...metadata, ...marked }, signal)).toBe('deleted');
+  });
+
+  test('refuses a namesake that was created again', async () => {
+    const first = await objects.createPod();
+    const { name } = first.metadata;
+    await objects.removePod(name);
+    const second = await objects.createPod({ name });
+    expect(await actions.markPodFailed(first.metadata, condition, signal)).toBe('changed');
+    // Even one that happens to have the same resourceVersion.
+    const { resourceVersion } = second.metadata;
+    const mixed = { ...first.metadata, resourceVersion };
+    await expect(actions.markPodFailed(mixed, condition, signal)).rejects.toMatchObject({ status: 422 });
+    expect(await objects.readPod(name)).toMatchObject({ status: { phase: 'Pending' } });
+  });
+
+  test('refuses a pod that has changed since', async () => {
+    const { metadata } = await objects.createPod();
+    await objects.labelPod(metadata.name);
+    expect(await actions.markPodFailed(metadata, undefined, signal)).toBe('changed');
+  });
+
+  test('says gone of a pod that is not there', async () => {
+    const { metadata } = await objects.createPod();
+    await objects.removePod(metadata.name);
+    expect(await actions.markPodFailed(metadata, condition, signal)).toBe('gone');
+  });
+});
+
+describe('getNode', () => {
+  test('reads labels, readiness and taints', async () => {
+    const name = `node-${randomUUID().slice(0, 8)}`;
+    const metadata = { name, labels: { zone: 'a' } };
+    const spec = { taints: [{ key: 'example.com/t', effect: 'NoSchedule' }] };
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const body = { apiVersion: 'v1', kind: 'Node', metadata, spec, status };
+    await objects.request({ method: 'POST', path: '/api/v1/nodes', body });
+    const node = await actions.getNode(name, signal);
+    expect(node).toMatchObject({ name, ready: true, labels: { zone: 'a' } });
+    expect(node?.taintKeys).toContain('example.com/t');
+    expect(node?.uid).toMatch(/^[0-9a-f-]{36}$/);
+    await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
+    expect(await actions.getNode(name, signal)).toBeUndefined();
+  });
+});
+
+describe('patchStatus', () => {
+  const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+
+  test('merges into the status of a custom resource and leaves the rest', async () => {
+    const name = `policy-${randomUUID().slice(0, 8)}`;
+    const body = policyManifest(name);
+    await objects.request({ method: 'POST', path: policies, body });
+    const { patchStatus } = statusPatcher(transport);
+    const path = `${policies}/${name}`;
+    expect(await patchStatus(path, { observedGeneration: 1 }, signal)).toBe('patched');
+    const read = JSON.parse((await objects.request({ method: 'GET', path })).toString()) as object;
+    expect(read).toMatchObject({ metadata: { name }, status: { observedGeneration: 1 } });
+    await objects.request({ method: 'DELETE', path });
+    expect(await patchStatus(path, { observedGeneration: 2 }, signal)).toBe('gone');
+  });
+});
+
+test('an unknown token is refused as 401 and the error names the request', async () => {
+  const stranger = await contractTransport(server, 'nobody');
+  const { metadata } = await objects.createPod();
+  const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
+  await expect(clusterActions(stranger).deletePod(metadata, signal)).rejects.toMatchObject({
+    message: `DELETE ${path}: 401 Unauthorized`,
+    status: 401,
+    reason: 'Unauthorized',
+  });
+  stranger.close();
+});
+
+test('a refusal is understood when protobuf was asked for', async () => {
+  const path = `/api/v1/namespaces/${objects.namespace}/pods/none`;
+  const accept = 'application/vnd.kubernetes.protobuf,application/json';
+  await expect(transport.send({ method: 'GET', path, accept }, signal)).rejects.toMatchObject({
+    message: 'pods "none" not found',
+    status: 404,
+    reason: 'NotFound',
+  });
+});

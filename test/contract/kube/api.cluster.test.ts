@@ -1,4 +1,0 @@
-import { startContractCluster } from '../../cluster/servers/contract.ts';
-import { apiSuite } from './api.suite.ts';
-
-apiSuite(startContractCluster);

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { apiSuite } from './api.suite.ts';
-
-apiSuite(startSandbox);

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { acceptMetadata, acceptProtobuf } from '../../../src/kube/http/media-types.ts';
+import { ApiError, type KubeRequest } from '../../../src/kube/http/transport.ts';
+import { startEnvironment } from './environment.ts';
+import { policyManifest } from '../../manifests.ts';
+
+const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+const merge = 'application/merge-patch+json';
+const time = '2026-01-01T00:00:00.000000Z';
+
+interface Obj {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly continue?: string;
+  };
+  readonly spec?: object;
+  readonly status?: object;
+  readonly items?: readonly Obj[];
+}
+
+interface Event {
+  readonly type: string;
+  readonly object: Obj & { readonly code?: number; readonly reason?: string };
+}
+
+// What dustpan relies on from an API server beyond what the suites of its adapters show.
+const { signal } = new AbortController();
+
+const { transport, objects } = await startEnvironment();
+
+const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
+const pods = (): string => `/api/v1/namespaces/${objects.namespace}/pods`;
+const events = (namespace = objects.namespace): string =>
+  `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+const leases = (): string => `/apis/coordination.k8s.io/v1/namespaces/${objects.namespace}/leases`;
+const request = async (sent: KubeRequest): Promise<Obj> =>
+  JSON.parse((await objects.request(sent)).toString()) as Obj;
+const get = (path: string, query: Readonly<Record<string, string>> = {}): Promise<Obj> =>
+  request({ method: 'GET', path, query });
+const post = (path: string, body: unknown): Promise<Obj> => request({ method: 'POST', path, body });
+const patch = (path: string, body: unknown): Promise<Obj> =>
+  request({ method: 'PATCH', path, body, contentType: merge });
+const names = ({ items = [] }: Obj): readonly string[] => items.map(({ metadata }) => metadata.name);
+const refusal = async (refused: Promise<unknown>): Promise<ApiError> => {
+  const err: unknown = await refused.catch((thrown: unknown) => thrown);
+  if (!(err instanceof ApiError)) throw new Error('the server refused nothing');
+  return err;
+};
+
+/** The first events of a watch in JSON. */
+async function watch(
+  path: string,
+  count: number,
+  query: Readonly<Record<string, string>>,
+): Promise<readonly Event[]> {
+  let text = '';
+  const whole = { watch: 'true', timeoutSeconds: '30', ...query };
+  for await (const chunk of transport.stream({ method: 'GET', path, query: whole }, signal)) {
+    text += chunk.toString();
+    if (text.split('\n').length > count) break;
+  }
+  const lines = text.split('\n').slice(0, count);
+  return lines.map((line) => JSON.parse(line) as Event);
+}
+
+describe('lists', () => {
+  test('all pages show what the first page saw, each object once', async () => {
+    const made = [];
+    for (let i = 0; i < 3; i += 1) made.push((await objects.createPod()).metadata.name);
+    const first = await get(pods(), { limit: '2' });
+    const { metadata: late } = await objects.createPod({ name: unique('zz') });
+    const rest = await get(pods(), { continue: first.metadata.continue ?? '' });
+    const seen = [...names(first), ...names(rest)];
+    expect(first.items).toHaveLength(2);
+    expect(seen).toEqual(expect.arrayContaining(made));
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).not.toContain(late.name);
+    expect(rest.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+  });
+
+  test('a list of any version has no limit', async () => {
+    await objects.createPod();
+    await objects.createPod();
+    const page = await get(pods(), { limit: '1', resourceVersion: '0' });
+    expect(page.items?.length).toBeGreaterThan(1);
+    expect(page.metadata.continue).toBeUndefined();
+  });
+
+  test('a field selects the pods of a node, and one object by name', async () => {
+    const nodeName = unique('node');
+    const { name } = (await objects.createPod({ nodeName })).metadata;
+    await objects.createPod();
+    expect(names(await get(pods(), { fieldSelector: `spec.nodeName=${nodeName}` }))).toEqual([name]);
+    expect(names(await get(pods(), { fieldSelector: `metadata.name=${name}` }))).toEqual([name]);
+    const refused = refusal(get(pods(), { fieldSelector: 'spec.nosuch=1' }));
+    expect(await refused).toMatchObject({ status: 400 });
+  });
+});
+
+describe('watches', () => {
+  test('a pod that is deleted without grace is seen terminating, then deleted', async () => {
+    const { metadata } = await objects.createPod();
+    await objects.removePod(metadata.name);
+    const { resourceVersion } = metadata;
+    const seen = await watch(pods(), 2, {
+      resourceVersion,
+      fieldSelector: `metadata.name=${metadata.name}`,
+    });
+    expect(seen).toMatchObject([
+      { type: 'MODIFIED', object: { metadata: { deletionGracePeriodSeconds: 0 } } },
+      { type: 'DELETED', object: { metadata: { uid: metadata.uid } } },
+    ]);
+    const [marked, deleted] = seen.map(({ object }) => Number(object.metadata.resourceVersion));
+    expect(deleted).toBeGreaterThan(marked ?? 0);
+  });
+
+  test('a version that is too old is an error in the stream', async () => {
+    const [error] = await watch(policies, 1, { resourceVersion: '1' });
+    expect(error).toMatchObject({
+      type: 'ERROR',
+      object: { kind: 'Status', code: 410, reason: 'Expired' },
+    });
+  });
+});
+
+describe('forms', () => {
+  test('of a pod the metadata alone', async () => {
+    const { name } = (await objects.createPod()).metadata;
+    const partial = await request({ method: 'GET', path: `${pods()}/${name}`, accept: acceptMetadata });
+    expect(partial).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name } });
+    expect(partial.spec).toBeUndefined();
+  });
+
+  test('custom resources fall back to JSON', async () => {
+    const list = await request({ method: 'GET', path: policies, accept: acceptProtobuf });
+    expect(list).toMatchObject({ kind: 'GCPolicyList' });
+  });
+});
+
+describe('custom resources', () => {
+  test('the generation counts changes of the spec, and nothing else', async () => {
+    const name = unique('policy');
+    const path = `${policies}/${name}`;
+    await post(policies, policyManifest(name));
+    const generation = async (body: object, at = path): Promise<number | undefined> =>
+      (await patch(at, body)).metadata.generation;
+    expect(await generation({ metadata: { labels: { a: 'b' } } })).toBe(1);
+    expect(await generation({ status: { observedGeneration: 1 } }, `${path}/status`)).toBe(1);
+    expect(await generation({ spec: { mode: 'Enforce' } })).toBe(2);
+    expect(await generation({ spec: { mode: 'Enforce' } })).toBe(2);
+  });
+
+  test('the status changes on its own path only', async () => {
+    const name = unique('policy');
+    await post(policies, policyManifest(name));
+    const change = { spec: { mode: 'Enforce' }, status: { observedGeneration: 7 } };
+    const withoutStatus = await patch(`${policies}/${name}`, change);
+    expect(withoutStatus).toMatchObject({ spec: { mode: 'Enforce' } });
+    expect(withoutStatus.status).toBeUndefined();
+    const status = { ...change, spec: { mode: 'DryRun' } };
+    expect(await patch(`${policies}/${name}/status`, status)).toMatchObject(change);
+  });
+});
+
+describe('events', () => {
+  const event = (rest: object = {}, namespace = objects.namespace): object => ({
+    apiVersion: 'events.k8s.io/v1',
+    kind: 'Event',
+    metadata: { name: unique('event'), namespace },
+    eventTime: time,
+    reportingController: 'gc.dustpan.dev/controller',
+    reportingInstance: 'instance',
+    action: 'Delete',
+    reason: 'PodCollected',
+    type: 'Normal',
+    note: 'note',
+    regarding: { kind: 'Pod', apiVersion: 'v1', name: 'a', namespace, uid: 'u' },
+    ...rest,
+  });
+  const node = { kind: 'Node', apiVersion: 'v1', name: 'n', uid: 'u' };
+
+  test('a note of 1024 bytes is taken; a Node has its events in the default namespace', async () => {
+    await post(events(), event({ note: 'é'.repeat(512) }));
+    await post(events('default'), event({ regarding: node }, 'default'));
+  });
+
+  test.each([
+    { name: 'a time of milliseconds', rest: { eventTime: '2026-01-01T00:00:00.000Z' }, status: 400 },
+    { name: 'a note of more than 1024 bytes', rest: { note: `${'é'.repeat(512)}x` }, status: 422 },
+    { name: 'no action', rest: { action: '' }, status: 422 },
+    { name: 'a long reason', rest: { reason: 'x'.repeat(129) }, status: 422 },
+    { name: 'a long instance', rest: { reportingInstance: 'x'.repeat(129) }, status: 422 },
+    { name: 'a series of one', rest: { series: { count: 1, lastObservedTime: time } }, status: 422 },
+    { name: 'a Node in another namespace than default', rest: { regarding: node }, status: 422 },
+  ])('$name is refused', async ({ rest, status }) => {
+    expect(await refusal(post(events(), event(rest)))).toMatchObject({ status });
+  });
+
+  test('the series may grow, the note may not change', async () => {
+    const { name } = (await post(events(), event())).metadata;
+    const series = { count: 2, lastObservedTime: time };
+    expect(await patch(`${events()}/${name}`, { series })).toMatchObject({ series });
+    const refused = refusal(patch(`${events()}/${name}`, { note: 'other' }));
+    expect(await refused).toMatchObject({ status: 422 });
+  });
+});
+
+describe('leases', () => {
+  const spec = { holderIdentity: 'me', leaseDurationSeconds: 15, acquireTime: time, renewTime: time };
+  const lease = (name: string, more: object = {}): object => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name },
+    spec: { ...spec, ...more },
+  });
+  const put = (name: string, body: unknown): Promise<Obj> =>
+    request({ method: 'PUT', path: `${leases()}/${name}`, body });
+
+  test('only who has read the last version updates it', async () => {
+    const name = unique('lease');
+    const read = await post(leases(), lease(name));
+    expect(read.spec).toEqual(spec);
+    await put(name, { ...read, spec: { ...spec, holderIdentity: 'you' } });
+    expect(await refusal(put(name, read))).toMatchObject({ status: 409, reason: 'Conflict' });
+    expect(await refusal(put(name, lease(name)))).toMatchObject({ status: 422 });
+  });
+
+  test('a duration of zero is refused', async () => {
+    const refused = refusal(post(leases(), lease(unique('lease'), { leaseDurationSeconds: 0 })));
+    expect(await refused).toMatchObject({ status: 422 });
+  });
+});

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { evictionSuite } from './eviction.suite.ts';
-
-evictionSuite(startSandbox);

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { podEvictions } from '../../../src/kube/actions/eviction.ts';
+import { isReal } from '../project.ts';
+import { startEnvironment } from './environment.ts';
+import { Budgets } from './eviction-objects.ts';
+
+// What evictions rely on from an API server; with the controller of disruptions, budgets are as real as they get.
+const { signal } = new AbortController();
+
+// The controllers that collect pods would delete these: their node does not exist.
+const { transport } = await startEnvironment({
+  kcm: { controllers: 'disruption-controller,serviceaccount-controller' },
+});
+const evictions = podEvictions(transport);
+const objects = new Budgets(transport, isReal);
+await objects.start();
+
+const graceOf = async (name: string): Promise<unknown> =>
+  ((await objects.readPod(name)).metadata as { deletionGracePeriodSeconds?: number })
+    .deletionGracePeriodSeconds;
+
+describe('readPodLive', () => {
+  test('reads what speaks against an eviction', async () => {
+    const pod = await objects.runningPod('live');
+    await objects.patchPod(pod.name, {
+      metadata: {
+        annotations: { 'kubernetes.io/config.source': 'file', 'kubernetes.io/config.hash': 'abc' },
+      },
+    });
+    const live = await evictions.readPodLive(pod, signal);
+    const { namespace, name, uid } = pod;
+    expect(live).toMatchObject({
+      ...{ namespace, name, uid, labels: { app: 'live' }, nodeName: 'no-such-node', phase: 'Running' },
+      ...{ isTerminating: false, configHash: undefined, controller: undefined },
+    });
+    expect(live?.resourceVersion).not.toBe(pod.resourceVersion);
+  });
+
+  test('says so of a pod that is not there', async () => {
+    const pod = { namespace: objects.namespace, name: 'none' };
+    expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
+  });
+});
+
+describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
+  test("gives the pod's own grace, and nothing but time", async () => {
+    const pod = await objects.runningPod();
+    expect(await evictions[act](pod, undefined, signal)).toEqual({ kind: 'evicted' });
+    expect(await graceOf(pod.name)).toBe(30);
+    expect(await evictions.readPodLive(pod, signal)).toMatchObject({
+      phase: 'Running',
+      isTerminating: true,
+    });
+  });
+
+  test('gives the grace it is told', async () => {
+    const pod = await objects.runningPod();
+    expect(await evictions[act](pod, 7, signal)).toEqual({ kind: 'evicted' });
+    expect(await graceOf(pod.name)).toBe(7);
+  });
+
+  test('with a grace of 0 the pod is gone at once', async () => {
+    const pod = await objects.runningPod();
+    expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'evicted' });
+    expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
+    expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'gone' });
+  });
+
+  test('spares a namesake', async () => {
+    const pod = await objects.runningPod();
+    const before = { ...pod, uid: randomUUID() };
+    expect(await evictions[act](before, undefined, signal)).toEqual({ kind: 'changed' });
+    expect(await graceOf(pod.name)).toBeUndefined();
+  });
+});
+
+test('an eviction stands although the pod has changed, a delete does not', async () => {
+  const pod = await objects.runningPod();
+  await objects.labelPod(pod.name);
+  expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'changed' });
+  expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+});
+
+test('a pod that is going already takes an eviction again, and keeps its time', async () => {
+  const pod = await objects.runningPod();
+  await evictions.evictPod(pod, 20, signal);
+  expect(await evictions.evictPod(pod, 20, signal)).toEqual({ kind: 'evicted' });
+  expect(await graceOf(pod.name)).toBe(20);
+});
+
+test('a budget blocks, by name and without a time, and allows later', async () => {
+  const pod = await objects.runningPod();
+  const budget = await objects.budget(pod.app, { minAvailable: 1 });
+  expect(await evictions.evictPod(pod, undefined, signal)).toEqual({
+    kind: 'blocked',
+    message: expect.stringContaining(`The disruption budget ${budget} needs 1 healthy pods`) as string,
+    retryAfterMs: undefined,
+  });
+  expect(await graceOf(pod.name)).toBeUndefined();
+  await objects.relax(budget, 0);
+  expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+});
+
+test('of two pods one goes, and the budget blocks the other', async () => {
+  const first = await objects.runningPod();
+  const second = await objects.runningPod(first.app);
+  await objects.budget(first.app, { minAvailable: 1, healthy: 2 });
+  expect(await evictions.evictPod(first, undefined, signal)).toEqual({ kind: 'evicted' });
+  expect(await evictions.evictPod(second, undefined, signal)).toMatchObject({ kind: 'blocked' });
+});
+
+test('a delete asks no budget', async () => {
+  const pod = await objects.runningPod();
+  await objects.budget(pod.app, { minAvailable: 1 });
+  expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+});
+
+test('two budgets over one pod cannot be asked', async () => {
+  const pod = await objects.runningPod();
+  await objects.budget(pod.app, { minAvailable: 0 });
+  await objects.budget(pod.app, { minAvailable: 0 });
+  expect(await evictions.evictPod(pod, undefined, signal)).toMatchObject({ kind: 'misconfigured' });
+  expect(await graceOf(pod.name)).toBeUndefined();
+});
+
+// The last one: its namespace is the suite's.
+test('in a namespace that is being deleted nothing is evicted, and nothing needs to be', async () => {
+  const pod = await objects.runningPod();
+  await objects.request({ method: 'DELETE', path: `/api/v1/namespaces/${objects.namespace}` });
+  expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'terminating' });
+  expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
+});

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { largePodsSuite } from './large-pods.suite.ts';
-
-largePodsSuite(startSandbox);

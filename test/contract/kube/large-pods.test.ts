@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
+import { jobTrackingFinalizer } from '../../../src/api/finalizers.ts';
+import { clusterActions } from '../../../src/kube/actions/cluster.ts';
+import { podsResource } from '../../../src/kube/cache/resources.ts';
+import { isCut } from '../../../src/runtime/bounds.ts';
+import { startEnvironment } from './environment.ts';
+import { reflect } from './reflecting.ts';
+
+const waiting = { timeout: 60_000, interval: 20 };
+
+// Pods as large as an API server takes them.
+const { signal } = new AbortController();
+
+const { transport, objects } = await startEnvironment();
+
+test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
+  'a pod with 200 KB of annotations is listed and followed, and they are not kept: $form',
+  async ({ form }) => {
+    const { metadata } = await objects.createPod({ annotations: { large: 'x'.repeat(200_000) } });
+    const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
+    await reflector.whenSynced(signal);
+    expect(reflector.items.get(metadata.uid)).toMatchObject({ name: metadata.name, phase: 'Pending' });
+    await objects.labelPod(metadata.name);
+    await vi.waitFor(() => {
+      expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
+    }, waiting);
+    expect(JSON.stringify(reflector.items.get(metadata.uid)).length).toBeLessThan(2_000);
+    await objects.removePod(metadata.name);
+    await vi.waitFor(() => {
+      expect(reflector.items.has(metadata.uid)).toBe(false);
+    }, waiting);
+  },
+);
+
+test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
+  'a pod with names of 1.4 MB in its owner and a thousand finalizers is listed and followed, and little of it is kept: $form',
+  async ({ form }) => {
+    const owner = (name: string, uid: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid });
+    const ownerReferences = [{ ...owner('x'.repeat(1_400_000), 'u'), controller: true }, owner('other', 'v')];
+    const finalizers = [...Array.from({ length: 1_000 }, (_, i) => `example.com/${i}`), jobTrackingFinalizer];
+    const { metadata } = await objects.createPod({ ownerReferences, finalizers });
+    const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
+    await reflector.whenSynced(signal);
+    const listed = reflector.items.get(metadata.uid);
+    expect(listed?.finalizers).toContain(jobTrackingFinalizer);
+    expect(listed?.controller?.name).toSatisfy(isCut);
+    await objects.labelPod(metadata.name);
+    await vi.waitFor(() => {
+      expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
+    }, waiting);
+    const followed = reflector.items.get(metadata.uid);
+    expect(followed?.controller).toEqual(listed?.controller);
+    expect(JSON.stringify(followed).length).toBeLessThan(4_000);
+    await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
+    await objects.removePod(metadata.name);
+  },
+);
+
+test('a pod with the longest of names is marked and deleted', async () => {
+  const { metadata } = await objects.createPod({ name: randomUUID().padEnd(253, 'x') });
+  const actions = clusterActions(transport);
+  const marked = await actions.markPodFailed(metadata, undefined, signal);
+  if (typeof marked === 'string') throw new Error(marked);
+  expect(await actions.deletePod({ ...metadata, ...marked }, signal)).toBe('deleted');
+  await expect(objects.readPod(metadata.name)).rejects.toMatchObject({ status: 404 });
+});

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { leaseSuite } from './lease.suite.ts';
-
-leaseSuite(startSandbox);

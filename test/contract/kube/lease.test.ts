@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import type { Lease } from '../../../src/kube/lease/record.ts';
+import { LeaseElector } from '../../../src/kube/lease/lease.ts';
+import type { LeaseOutcome } from '../../../src/kube/lease/lease.ts';
+import { ApiError } from '../../../src/kube/http/transport.ts';
+import type { KubeTransport } from '../../../src/kube/http/transport.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { RecordingLogger } from '../../fakes/recording-logger.ts';
+import { startEnvironment } from './environment.ts';
+
+/** A stall of the renew deadline, as on a busy machine, would cost the lease. */
+const times = { leaseDurationMs: 8_000, renewDeadlineMs: 5_000, retryPeriodMs: 250 };
+const patience = { timeout: 60_000, interval: 50 };
+
+/** A connection that can be cut. */
+class Cuttable implements KubeTransport {
+  isCut = false;
+  readonly #inner: KubeTransport;
+
+  constructor(inner: KubeTransport) {
+    this.#inner = inner;
+  }
+
+  send(...args: Parameters<KubeTransport['send']>): ReturnType<KubeTransport['send']> {
+    return this.isCut ? Promise.reject(new Error('connection cut')) : this.#inner.send(...args);
+  }
+
+  stream(...args: Parameters<KubeTransport['stream']>): AsyncIterable<Buffer> {
+    return this.#inner.stream(...args);
+  }
+}
+
+interface Candidate {
+  readonly elector: LeaseElector;
+  readonly connection: Cuttable;
+  readonly log: RecordingLogger;
+  readonly outcome: Promise<LeaseOutcome>;
+  readonly stop: () => void;
+  /** True once the guarded work was told to end. */
+  readonly told: () => boolean;
+}
+
+function candidate(
+  transport: KubeTransport,
+  identity: string,
+  lease: { namespace: string; name: string },
+): Candidate {
+  const connection = new Cuttable(transport);
+  const log = new RecordingLogger();
+  const elector = new LeaseElector({
+    ...times,
+    transport: connection,
+    clock: systemClock,
+    log,
+    random: Math.random,
+    lease,
+    identity,
+  });
+  const stop = new AbortController();
+  let told = false;
+  const outcome = elector.run(
+    (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          told = true;
+          resolve();
+        });
+      }),
+    stop.signal,
+  );
+  return {
+    elector,
+    connection,
+    log,
+    outcome,
+    stop: () => {
+      stop.abort();
+    },
+    told: () => told,
+  };
+}
+
+// What leader election relies on from an API server.
+const { signal } = new AbortController();
+
+const { transport } = await startEnvironment();
+
+const fresh = (): { namespace: string; name: string } => ({
+  namespace: 'default',
+  name: `lease-${randomUUID().slice(0, 8)}`,
+});
+const path = (name: string): string => `/apis/coordination.k8s.io/v1/namespaces/default/leases/${name}`;
+const read = async (name: string): Promise<Lease> => {
+  const { body } = await transport.send({ method: 'GET', path: path(name) }, signal);
+  return JSON.parse(body.toString()) as Lease;
+};
+const leads = (who: Candidate): Promise<void> =>
+  vi.waitFor(() => {
+    expect(who.elector.holdsLease()).toBe(true);
+  }, patience);
+
+describe('leader election', () => {
+  test('one of two leads; when it stops the other takes over at once', async () => {
+    const lease = fresh();
+    const first = candidate(transport, 'first', lease);
+    await leads(first);
+    const second = candidate(transport, 'second', lease);
+    const before = await read(lease.name);
+    expect(before.spec).toMatchObject({
+      holderIdentity: 'first',
+      leaseDurationSeconds: 8,
+      leaseTransitions: 0,
+    });
+    expect(before.spec?.renewTime).toMatch(/\.\d{6}Z$/);
+    await vi.waitFor(async () => {
+      expect((await read(lease.name)).spec?.renewTime).not.toBe(before.spec?.renewTime);
+    }, patience);
+    expect(second.elector.isLeader).toBe(false);
+    first.stop();
+    expect(await first.outcome).toBe('released');
+    const releasedAtMs = performance.now();
+    await leads(second);
+    expect(performance.now() - releasedAtMs).toBeLessThan(times.leaseDurationMs);
+    expect((await read(lease.name)).spec).toMatchObject({ holderIdentity: 'second', leaseTransitions: 1 });
+    second.stop();
+    await second.outcome;
+    expect((await read(lease.name)).spec?.holderIdentity).toBe('');
+  });
+
+  test('a leader that is cut off ends its work before another begins', async () => {
+    const lease = fresh();
+    const first = candidate(transport, 'first', lease);
+    await leads(first);
+    const second = candidate(transport, 'second', lease);
+    first.connection.isCut = true;
+    expect(await first.outcome).toBe('lost');
+    expect(first.told()).toBe(true);
+    expect(second.elector.isLeader).toBe(false);
+    await leads(second);
+    second.stop();
+    await second.outcome;
+  });
+
+  test('a leader whose lease is stolen ends its work', async () => {
+    const lease = fresh();
+    const first = candidate(transport, 'first', lease);
+    await leads(first);
+    await vi.waitFor(async () => {
+      const held = await read(lease.name);
+      const body = { ...held, spec: { ...held.spec, holderIdentity: 'thief' } };
+      await transport.send({ method: 'PUT', path: path(lease.name), body }, signal);
+    }, patience);
+    expect(await first.outcome).toBe('lost');
+    expect(first.told()).toBe(true);
+    expect((await read(lease.name)).spec?.holderIdentity).toBe('thief');
+  });
+
+  test('a leader whose lease is deleted makes it again', async () => {
+    const lease = fresh();
+    const first = candidate(transport, 'first', lease);
+    await leads(first);
+    await transport.send({ method: 'DELETE', path: path(lease.name) }, signal);
+    await vi.waitFor(async () => {
+      expect((await read(lease.name)).spec?.holderIdentity).toBe('first');
+    }, patience);
+    expect(first.elector.holdsLease()).toBe(true);
+    first.stop();
+    await first.outcome;
+  });
+
+  test('a namespace that is not there is one warning in the words of the server', async () => {
+    const only = candidate(transport, 'only', { namespace: 'no-such-namespace', name: 'lease' });
+    await vi.waitFor(() => {
+      expect(only.log.lines.filter((line) => line.level === 'debug').length).toBeGreaterThan(1);
+    }, patience);
+    only.stop();
+    await only.outcome;
+    const warnings = only.log.lines.filter((line) => line.level === 'warn');
+    expect(warnings).toHaveLength(1);
+    expect(JSON.stringify(warnings.map(({ fields }) => String((fields as { err: Error }).err)))).toContain(
+      'namespaces \\"no-such-namespace\\" not found',
+    );
+  });
+});
+
+test('a time of three digits is refused', async () => {
+  const { namespace, name } = fresh();
+  const body = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace, name },
+    spec: { holderIdentity: 'x', leaseDurationSeconds: 1, renewTime: '2026-01-01T00:00:00.000Z' },
+  };
+  const post = transport.send({ method: 'POST', path: path('').slice(0, -1), body }, signal);
+  await expect(post).rejects.toThrow(ApiError);
+  await expect(post).rejects.toMatchObject({ status: 400 });
+});

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { NodeGCReport, NodeGCReportStatus } from '../../../src/api/gen/nodegcreport.gen.ts';
+import { nodePodsResource } from '../../../src/kube/cache/node-pods.ts';
+import { podLookup } from '../../../src/kube/actions/pod-lookup.ts';
+import { nodeReportsResource } from '../../../src/kube/cache/node-report-facts.ts';
+import { nodeReports, type ReportingNode } from '../../../src/kube/actions/node-report.ts';
+import { decodeList } from '../../../src/kube/codec/decode.ts';
+import { planReport } from '../../../src/agent/report/plan.ts';
+import type { KubeRequest } from '../../../src/kube/http/transport.ts';
+import { now } from '../../builders.ts';
+import { facts } from '../../unit/agent/report.world.ts';
+import { startEnvironment } from './environment.ts';
+import { contractTransport } from './objects.ts';
+
+const path = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
+
+// What the agent relies on from an API server: its report, and the pods of its node.
+const { signal } = new AbortController();
+
+const { server, transport, objects } = await startEnvironment();
+
+const json = async (request: KubeRequest): Promise<unknown> =>
+  JSON.parse((await objects.request(request)).toString());
+const newNode = async (name = `node-${randomUUID().slice(0, 8)}`): Promise<ReportingNode> => {
+  const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } };
+  const { metadata } = (await json({ method: 'POST', path: '/api/v1/nodes', body })) as {
+    metadata: ReportingNode;
+  };
+  return metadata;
+};
+const read = async ({ name }: ReportingNode): Promise<NodeGCReport> =>
+  (await json({ method: 'GET', path: `${path}/${name}` })) as NodeGCReport;
+const full = (): NodeGCReportStatus => {
+  const found = { count: 1, bytes: 2 };
+  const orphans = { podDirectories: found, logDirectories: found, podCgroups: found };
+  return planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
+};
+
+test('a report is made for its Node and holds all that was written', async () => {
+  const node = await newNode();
+  const reports = nodeReports(transport);
+  expect(await reports.read(node, signal)).toBeUndefined();
+  expect(await reports.write(node, full(), signal)).toBe('written');
+  const { metadata, status } = await read(node);
+  expect(metadata?.ownerReferences).toEqual([
+    { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid },
+  ]);
+  expect(status).toEqual(full());
+  expect(await reports.read(node, signal)).toEqual(full());
+});
+
+test('what is not said any more goes, after a restart too', async () => {
+  const node = await newNode();
+  await nodeReports(transport).write(node, full(), signal);
+  const less = full();
+  delete less.orphans;
+  delete less.imageFileSystem;
+  await nodeReports(transport).write(node, less, signal);
+  expect((await read(node)).status).toEqual(less);
+});
+
+test('a report that was deleted is made again', async () => {
+  const node = await newNode();
+  const reports = nodeReports(transport);
+  await reports.write(node, full(), signal);
+  await objects.request({ method: 'DELETE', path: `${path}/${node.name}` });
+  expect(await reports.write(node, full(), signal)).toBe('written');
+  expect((await read(node)).status).toEqual(full());
+});
+
+test('a Node that was made again takes the report over', async () => {
+  const first = await newNode();
+  const reports = nodeReports(transport);
+  await reports.write(first, full(), signal);
+  await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${first.name}` });
+  const second = await newNode(first.name);
+  expect(second.uid).not.toBe(first.uid);
+  await reports.write(second, full(), signal);
+  const { metadata, status } = await read(second);
+  expect(metadata?.ownerReferences).toMatchObject([{ uid: second.uid }]);
+  expect(status).toEqual(full());
+});
+
+test('the controller reads what the agent wrote', async () => {
+  const node = await newNode();
+  await nodeReports(transport).write(node, full(), signal);
+  const { codec, accept } = nodeReportsResource();
+  const page = await decodeList(transport.stream({ method: 'GET', path, accept }, signal), codec);
+  const report = page.items.find(({ name }) => name === node.name);
+  expect(report).toMatchObject({ policyUid: 'uid-default', policyGeneration: 1, imagesRemovable: 2 });
+  expect(report?.reportedAtMs).toBe(now.getTime());
+});
+
+test('the pods of a node, with the images they refer to', async () => {
+  const { name } = await newNode();
+  const metadata = { name: `p-${randomUUID().slice(0, 8)}` };
+  const spec = {
+    ...{ nodeName: name, automountServiceAccountToken: false },
+    containers: [{ name: 'c', image: 'example.com/main:1' }],
+    initContainers: [{ name: 'i', image: 'example.com/init:1' }],
+    volumes: [{ name: 'v', image: { reference: 'example.com/volume:1' } }],
+  };
+  const body = { apiVersion: 'v1', kind: 'Pod', metadata, spec };
+  await objects.request({ method: 'POST', path: `/api/v1/namespaces/${objects.namespace}/pods`, body });
+  await objects.createPod();
+  const { path: pods, query, accept, codec } = nodePodsResource(name);
+  const page = await decodeList(
+    transport.stream({ method: 'GET', path: pods, query, accept }, signal),
+    codec,
+  );
+  expect(page.items).toMatchObject([
+    {
+      name: metadata.name,
+      phase: 'Pending',
+      images: ['example.com/main:1', 'example.com/init:1', 'example.com/volume:1'],
+    },
+  ]);
+});
+
+test('whether a pod is still there', async () => {
+  const { metadata } = await objects.createPod();
+  const lookup = podLookup(transport, 'node-1');
+  expect(await lookup(metadata, signal)).toBe('exists');
+  expect(await lookup({ ...metadata, uid: randomUUID() }, signal)).toBe('gone');
+  await objects.removePod(metadata.name);
+  expect(await lookup(metadata, signal)).toBe('gone');
+  const stranger = await contractTransport(server, 'nobody');
+  expect(await podLookup(stranger, 'node-1')(metadata, signal)).toBe('unknown');
+  stranger.close();
+});

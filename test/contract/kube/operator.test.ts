@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { PolicyOperator } from '../../../src/kube/cache/operator.ts';
+import type { RawFacts } from '../../../src/kube/cache/objects.ts';
+import { Reflector } from '../../../src/kube/cache/reflector.ts';
+import { jsonResource } from '../../../src/kube/cache/resources.ts';
+import { statusPatcher } from '../../../src/kube/actions/status-patch.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { silentLogger } from '../../fakes/logger.ts';
+import { startEnvironment } from './environment.ts';
+import { policyManifest } from '../../manifests.ts';
+
+const patience = { timeout: 60_000, interval: 50 };
+const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+
+// What the policy operator relies on from an API server with dustpan's CRDs.
+let reflector: Reflector<RawFacts> | undefined;
+let operator: PolicyOperator;
+let told: { readonly what: string; readonly object: unknown }[];
+let name: string;
+let stop: () => Promise<void>;
+const { signal } = new AbortController();
+
+const { transport } = await startEnvironment();
+
+beforeEach(() => {
+  told = [];
+  name = `policy-${randomUUID().slice(0, 8)}`;
+  operator = new PolicyOperator({
+    watch: (path, onChange) => {
+      const resource = jsonResource({ name: 'gcpolicies', path });
+      const deps = {
+        transport,
+        clock: systemClock,
+        log: silentLogger,
+        random: Math.random,
+        resource,
+        onChange,
+      };
+      return (reflector = new Reflector(deps));
+    },
+    status: statusPatcher(transport),
+    log: silentLogger,
+    onEvent: ({ type, name: policy, object }) => {
+      told.push({ what: `${type} ${policy}`, object });
+      return Promise.resolve();
+    },
+  });
+  const abort = new AbortController();
+  const ended = operator.run(abort.signal);
+  stop = async () => {
+    abort.abort();
+    await ended;
+  };
+});
+
+afterEach(async () => {
+  await stop();
+});
+
+const create = async (): Promise<void> => {
+  const body = policyManifest(name);
+  await transport.send({ method: 'POST', path: collection, body }, signal);
+};
+const patch = async (spec: object): Promise<void> => {
+  const contentType = 'application/merge-patch+json';
+  await transport.send(
+    { method: 'PATCH', path: `${collection}/${name}`, contentType, body: { spec } },
+    signal,
+  );
+};
+const remove = async (): Promise<void> => {
+  await transport.send({ method: 'DELETE', path: `${collection}/${name}` }, signal);
+};
+const mine = (): readonly string[] => told.map(({ what }) => what).filter((what) => what.endsWith(name));
+const tells = (...types: readonly string[]): Promise<void> =>
+  vi.waitFor(() => {
+    expect(mine()).toEqual(types.map((type) => `${type} ${name}`));
+  }, patience);
+test('it tells of a policy made, changed and deleted, with the defaults filled in', async () => {
+  await create();
+  await tells('ADDED');
+  expect(told.at(-1)?.object).toMatchObject({ kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } });
+  await patch({ mode: 'Enforce' });
+  await tells('ADDED', 'MODIFIED');
+  expect(told.at(-1)?.object).toMatchObject({ spec: { mode: 'Enforce' } });
+  await remove();
+  await tells('ADDED', 'MODIFIED', 'DELETED');
+});
+
+test('it tells of what was there before, and of a deletion that only a new list shows', async () => {
+  await create();
+  await tells('ADDED');
+  await remove();
+  reflector?.relist('test');
+  await tells('ADDED', 'DELETED');
+});
+
+test('a status lands in the status subresource, and what is not named stays', async () => {
+  await create();
+  await tells('ADDED');
+  await operator.writeStatus(name, { observedGeneration: 1 }, signal);
+  await operator.writeStatus(name, { conditions: [] }, signal);
+  const { body } = await transport.send({ method: 'GET', path: `${collection}/${name}` }, signal);
+  expect(JSON.parse(body.toString())).toMatchObject({ status: { observedGeneration: 1, conditions: [] } });
+  await remove();
+});
+
+test('the status of a policy that is gone is nothing to fail over', async () => {
+  await operator.writeStatus(name, { observedGeneration: 1 }, signal);
+});

@@ -1,4 +1,0 @@
-import { startContractCluster } from '../../cluster/servers/contract.ts';
-import { recorderSuite } from './recorder.suite.ts';
-
-recorderSuite(startContractCluster);

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { recorderSuite } from './recorder.suite.ts';
-
-recorderSuite(startSandbox);

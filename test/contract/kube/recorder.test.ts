@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readCollections } from '../../../src/kube/events/collected-events.ts';
+import { EventRecorder } from '../../../src/kube/events/event-recorder.ts';
+import type { EventDrop } from '../../../src/kube/events/event-recorder.ts';
+import type { EventSpec, ObjectRef } from '../../../src/kube/events/recorder.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import type { StoredEvent } from '../../fakes/event-recording.ts';
+import { silentLogger } from '../../fakes/logger.ts';
+import { startEnvironment } from './environment.ts';
+
+const patience = { timeout: 60_000, interval: 50 };
+
+// What the Events recorder relies on from an API server.
+let recorder: EventRecorder;
+let dropped: EventDrop[];
+let sent: string[];
+let stop: () => Promise<void>;
+const { signal } = new AbortController();
+
+const { transport } = await startEnvironment();
+
+beforeEach(() => {
+  dropped = [];
+  sent = [];
+  recorder = new EventRecorder({
+    transport,
+    clock: systemClock,
+    log: silentLogger,
+    random: Math.random,
+    reportingController: 'gc.dustpan.dev/controller',
+    reportingInstance: 'dustpan-controller-0',
+    metrics: { sent: (verb) => sent.push(verb), dropped: (cause) => dropped.push(cause) },
+  });
+  const abort = new AbortController();
+  const ended = recorder.run(abort.signal);
+  stop = async () => {
+    abort.abort();
+    await ended;
+  };
+});
+
+afterEach(async () => {
+  await stop();
+});
+
+const path = (namespace: string): string => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+const eventsOf = async ({ uid, namespace = 'default' }: ObjectRef): Promise<readonly StoredEvent[]> => {
+  const { body } = await transport.send({ method: 'GET', path: path(namespace) }, signal);
+  const list = JSON.parse(body.toString()) as {
+    items: readonly (StoredEvent & { regarding: ObjectRef })[];
+  };
+  return list.items.filter(({ regarding }) => regarding.uid === uid);
+};
+const event = (regarding: Partial<ObjectRef> = {}, note = 'collected a pod'): EventSpec => ({
+  regarding: {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    namespace: 'default',
+    name: 'web',
+    uid: randomUUID(),
+    ...regarding,
+  },
+  type: 'Normal',
+  reason: 'PodCollected',
+  action: 'Collect',
+  note,
+});
+const shown = async (spec: EventSpec, count: number | undefined): Promise<StoredEvent> =>
+  await vi.waitFor(async () => {
+    const [stored, ...others] = await eventsOf(spec.regarding);
+    if (stored === undefined) throw new Error('no Event yet');
+    expect(others).toEqual([]);
+    expect(stored.series?.count).toBe(count);
+    return stored;
+  }, patience);
+
+test('the first occurrence is an Event, the second its series, the third a count that is written at the end', async () => {
+  const spec = event();
+  recorder.record(spec);
+  const first = await shown(spec, undefined);
+  expect(first).toMatchObject({ reason: 'PodCollected', note: 'collected a pod' });
+  expect(first.eventTime).toMatch(/\.\d{6}Z$/);
+  recorder.record({ ...spec, note: 'collected another' });
+  expect((await shown(spec, 2)).note).toBe('collected a pod');
+  recorder.record(spec);
+  await stop();
+  await shown(spec, 3);
+  expect(sent).toEqual(['create', 'patch', 'patch']);
+  expect(dropped).toEqual([]);
+});
+
+test('an Event that has expired is made anew, with its series', async () => {
+  const spec = event();
+  recorder.record(spec);
+  const { metadata } = await shown(spec, undefined);
+  await transport.send({ method: 'DELETE', path: `${path('default')}/${metadata.name}` }, signal);
+  recorder.record(spec);
+  await shown(spec, 2);
+  expect(sent).toEqual(['create', 'create']);
+});
+
+test.each([
+  { name: 'a node', regarding: { apiVersion: 'v1', kind: 'Node', namespace: undefined, name: 'node-a' } },
+  {
+    name: 'a policy',
+    regarding: { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', namespace: undefined, name: 'p' },
+  },
+  { name: 'an object in another namespace', regarding: { namespace: 'kube-system' } },
+  { name: 'an object whose name no Event can have', regarding: { name: 'system:web' } },
+  { name: 'an object with the longest of names', regarding: { name: 'a'.repeat(253) } },
+])('$name can have one', async ({ regarding }) => {
+  const spec = event(regarding);
+  recorder.record(spec);
+  await shown(spec, undefined);
+  expect(dropped).toEqual([]);
+});
+
+test('a note of any length and script is taken', async () => {
+  const spec = event({}, '🗑'.repeat(1000));
+  recorder.record(spec);
+  expect((await shown(spec, undefined)).note).toBe('🗑'.repeat(256));
+});
+
+test('what somebody else reports under the same reason is not read back', async () => {
+  const spec = event({}, 'Deleted 1 pod (Expired, policy default): web-a');
+  recorder.record(spec);
+  const own = await shown(spec, undefined);
+  const forged = {
+    ...{ ...own, metadata: { name: `forged-${randomUUID()}` }, note: 'Deleted 1 pod: web-b' },
+    reportingController: 'example.com/controller',
+  };
+  await transport.send({ method: 'POST', path: path('default'), body: forged }, signal);
+  expect(await eventsOf(spec.regarding)).toHaveLength(2);
+  const notes = (await readCollections(transport, 'default', signal)).map(({ note }) => note);
+  expect(notes).toContain(spec.note);
+  expect(notes).not.toContain(forged.note);
+});
+
+test('an Event for a namespace that is gone is given up at once', async () => {
+  recorder.record(event({ namespace: 'no-such-namespace' }));
+  await vi.waitFor(() => {
+    expect(dropped).toEqual(['rejected']);
+  }, patience);
+});
+
+test('many at once all arrive', async () => {
+  const specs = Array.from({ length: 100 }, (_, i) => event({ name: `web-${i}` }));
+  for (const spec of specs) recorder.record(spec);
+  // A stop would wait for three seconds only.
+  await vi.waitFor(() => {
+    expect(sent).toHaveLength(100);
+  }, patience);
+  expect(dropped).toEqual([]);
+});

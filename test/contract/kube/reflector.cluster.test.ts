@@ -1,4 +1,0 @@
-import { startContractCluster } from '../../cluster/servers/contract.ts';
-import { reflectorSuite } from './reflector.suite.ts';
-
-reflectorSuite(startContractCluster);

@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { reflectorSuite } from './reflector.suite.ts';
-
-reflectorSuite(startSandbox);

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  jobsResource,
+  jsonResource,
+  namespacesResource,
+  nodesResource,
+  podsResource,
+  replicaSetsResource,
+} from '../../../src/kube/cache/resources.ts';
+import { startEnvironment } from './environment.ts';
+import { CutTransport, named, reflect } from './reflecting.ts';
+import { policyManifest } from '../../manifests.ts';
+
+const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
+const mergePatch = 'application/merge-patch+json';
+const waiting = { timeout: 60_000, interval: 20 };
+const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
+
+// What the reflector relies on from an API server.
+const { signal } = new AbortController();
+
+const { transport, objects } = await startEnvironment();
+
+test('pods are listed and followed', async () => {
+  const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
+  const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
+  await reflector.whenSynced(signal);
+  for (const { metadata } of before) {
+    expect(reflector.items.get(metadata.uid)).toMatchObject({
+      name: metadata.name,
+      namespace: objects.namespace,
+      nodeName: 'no-such-node',
+      phase: 'Pending',
+      labels: {},
+    });
+  }
+
+  const [first] = before;
+  const added = await objects.createPod();
+  await vi.waitFor(() => {
+    expect(reflector.items.has(added.metadata.uid)).toBe(true);
+  }, waiting);
+  await objects.labelPod(added.metadata.name);
+  await vi.waitFor(() => {
+    expect(Object.keys(reflector.items.get(added.metadata.uid)?.labels ?? {})).toEqual(['touched']);
+  }, waiting);
+  await objects.removePod(first.metadata.name);
+  await vi.waitFor(() => {
+    expect(reflector.items.has(first.metadata.uid)).toBe(false);
+  }, waiting);
+  expect(reflector).toMatchObject({ state: 'synced', lastError: undefined });
+});
+
+test('a pod is the same in protobuf and in JSON', async () => {
+  const { metadata } = await objects.createPod({ finalizers: ['example.com/hold'] });
+  await objects.patchPod(metadata.name, {
+    metadata: {
+      labels: { app: 'web' },
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: randomUUID(), controller: true },
+      ],
+    },
+  });
+  await objects.removePod(metadata.name);
+  const status = {
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: 'The node was low on resource: memory.',
+    conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }],
+    containerStatuses: [
+      {
+        name: 'c',
+        image: 'i',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { terminated: { exitCode: 1, finishedAt: '2026-01-02T00:00:00Z' } },
+      },
+    ],
+  };
+  await objects.request({
+    method: 'PATCH',
+    path: `/api/v1/namespaces/${objects.namespace}/pods/${metadata.name}/status`,
+    contentType: mergePatch,
+    body: { status },
+  });
+  const resource = podsResource({ labelKeys: () => 'all' });
+  const inProtobuf = reflect(transport, resource);
+  const inJson = reflect(transport, { ...resource, accept: 'application/json' });
+  await Promise.all([inProtobuf.whenSynced(signal), inJson.whenSynced(signal)]);
+  expect(Object.fromEntries(inProtobuf.items)).toEqual(Object.fromEntries(inJson.items));
+  expect(inProtobuf.items.get(metadata.uid)).toMatchObject({
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: status.message,
+    labels: { app: 'web' },
+    finalizers: ['example.com/hold'],
+    controller: { kind: 'Job', name: 'j' },
+    finishedAtMs: Date.parse('2026-01-02T00:00:00Z'),
+  });
+  expect(inProtobuf.items.get(metadata.uid)?.deletionAtMs).toBeTypeOf('number');
+  expect(inProtobuf.items.get(metadata.uid)?.generation).toBeGreaterThan(0);
+  await objects.patchPod(metadata.name, { metadata: { finalizers: null } });
+});
+
+test('pods of one node only', async () => {
+  const { metadata } = await objects.createPod();
+  const here = reflect(transport, podsResource({ labelKeys: () => 'all', nodeName: 'no-such-node' }));
+  const elsewhere = reflect(transport, podsResource({ labelKeys: () => 'all', nodeName: unique('other') }));
+  await Promise.all([here.whenSynced(signal), elsewhere.whenSynced(signal)]);
+  expect(here.items.has(metadata.uid)).toBe(true);
+  expect(elsewhere.items.size).toBe(0);
+});
+
+test('other labels are read after a relist', async () => {
+  const keys = new Set<string>();
+  const { metadata } = await objects.createPod();
+  await objects.labelPod(metadata.name);
+  const reflector = reflect(transport, podsResource({ labelKeys: () => keys }));
+  await reflector.whenSynced(signal);
+  expect(reflector.items.get(metadata.uid)?.labels).toEqual({});
+  keys.add('touched');
+  reflector.relist('test');
+  await reflector.whenSynced(signal);
+  expect(Object.keys(reflector.items.get(metadata.uid)?.labels ?? {})).toEqual(['touched']);
+});
+
+test('a watch that broke is resumed where it was: nothing is lost, nothing is listed again', async () => {
+  const doomed = await objects.createPod();
+  const cuttable = new CutTransport(transport);
+  const reflector = reflect(cuttable, podsResource({ labelKeys: () => 'all' }));
+  await reflector.whenSynced(signal);
+  const isWatching = (): void => {
+    expect(cuttable.requests.filter((r) => r.query?.['watch'] === 'true')).toHaveLength(1);
+  };
+  await vi.waitFor(isWatching, waiting);
+  const lists = cuttable.requests.length;
+  let added = '';
+  await cuttable.cutDuring(async () => {
+    await objects.removePod(doomed.metadata.name);
+    added = (await objects.createPod()).metadata.uid;
+  });
+  await vi.waitFor(() => {
+    expect(reflector.items.has(added)).toBe(true);
+  }, waiting);
+  expect(reflector.items.has(doomed.metadata.uid)).toBe(false);
+  expect(cuttable.requests).toHaveLength(lists + 1);
+});
+
+test('nodes', async () => {
+  const name = unique('node');
+  const reflector = reflect(transport, nodesResource());
+  const one = reflect(transport, nodesResource({ name }));
+  await Promise.all([reflector.whenSynced(signal), one.whenSynced(signal)]);
+  const taints = [{ key: 'node.kubernetes.io/out-of-service', value: 'x', effect: 'NoExecute' }];
+  const body = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { a: 'b' } }, spec: { taints } };
+  await objects.request({ method: 'POST', path: '/api/v1/nodes', body });
+  await vi.waitFor(() => {
+    expect(named(reflector, name)).toMatchObject({ ready: false });
+  }, waiting);
+  await objects.request({
+    method: 'PATCH',
+    path: `/api/v1/nodes/${name}/status`,
+    contentType: mergePatch,
+    body: { status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+  });
+  await vi.waitFor(() => {
+    expect(named(reflector, name)).toMatchObject({ ready: true });
+    expect(named(one, name)).toEqual(named(reflector, name));
+  }, waiting);
+  expect(named(reflector, name)?.labels['a']).toBe('b');
+  expect(named(reflector, name)?.taintKeys).toContain('node.kubernetes.io/out-of-service');
+  await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
+  await vi.waitFor(() => {
+    expect(named(reflector, name)).toBeUndefined();
+  }, waiting);
+});
+
+test('namespaces', async () => {
+  const reflector = reflect(transport, namespacesResource());
+  await reflector.whenSynced(signal);
+  expect(named(reflector, objects.namespace)?.labels).toMatchObject({
+    'kubernetes.io/metadata.name': objects.namespace,
+  });
+});
+
+test('jobs and replica sets', async () => {
+  const jobs = reflect(transport, jobsResource());
+  const replicaSets = reflect(transport, replicaSetsResource());
+  await Promise.all([jobs.whenSynced(signal), replicaSets.whenSynced(signal)]);
+  const [job, replicaSet] = [unique('job'), unique('rs')];
+  await create('/apis/batch/v1', 'jobs', {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: job },
+    spec: { template: template({}, 'Never') },
+  });
+  const labels = { app: replicaSet };
+  await create('/apis/apps/v1', 'replicasets', {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: replicaSet,
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', controller: true }],
+    },
+    spec: { replicas: 0, selector: { matchLabels: labels }, template: template(labels, 'Always') },
+  });
+  await vi.waitFor(() => {
+    expect(named(jobs, job)).toMatchObject({ namespace: objects.namespace, finished: false });
+    expect(named(replicaSets, replicaSet)).toMatchObject({
+      namespace: objects.namespace,
+      controller: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u' },
+    });
+  }, waiting);
+});
+
+describe('custom resources', () => {
+  test('are kept whole and followed', async () => {
+    const names = ['a', 'b', 'c'].map(unique);
+    for (const name of names.slice(0, 3)) await createPolicy(name);
+    const reflector = reflect(transport, jsonResource({ name: 'gcpolicies', path: policies }));
+    await reflector.whenSynced(signal);
+    for (const name of names) {
+      expect(named(reflector, name)?.object).toMatchObject({
+        kind: 'GCPolicy',
+        spec: { mode: 'DryRun', priority: 0 },
+      });
+    }
+
+    const [first = '', second = ''] = names;
+    await objects.request({
+      method: 'PATCH',
+      path: `${policies}/${first}`,
+      contentType: mergePatch,
+      body: { spec: { priority: 7 } },
+    });
+    await objects.request({ method: 'DELETE', path: `${policies}/${second}` });
+    await vi.waitFor(() => {
+      expect(named(reflector, first)?.object).toMatchObject({ spec: { priority: 7 } });
+      expect(named(reflector, second)).toBeUndefined();
+    }, waiting);
+  });
+
+  test('of a kind that is not installed are missing', async () => {
+    const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
+    const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
+    await vi.waitFor(() => {
+      expect(reflector.state).toBe('missing');
+    }, waiting);
+    expect(reflector.synced).toBe(false);
+  });
+});
+
+async function create(group: string, plural: string, body: object): Promise<void> {
+  await objects.request({
+    method: 'POST',
+    path: `${group}/namespaces/${objects.namespace}/${plural}`,
+    body,
+  });
+}
+
+async function createPolicy(name: string): Promise<void> {
+  const body = policyManifest(name);
+  await objects.request({ method: 'POST', path: policies, body });
+}
+
+const template = (labels: object, restartPolicy: string): object => ({
+  metadata: { labels },
+  spec: { restartPolicy, containers: [{ name: 'c', image: 'example.com/a' }] },
+});

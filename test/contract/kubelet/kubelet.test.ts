@@ -1,0 +1,181 @@
+// @bed node
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { PodStorageUsage, StorageFigure } from '../../../src/api/local-storage.ts';
+import { tokenCredentials, type ClusterConnection } from '../../../src/kube/auth/credentials.ts';
+import { KubeletUsage, type KubeletUsageOptions } from '../../../src/node/kubelet/source.ts';
+import { storageUsageOf } from '../../../src/node/kubelet/summary.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
+import { certify } from '../../sandbox/kubelet/certificate.ts';
+import { isReal } from '../project.ts';
+import { startRealKubelet } from './real-kubelet.ts';
+import { startSandboxKubelet } from './sandbox-kubelet.ts';
+
+/** emptyDir on disk, emptyDir in memory, writable layer, logs, all of it that is on disk. */
+function figuresOf(
+  { total, volumes, containers }: PodStorageUsage,
+  container: string,
+): readonly (StorageFigure | undefined)[] {
+  const { layer, logs } = containers.find(({ name }) => name === container) ?? {};
+  return [volumes.get('data'), volumes.get('shm'), layer, logs, total];
+}
+
+/** Directories and the blocks of a file system's own. */
+const slackBytes = 256 * 1024;
+const never = new AbortController().signal;
+
+const bed = await (isReal ? startRealKubelet() : startSandboxKubelet());
+const folder = mkdtempSync(join(tmpdir(), 'dustpan-kubelet-contract-'));
+const open: KubeletUsage[] = [];
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+interface Choice extends Partial<Omit<KubeletUsageOptions, 'trust'>> {
+  readonly token?: string;
+  readonly clusterCa?: string | undefined;
+  readonly trust?: Partial<KubeletUsageOptions['trust']>;
+}
+
+const source = ({ token, clusterCa, trust, ...options }: Choice = {}): KubeletUsage => {
+  const cluster: ClusterConnection = {
+    endpoint: { server: 'https://unused', tls: { ca: clusterCa } },
+    auth: tokenCredentials(token ?? bed.tokens.stats),
+    source: 'test',
+  };
+  const { endpoint, nodeName } = bed;
+  const trusts = { isInsecure: false, caFile: undefined, ownFile: join(folder, 'missing.crt'), ...trust };
+  const made = new KubeletUsage({
+    ...{ endpoint, nodeName, cluster, trust: trusts, clock: systemClock },
+    ...options,
+  });
+  open.push(made);
+  return made;
+};
+
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await bed.stop();
+});
+
+describe('what pods use', () => {
+  test('by kind, with the time of each figure', async () => {
+    const usage = await source({ clusterCa: bed.ca }).usage(never);
+    const { pod } = bed;
+    const told = usage.pods.get(pod.uid);
+    const figures = told === undefined ? [] : figuresOf(told, pod.container);
+    const expected = [pod.dataBytes, pod.shmBytes, pod.layerBytes, pod.logBytes];
+    expected.push(pod.dataBytes + pod.layerBytes + pod.logBytes);
+    expect(figures).toHaveLength(expected.length);
+    for (const [i, figure] of figures.entries()) {
+      const over = (figure?.bytes ?? NaN) - (expected[i] ?? NaN);
+      expect({ i, over, isNear: over >= 0 && over <= slackBytes }).toMatchObject({ isNear: true });
+      expect(figure?.atMs).toBeGreaterThan(usage.atMs - 10 * 60_000);
+      expect(figure?.atMs).toBeLessThanOrEqual(usage.atMs + 1000);
+    }
+  });
+
+  test('is the same read whole, from what a snapshot keeps', async () => {
+    const kubelet = source({ clusterCa: bed.ca });
+    const whole = storageUsageOf(JSON.parse((await kubelet.summary(never)).toString()), 1);
+    const streamed = await kubelet.usage(never);
+    expect([...streamed.pods.keys()].sort()).toEqual([...whole.pods.keys()].sort());
+    expect(streamed.dedicatedImageFs).toBe(whole.dedicatedImageFs);
+    const uid = bed.pod.uid;
+    expect([...(streamed.pods.get(uid)?.volumes.keys() ?? [])]).toEqual([
+      ...(whole.pods.get(uid)?.volumes.keys() ?? []),
+    ]);
+  });
+});
+
+describe('who may ask', () => {
+  test('a token that nobody knows', async () => {
+    await expect(source({ clusterCa: bed.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
+      failure: 'denied',
+      message: expect.stringMatching(/does not know who we are \(401/) as unknown,
+    });
+  });
+
+  test('an account without the right: the right is named', async () => {
+    await expect(source({ clusterCa: bed.ca, token: bed.tokens.nothing }).usage(never)).rejects.toMatchObject(
+      {
+        failure: 'denied',
+        message: expect.stringMatching(/\(403\).*needs get on nodes\/stats$/) as unknown,
+      },
+    );
+  });
+});
+
+describe('whom we trust', () => {
+  test.each([
+    { name: "the cluster's CA", choice: () => ({ clusterCa: bed.ca }) },
+    { name: 'the CA of the flag', choice: () => ({ trust: { caFile: file('flag.crt', bed.ca) } }) },
+    {
+      name: "the kubelet's own file, where the cluster's CA is another",
+      choice: () => ({
+        clusterCa: certify(['DNS:x']).ca,
+        trust: { ownFile: file('own.crt', bed.ca) },
+      }),
+    },
+    { name: 'anybody, when asked to', choice: () => ({ trust: { isInsecure: true } }) },
+  ])('by $name', async ({ choice }) => {
+    expect((await source(choice()).usage(never)).pods.has(bed.pod.uid)).toBe(true);
+  });
+
+  test('nobody by a CA of others: it says what was tried and which flag mends it', async () => {
+    const ownFile = file('other.crt', certify(['DNS:y']).chain);
+    await expect(
+      source({ clusterCa: certify(['DNS:x']).ca, trust: { ownFile } }).usage(never),
+    ).rejects.toMatchObject({
+      failure: 'untrusted',
+      message: expect.stringMatching(
+        /^cannot trust the kubelet https:\/\/\S+: its certificate is not signed by a CA we know \(tried the cluster's CA and \/.*other\.crt\); --kubelet-certificate-authority/,
+      ) as unknown,
+    });
+  });
+
+  test('the flag stands alone: the CA of the cluster does not count beside it', async () => {
+    const caFile = file('flag-other.crt', certify(['DNS:z']).ca);
+    await expect(source({ clusterCa: bed.ca, trust: { caFile } }).usage(never)).rejects.toThrow(
+      `(tried ${caFile})`,
+    );
+  });
+
+  test('no certificate of another node', async () => {
+    // By its name alone: some certificates are for the address, too, and that is what we call.
+    const endpoint = bed.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
+    await expect(
+      source({ clusterCa: bed.ca, nodeName: 'another-node', endpoint }).usage(never),
+    ).rejects.toThrow(/its certificate is for another name \(expected another-node or localhost\)/);
+  });
+
+  test('nobody where there is no CA at all', async () => {
+    await expect(source().usage(never)).rejects.toThrow(/cannot trust.*missing\.crt \(which cannot be read/);
+  });
+
+  test('a flag that names no file', async () => {
+    await expect(source({ trust: { caFile: '/nowhere/ca.crt' } }).usage(never)).rejects.toThrow(
+      'reading the CA that --kubelet-certificate-authority names',
+    );
+  });
+});
+
+test('nobody listens', async () => {
+  await expect(
+    source({ clusterCa: bed.ca, endpoint: 'https://127.0.0.1:1' }).usage(never),
+  ).rejects.toMatchObject({
+    failure: 'unavailable',
+    message: 'cannot reach the kubelet https://127.0.0.1:1: connection refused',
+  });
+});
+
+test('a stop is no failure', async () => {
+  const stopped = AbortSignal.abort(new Error('stopping'));
+  await expect(source({ clusterCa: bed.ca }).usage(stopped)).rejects.toThrow('stopping');
+});

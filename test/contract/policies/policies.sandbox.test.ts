@@ -1,4 +1,0 @@
-import { startSandbox } from '../../sandbox/server.ts';
-import { policiesSuite } from './policies.suite.ts';
-
-policiesSuite(startSandbox);

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { startEnvironment } from '../kube/environment.ts';
+import { goodPolicies } from './good.ts';
+import { badPolicies, policyOf } from './table.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly body: {
+    readonly message?: string;
+    readonly spec?: object;
+    readonly metadata?: { readonly generation?: number };
+  };
+}
+
+// What the API server takes as a GCPolicy, what it refuses and in which words.
+
+const { server } = await startEnvironment();
+const ca = server.caFile === undefined ? undefined : await readFile(server.caFile);
+
+/** Plain HTTP on purpose: what is under test is the server, not our transport. */
+async function create(policy: object): Promise<Answer> {
+  const url = new URL('/apis/gc.dustpan.dev/v1alpha1/gcpolicies?dryRun=All', server.url);
+  const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
+  const { request } = url.protocol === 'https:' ? https : http;
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    request(url, { method: 'POST', headers, ...(ca === undefined ? {} : { ca }) }, resolve)
+      .on('error', reject)
+      .end(JSON.stringify(policy));
+  });
+  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Answer['body'] };
+}
+
+describe('refused', () => {
+  test.each(badPolicies)('$name', async ({ spec, field }) => {
+    const { status, body } = await create(policyOf('bad', spec));
+    expect({ status, message: body.message }).toEqual({
+      status: 422,
+      message: expect.stringContaining(field) as string,
+    });
+  });
+});
+
+describe('taken', () => {
+  test.each(goodPolicies)('$name', async ({ spec, stored }) => {
+    const { status, body } = await create(policyOf('good', spec));
+    expect({ status, message: body.message }).toEqual({ status: 201, message: undefined });
+    expect(body.spec).toEqual(stored);
+  });
+});
+
+test('unknown fields are dropped', async () => {
+  const { status, body } = await create(policyOf('good', { bogus: 1, pods: { outOfService: { bogus: 1 } } }));
+  expect(status).toBe(201);
+  expect(body.spec).toMatchObject({ pods: { outOfService: {} } });
+  expect(JSON.stringify(body.spec)).not.toContain('bogus');
+});

@@ -1,0 +1,11 @@
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The servers that this vitest project runs the contract suites against. */
+    readonly servers: 'sandbox' | 'real';
+  }
+}
+
+/** Whether this run is against real servers. */
+export const isReal = inject('servers') === 'real';
