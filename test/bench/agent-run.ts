@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startAgent, type Agent } from '../cluster/agent/agent.ts';
+import { startAgent } from '../cluster/agent/agent.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { listContainers } from '../cluster/agent/environment.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
 import { requestsSince } from './agent-api.ts';
@@ -91,7 +92,11 @@ export async function measureCleaning(bed: AgentBed, how: AgentOfBench): Promise
   }
 }
 
-function start({ cluster, env }: AgentBed, how: AgentOfBench, periods: readonly string[]): Promise<Agent> {
+function start(
+  { cluster, env }: AgentBed,
+  how: AgentOfBench,
+  periods: readonly string[],
+): Promise<DustpanProcess> {
   return startAgent(cluster, {
     // As in a pod: a kubeconfig would load the library that reads it.
     args: ['--kubeconfig=', ...periods],
@@ -101,7 +106,7 @@ function start({ cluster, env }: AgentBed, how: AgentOfBench, periods: readonly 
 }
 
 /** Each loop that looks at the node has made a pass, and it went well. */
-async function passed(agent: Agent): Promise<void> {
+async function passed(agent: DustpanProcess): Promise<void> {
   await agent.ready();
   const count = 'dustpan_loop_passes_total';
   const of = (metrics: ReadonlyMap<string, number>, loop: string): number =>

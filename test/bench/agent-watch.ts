@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Agent } from '../cluster/agent/agent.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import { memoryOf, threadCpuSeconds, type Memory } from './agent-memory.ts';
 import {
   costs,
@@ -27,7 +27,11 @@ const sampleMs = 25;
 const memoryMs = 1_000;
 
 /** Looks at the agent from outside, and scrapes it as a Prometheus does. */
-export async function watchAgent(agent: Agent, seconds: number, scrapeSeconds: number): Promise<Watching> {
+export async function watchAgent(
+  agent: DustpanProcess,
+  seconds: number,
+  scrapeSeconds: number,
+): Promise<Watching> {
   const [samples, memory]: [CpuSample[], Memory[]] = [[], []];
   const [scrapes, ended]: [Window[], EndedPass[]] = [[], []];
   const first = await agent.metrics();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventLoopLag } from '../../src/runtime/serving/event-loop-lag.ts';
-import type { Dustpan } from '../cluster/controller/dustpan.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import type { AgentsBed } from './agents-bed.ts';
 import { grown, requestsOf, type Requests } from './agents-server.ts';
 import { usageOfPart } from './process-usage.ts';
@@ -28,7 +28,7 @@ export interface Phase {
 
 export interface Measured {
   readonly bed: Pick<AgentsBed, 'cluster' | 'api'>;
-  readonly dustpan: Dustpan;
+  readonly dustpan: DustpanProcess;
   readonly tally: Tally;
 }
 

@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  dustpanUser,
-  mountServiceAccount,
-  startDustpan,
-  type Dustpan,
-} from '../cluster/controller/dustpan.ts';
-import { statusOf } from '../cluster/servers/probe.ts';
+import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
 import type { Bed, BenchPods } from './bench-pods.ts';
 import { cyclesWithin, type WholeCycles } from './gc-cycles.ts';
 import { median } from './median.ts';
@@ -68,8 +63,8 @@ export async function measureAtRest(
 }
 
 /** A scrape costs more than what it is to measure: until the caches are full only the kubelet's question is asked. */
-async function firstPassOf(dustpan: Dustpan): Promise<readonly Scrape[]> {
-  while ((await statusOf(`${dustpan.healthUrl}/readyz`)) !== 200) await sleep(250);
+async function firstPassOf(dustpan: DustpanProcess): Promise<readonly Scrape[]> {
+  while ((await dustpan.probe('/readyz')) !== 200) await sleep(250);
   return await scrapeUntil(dustpan, 250, (all) => (all.at(-1)?.passes ?? 0) > 0);
 }
 
@@ -79,7 +74,7 @@ interface Rest {
   readonly steadyMb: number;
 }
 
-async function watchRest(dustpan: Dustpan): Promise<Rest> {
+async function watchRest(dustpan: DustpanProcess): Promise<Rest> {
   const restAt = performance.now();
   const isOver = (): boolean => performance.now() - restAt > historySeconds * 1_000;
   const resident: number[] = [];
@@ -137,7 +132,7 @@ export async function measureClearing(
 }
 
 /** Starts the controller with a service account and no more rights than it needs. */
-export function startAsInPod(cluster: Bed['cluster'], runtime: NodeRuntime): Promise<Dustpan> {
+export function startAsInPod(cluster: Bed['cluster'], runtime: NodeRuntime): Promise<DustpanProcess> {
   // As in a pod: a kubeconfig would load the library that reads it, which no pod has.
   const env = { ...runtime.env, ...mountServiceAccount(cluster, dustpanUser.name) };
   return startDustpan({ env, dir: cluster.dir, nodeArgs: runtime.args });

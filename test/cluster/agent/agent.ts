@@ -1,14 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { memoryFlags } from '../../../src/commands/agent/command.ts';
 import type { AuditEvent } from '../servers/audit.ts';
 import { serviceAccountGroups, type Cluster, type User } from '../servers/cluster.ts';
-import { PartProcess } from '../servers/part-process.ts';
-import { freePorts } from '../servers/ports.ts';
-import { statusOf } from '../servers/probe.ts';
-import { repositoryRoot } from '../repository.ts';
+import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
 
 export interface AgentOptions {
   /** Come last, so they win. */
@@ -20,121 +14,25 @@ export interface AgentOptions {
   readonly user?: string;
 }
 
-/** A line of the agent's log. */
-interface AgentLine {
-  readonly ts: string;
-  readonly level: string;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
+/** The agents of one cluster share a state file: the next one continues with it. */
+const stateDirOf = (cluster: Cluster): string => join(cluster.dir, 'agent-state');
+export const stateFileOf = (cluster: Cluster): string => join(stateDirOf(cluster), 'state.json');
 
-/** The built agent as a process of its own. State file and log outlive it: the next agent of the same cluster goes on with them. */
-export interface Agent extends AsyncDisposable {
-  readonly pid: number;
-  readonly stateFile: string;
-  readonly metricsUrl: string;
-  readonly healthUrl: string;
-  /** Every series by its name with labels as Prometheus writes them, e.g. `a_total{reason="space"}`. */
-  metrics(): Promise<ReadonlyMap<string, number>>;
-  /** What this process has logged so far. */
-  logs(): Promise<readonly AgentLine[]>;
-  /** The status of one of its probes; undefined when nobody answers. */
-  probe(path: '/healthz' | '/readyz'): Promise<number | undefined>;
-  /** Waits until /readyz says 200. */
-  ready(): Promise<void>;
-  /** Sends a signal; after one that ends a process, waits for its end. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Ends it as Kubernetes does: TERM, and KILL when it takes longer than 10 s. */
-  stop(): Promise<void>;
-}
-
-const startTimeoutMs = 120_000;
-const readyTimeoutMs = 120_000;
-const stopTimeoutMs = 10_000;
-const pollMs = 100;
-
-/** Starts `dist/main.js agent` for the cluster's node, all paths at their defaults but the state's; resolves as soon as it lives. */
-export async function startAgent(cluster: Cluster, options: AgentOptions = {}): Promise<Agent> {
-  const [metrics = 0, health = 0] = await freePorts(2);
-  const healthUrl = `http://127.0.0.1:${health}`;
-  const logFile = join(cluster.dir, 'log', 'agent.log');
-  const stateDir = join(cluster.dir, 'agent-state');
-  const process = new PartProcess({
+/** Starts the agent of the cluster's node, with the default paths except for the state's. */
+export function startAgent(cluster: Cluster, options: AgentOptions = {}): Promise<DustpanProcess> {
+  return startDustpanProcess({
     name: 'agent',
-    // env becomes the program it names: one process, one pid.
-    command: 'env',
+    dir: cluster.dir,
+    env: options.env,
+    nodeArgs: options.nodeFlags ?? memoryFlags.split(' '),
     args: [
-      ...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`),
-      'node',
-      ...(options.nodeFlags ?? memoryFlags.split(' ')),
-      join(repositoryRoot(), 'dist/main.js'),
       'agent',
       `--node-name=${cluster.node.name}`,
       `--kubeconfig=${cluster.kubeconfig(options.user ?? agentUser.name)}`,
-      `--state-dir=${stateDir}`,
-      `--metrics-bind-address=127.0.0.1:${metrics}`,
-      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--state-dir=${stateDirOf(cluster)}`,
       ...(options.args ?? []),
     ],
-    cwd: cluster.dir,
-    logFile,
-    isReady: async () => (await statusOf(`${healthUrl}/healthz`)) === 200,
   });
-  const logStart = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-  await process.start(startTimeoutMs);
-  const urls = { metricsUrl: `http://127.0.0.1:${metrics}/metrics`, healthUrl };
-  return handleOf(process, { ...urls, stateFile: join(stateDir, 'state.json'), logFile, logStart });
-}
-
-interface Place extends Pick<Agent, 'metricsUrl' | 'healthUrl' | 'stateFile'> {
-  readonly logFile: string;
-  /** Bytes of those before it. */
-  readonly logStart: number;
-}
-
-function handleOf(process: PartProcess, { logFile, logStart, ...place }: Place): Agent {
-  const stop = async (): Promise<void> => {
-    const killer = setTimeout(() => void process.kill('SIGKILL'), stopTimeoutMs);
-    await process.kill('SIGTERM');
-    clearTimeout(killer);
-  };
-  const probe: Agent['probe'] = (path) => statusOf(`${place.healthUrl}${path}`);
-  return {
-    ...place,
-    get pid() {
-      if (process.pid === undefined) throw new Error('the agent does not run (any more)');
-      return process.pid;
-    },
-    metrics: async () => parseMetrics(await (await fetch(place.metricsUrl)).text()),
-    logs: async () => parseLog((await readFile(logFile)).subarray(logStart).toString()),
-    probe,
-    ready: async () => {
-      const deadline = Date.now() + readyTimeoutMs;
-      while ((await probe('/readyz')) !== 200) {
-        if (Date.now() > deadline) throw new Error(`agent is not ready:\n${await process.logTail(20)}`);
-        await sleep(pollMs);
-      }
-    },
-    kill: (signal) => process.kill(signal),
-    stop,
-    [Symbol.asyncDispose]: stop,
-  };
-}
-
-function parseMetrics(text: string): ReadonlyMap<string, number> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const space = line.lastIndexOf(' ');
-      return [line.slice(0, space), Number(line.slice(space + 1))];
-    }),
-  );
-}
-
-/** Without the last line while it is half written, and without what Node itself says. */
-function parseLog(text: string): readonly AgentLine[] {
-  const lines = text.split('\n').slice(0, -1);
-  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as AgentLine);
 }
 
 /** A user for `startCluster` with no more rights than the agent needs. */

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { agentRequests, startAgent, type Agent } from './agent.ts';
+import { agentRequests, startAgent } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   archiveOf,
@@ -48,7 +49,7 @@ const crashing = `n=$(cat /data/n || echo 0); echo $((n+1)) >/data/n; echo attem
 const writing = `while [ ! -e /data/enough ]; do seq 1 2000; sleep 1; done; echo end; ${sleep}`;
 
 let cluster: Cluster;
-let agent: Agent;
+let agent: DustpanProcess;
 let uids: Readonly<Record<string, string>>;
 /** The mirror pod's name. */
 const still = 'still-node-a';

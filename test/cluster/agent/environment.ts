@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/api/gen/nodegcreport.gen.ts';
-import { agentUser, type Agent } from './agent.ts';
+import { agentUser } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
@@ -253,7 +254,11 @@ export async function agentEvents(cluster: Cluster): Promise<readonly NodeEvent[
 }
 
 /** Waits until so many passes have begun and ended from now on, well or not. */
-export async function passesOf(agent: Agent, loop: 'imagegc' | 'containergc', count: number): Promise<void> {
+export async function passesOf(
+  agent: DustpanProcess,
+  loop: 'imagegc' | 'containergc',
+  count: number,
+): Promise<void> {
   const made = async (): Promise<number> => {
     const metrics = await agent.metrics();
     const of = (result: string): number =>
@@ -266,6 +271,6 @@ export async function passesOf(agent: Agent, loop: 'imagegc' | 'containergc', co
 }
 
 /** One series, 0 when it is not there. */
-export async function metric(agent: Agent, series: string): Promise<number> {
-  return (await agent.metrics()).get(series) ?? 0;
+export async function metric(agent: DustpanProcess, series: string): Promise<number> {
+  return (await agent.sample(series)) ?? 0;
 }

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
 import type { AgentState } from '../../../src/node/disk/state-format.ts';
-import { agentRequests, agentUser, startAgent, type Agent } from './agent.ts';
+import { agentRequests, agentUser, startAgent, stateFileOf } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
@@ -44,7 +45,7 @@ const collecting = (minimumAge: string, maximumAge: string): object => ({
 });
 
 let cluster: Cluster;
-let agent: Agent;
+let agent: DustpanProcess;
 /** When the API server was back. */
 let recovered: Date;
 /** Containers of running pods when all of them run. */
@@ -119,7 +120,7 @@ async function isCompleted(): Promise<void> {
 }
 
 function readState(): AgentState {
-  const reading = parseState(readFileSync(agent.stateFile, 'utf8'));
+  const reading = parseState(readFileSync(stateFileOf(cluster), 'utf8'));
   if (reading.kind !== 'read') throw new Error('the state file cannot be read');
   return reading.state;
 }
@@ -205,14 +206,14 @@ test('while the API server is away nothing is removed', async () => {
 test('after its state file was damaged it starts over, and removes nothing early', async () => {
   await agent.stop();
   const unused = await importUnused('five', 5);
-  const text = readFileSync(agent.stateFile, 'utf8');
-  writeFileSync(agent.stateFile, text.replaceAll(/20\d\d-/g, '2020-').slice(0, -20));
+  const text = readFileSync(stateFileOf(cluster), 'utf8');
+  writeFileSync(stateFileOf(cluster), text.replaceAll(/20\d\d-/g, '2020-').slice(0, -20));
   await applyPolicy(cluster, 'Enforce', collecting('25s', '26s'));
   const startedMs = Date.now();
   agent = await startAgent(cluster, { args });
   await passesOf(agent, 'imagegc', 1);
   expect(await imageTags(cluster)).toEqual([...needed, ...unused].sort());
-  expect(existsSync(`${agent.stateFile}.bak`)).toBe(true);
+  expect(existsSync(`${stateFileOf(cluster)}.bak`)).toBe(true);
   expect(
     [...readState().images.values()].filter(({ firstDetectedMs }) => firstDetectedMs < startedMs),
   ).toEqual([]);

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryOf } from '../../bench/agent-memory.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
-import { agentUser, startAgent, type Agent } from './agent.ts';
+import { agentUser, startAgent } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { applyPolicy, kubectl, listSandboxes, passesOf, patience, readReport } from './environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
@@ -22,7 +23,7 @@ const images = { pods: 120, containers: 256, bytes: 2_000 };
 
 let cluster: Cluster;
 let transport: HttpTransport;
-let agent: Agent | undefined;
+let agent: DustpanProcess | undefined;
 let sandboxes: Sandbox[];
 
 /** There is no kubelet: pods are what the API says, and sandboxes what the test makes. */

@@ -2,7 +2,8 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseState } from '../../../src/node/disk/state-format.ts';
-import { agentRequests, startAgent, type Agent } from './agent.ts';
+import { agentRequests, startAgent, stateFileOf } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   agentEvents,
   applyPolicy,
@@ -72,7 +73,7 @@ function disk(): {
 }
 
 let cluster: Cluster;
-let agent: Agent;
+let agent: DustpanProcess;
 let archives: Readonly<Record<'later' | 'last' | 'first', Archive>>;
 /** Containers of running pods when all of them run. */
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
@@ -152,7 +153,7 @@ test('without a policy it only learns when images are used', async () => {
       before: 'Running',
     });
   const id = await imageId(usedBefore.ref);
-  const record = () => stateOf(readFileSync(agent.stateFile, 'utf8')).images.get(id);
+  const record = () => stateOf(readFileSync(stateFileOf(cluster), 'utf8')).images.get(id);
   const isSeenInUse = (): boolean => {
     const { firstDetectedMs = Infinity, lastUsedMs = 0 } = record() ?? {};
     return lastUsedMs > firstDetectedMs;

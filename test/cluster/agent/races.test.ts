@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryFlags } from '../../../src/commands/agent/command.ts';
-import { agentUser, startAgent, type Agent, type AgentOptions } from './agent.ts';
+import { agentUser, startAgent, stateFileOf, type AgentOptions } from './agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   archiveOf,
@@ -42,7 +43,7 @@ const args = [...periods, `--runtime-request-timeout=${requestTimeoutMs}ms`];
 const unusedGo = { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '1s', maximumAge: '2s' };
 
 let cluster: Cluster;
-let agent: Agent | undefined;
+let agent: DustpanProcess | undefined;
 let sandbox: Sandbox;
 /** Of its containers, as the kubelet puts them. */
 let labels: Readonly<Record<string, string>>;
@@ -71,7 +72,7 @@ async function bindPod(name: string, image: string): Promise<void> {
   await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(bound));
 }
 
-async function start(options: AgentOptions = {}): Promise<Agent> {
+async function start(options: AgentOptions = {}): Promise<DustpanProcess> {
   await agent?.stop();
   agent = await startAgent(cluster, { args, ...options });
   return agent;
@@ -86,15 +87,15 @@ async function importUnused(name: string, count: number): Promise<readonly Built
   return built.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-const removed = (of: Agent): Promise<number> =>
+const removed = (of: DustpanProcess): Promise<number> =>
   metric(of, 'dustpan_image_garbage_collected_total{reason="age"}');
-const spared = (of: Agent, reason: string): Promise<number> =>
+const spared = (of: DustpanProcess, reason: string): Promise<number> =>
   metric(of, `dustpan_image_gc_skipped_images_total{reason="${reason}"}`);
 
 /** Starts an agent on a batch, and waits until it is in the middle of it. */
 async function inTheMiddleOf(
   name: string,
-): Promise<{ readonly at: Agent; readonly order: readonly string[] }> {
+): Promise<{ readonly at: DustpanProcess; readonly order: readonly string[] }> {
   await agent?.stop();
   const order = (await importUnused(name, batch)).map(({ ref }) => ref);
   const at = await start();
@@ -132,7 +133,7 @@ const states = async (): Promise<readonly string[]> =>
  * Stops the agent while it waits for the runtime: what is between its last look and the socket it sends when it wakes, and nobody can hold that
  * back (docs/reliability.md). What was asked of the runtime before the pause is done by then.
  */
-async function paused(at: Agent): Promise<readonly string[]> {
+async function paused(at: DustpanProcess): Promise<readonly string[]> {
   await cluster.kill('ctd', 'SIGSTOP');
   await sleep(untilItWaitsMs);
   await at.kill('SIGSTOP');
@@ -240,7 +241,7 @@ test('a state file of the future, and a runtime that is killed, make nothing old
   const record = { firstDetected: '2020-01-01T00:00:00Z', lastUsed: null };
   const records = Object.fromEntries(images.map(({ id }) => [id, record]));
   const future = JSON.stringify({ version: 2, images: records, removed: [] });
-  const { stateFile } = agent ?? { stateFile: '' };
+  const stateFile = stateFileOf(cluster);
   writeFileSync(stateFile, future);
   await cluster.kill('ctd');
   const at = await start();

@@ -12,10 +12,10 @@ import {
   podDeletes,
   podUids,
   runningPods,
-  sampleOf,
   staysAsItIs,
 } from './environment.ts';
-import { dustpanUser, type Dustpan } from './dustpan.ts';
+import { dustpanUser } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
 
@@ -31,7 +31,7 @@ const inFlight = 32;
 const batch = 300;
 
 let cluster: Cluster;
-let dustpan: Dustpan;
+let dustpan: DustpanProcess;
 /** What must live, by UID. */
 let living: readonly string[];
 /** On node-1. */
@@ -50,7 +50,7 @@ const make = async (names: readonly string[]): Promise<void> => {
   await etcdClient(cluster.etcdUrl).put(names.map(nodeEntry));
 };
 
-const sample = (name: string): Promise<number | undefined> => sampleOf(dustpan, `dustpan_pod_gc_${name}`);
+const sample = (name: string): Promise<number | undefined> => dustpan.sample(`dustpan_pod_gc_${name}`);
 
 beforeAll(async () => {
   cluster = await startControlPlane();

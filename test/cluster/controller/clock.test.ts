@@ -12,9 +12,9 @@ import {
   podEntry,
   podUids,
   runningPods,
-  sampleOf,
 } from './environment.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
 
@@ -25,13 +25,13 @@ const setAfterMs = 6_000;
 
 let cluster: Cluster;
 let clock: ShiftedClock;
-let dustpan: Dustpan;
+let dustpan: DustpanProcess;
 /** What must live, by UID. */
 let living: readonly string[];
 
 const nodes = numbered('node', 10);
 const ago = (ms: number): Date => new Date(Date.now() - ms);
-const sample = (name: string): Promise<number | undefined> => sampleOf(dustpan, `dustpan_${name}`);
+const sample = (name: string): Promise<number | undefined> => dustpan.sample(`dustpan_${name}`);
 const unsure = async (): Promise<number> =>
   (await sample('pod_gc_skipped_pods_total{reason="ClockUnsure"}')) ?? 0;
 

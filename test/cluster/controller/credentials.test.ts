@@ -13,16 +13,16 @@ import {
   patience,
   podUids,
   runningPods,
-  sampleOf,
   staysAsItIs,
 } from './environment.ts';
 import { renewCa } from '../servers/credentials.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { grant } from '../servers/resources.ts';
 
 let cluster: Cluster;
-let dustpan: Dustpan;
+let dustpan: DustpanProcess;
 /** What must live, by UID. */
 let living: readonly string[];
 /** Where the kubelet would put token and CA. */
@@ -66,7 +66,7 @@ afterAll(async () => {
 const answers = async (method: string, code: string): Promise<number> => {
   const { host } = new URL(cluster.url);
   const labels = `code="${code}",method="${method}",host="${host}"`;
-  return (await sampleOf(dustpan, `dustpan_rest_client_requests_total{${labels}}`)) ?? 0;
+  return (await dustpan.sample(`dustpan_rest_client_requests_total{${labels}}`)) ?? 0;
 };
 
 test('its token is revoked in the middle of a pass: nothing goes until there is another one in the file', async () => {
@@ -81,7 +81,7 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
   await staysAsItIs(2_000, { cluster, living });
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
-  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+  expect(await dustpan.probe('/healthz')).toBe(200);
   expect(await dustpan.logTail(1_000)).toContain('Unauthorized');
 
   await put('token', await tokenBoundTo('second'));
@@ -92,7 +92,7 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
 test('its token is replaced, then revoked in the middle of a pass: not one deletion fails', async () => {
   const { pid } = dustpan;
   const errors = 'dustpan_pod_gc_delete_errors_total{reason="Expired"}';
-  const failed = await sampleOf(dustpan, errors);
+  const failed = await dustpan.sample(errors);
   const ca = await readFile(cluster.caFile, 'utf8');
   const token = await readFile(join(account, 'token'), 'utf8');
   const third = await tokenBoundTo('third');
@@ -105,7 +105,7 @@ test('its token is replaced, then revoked in the middle of a pass: not one delet
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   await isCompleted({ cluster, living }, dustpan);
   expect(dustpan.pid).toBe(pid);
-  expect(await sampleOf(dustpan, errors)).toBe(failed);
+  expect(await dustpan.sample(errors)).toBe(failed);
 });
 
 test('the API server comes back with a certificate of another CA: nothing goes until that is in the file', async () => {
@@ -118,7 +118,7 @@ test('the API server comes back with a certificate of another CA: nothing goes u
   await staysAsItIs(2_000, { cluster, living });
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
-  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+  expect(await dustpan.probe('/healthz')).toBe(200);
 
   await put('ca.crt', await readFile(cluster.caFile, 'utf8'));
   await isCompleted({ cluster, living }, dustpan);

@@ -3,10 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import type { Dustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
-import { statusOf } from '../servers/probe.ts';
 
 /** For `expect.poll`: generous, as a busy machine needs it. */
 export const patience = { timeout: 90_000, interval: 100 };
@@ -79,13 +78,6 @@ export async function conditionOf(cluster: Cluster, type: string): Promise<strin
   return await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', path]);
 }
 
-/** The value of a metric's sample as it is written; undefined when there is none. */
-export async function sampleOf({ metricsUrl }: Dustpan, sample: string): Promise<number | undefined> {
-  const lines = (await (await fetch(metricsUrl)).text()).split('\n');
-  const found = lines.find((line) => line.startsWith(`${sample} `));
-  return found === undefined ? undefined : Number(found.slice(sample.length + 1));
-}
-
 interface Pass {
   readonly cluster: Cluster;
   readonly living: readonly string[];
@@ -116,7 +108,7 @@ export async function staysAsItIs(ms: number, { cluster, living }: Pass): Promis
 }
 
 /** All that is due goes in the end, nothing else ever does; then condition and readiness say that all is well. */
-export async function isCompleted({ cluster, living }: Pass, dustpan: Dustpan): Promise<void> {
+export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanProcess): Promise<void> {
   await expect
     .poll(async () => {
       const left = await podUids(cluster);
@@ -125,7 +117,7 @@ export async function isCompleted({ cluster, living }: Pass, dustpan: Dustpan): 
     }, patience)
     .toBe(living.length);
   await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('False AsPlanned');
-  await expect.poll(() => statusOf(`${dustpan.healthUrl}/readyz`), patience).toBe(200);
+  await expect.poll(() => dustpan.probe('/readyz'), patience).toBe(200);
 }
 
 /** When each delete of a pod by this user came to the API server since, and how it was answered. */

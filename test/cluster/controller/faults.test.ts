@@ -2,13 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
 import { startControlPlane, startController } from './start.ts';
 import { applyPolicy, inTheMiddleOf, isCompleted, numbered, runningPods } from './environment.ts';
-import type { Dustpan } from './dustpan.ts';
-import { statusOf } from '../servers/probe.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 
 const batch = 400;
 
 let cluster: Cluster;
-let dustpan: Dustpan;
+let dustpan: DustpanProcess;
 /** What must live, by UID. */
 let living: readonly string[];
 
@@ -33,7 +32,7 @@ test.each(['api', 'etcd'] as const)(
     await inTheMiddleOf(part, batch, { cluster, living });
     await cluster.kill(part);
     await wait(5_000);
-    expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+    expect(await dustpan.probe('/healthz')).toBe(200);
     await cluster.start(part);
     await isCompleted({ cluster, living }, dustpan);
     expect(dustpan.pid).toBe(pid);
@@ -45,7 +44,7 @@ test('the API server hangs in the middle of a pass, and goes on', async () => {
   await inTheMiddleOf('hang', batch, { cluster, living });
   await cluster.kill('api', 'SIGSTOP');
   await wait(5_000);
-  expect(await statusOf(`${dustpan.healthUrl}/healthz`)).toBe(200);
+  expect(await dustpan.probe('/healthz')).toBe(200);
   await cluster.kill('api', 'SIGCONT');
   await isCompleted({ cluster, living }, dustpan);
   expect(dustpan.pid).toBe(pid);

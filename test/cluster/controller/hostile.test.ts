@@ -7,7 +7,8 @@ import type { Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
 import { startControlPlane } from './start.ts';
 import { applyPolicy, numbered, patience, podEntry, runningPods } from './environment.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shipped } from '../chart/shipped.ts';
 
@@ -19,7 +20,7 @@ const ownerName = (i: number): string =>
 
 let cluster: Cluster;
 let transport: HttpTransport;
-let dustpan: Dustpan | undefined;
+let dustpan: DustpanProcess | undefined;
 
 beforeAll(async () => {
   cluster = await startControlPlane();

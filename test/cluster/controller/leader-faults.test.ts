@@ -9,9 +9,9 @@ import {
   patience,
   podDeletes,
   runningPods,
-  sampleOf,
 } from './environment.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 
 /** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
 const leaseMs = 8_000;
@@ -25,11 +25,11 @@ const names = ['first', 'second'] as const;
 type Name = (typeof names)[number];
 
 let cluster: Cluster;
-const replicas = new Map<Name, Dustpan>();
+const replicas = new Map<Name, DustpanProcess>();
 /** What must live, by UID. */
 let living: readonly string[];
 
-async function start(name: Name): Promise<Dustpan> {
+async function start(name: Name): Promise<DustpanProcess> {
   const replica = await startDustpan({
     name,
     kubeconfig: cluster.kubeconfig(name),
@@ -47,9 +47,9 @@ async function start(name: Name): Promise<Dustpan> {
   return replica;
 }
 
-const leads = async (replica: Dustpan): Promise<boolean> => {
+const leads = async (replica: DustpanProcess): Promise<boolean> => {
   const name = 'dustpan_leader_election_master_status{name="dustpan-controller"}';
-  return (await sampleOf(replica, name)) === 1;
+  return (await replica.sample(name)) === 1;
 };
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startDustpan, type Dustpan } from './dustpan.ts';
+import { dustpanUser, startDustpan } from './dustpan.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 
 /** etcd and an API server that the controller may ask. */
 export const startControlPlane = (): Promise<Cluster> =>
@@ -9,5 +10,5 @@ export const startControlPlane = (): Promise<Cluster> =>
 export const slowPasses: readonly string[] = ['--pod-gc-period=1s', '--max-delete-qps=40'];
 
 /** The controller of such a cluster. */
-export const startController = (cluster: Cluster, args = slowPasses): Promise<Dustpan> =>
+export const startController = (cluster: Cluster, args = slowPasses): Promise<DustpanProcess> =>
   startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir, args });

@@ -3,16 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { startControlPlane, startController } from './start.ts';
-import {
-  applyPolicy,
-  isCompleted,
-  numbered,
-  patience,
-  podEntry,
-  runningPods,
-  sampleOf,
-} from './environment.ts';
-import type { Dustpan } from './dustpan.ts';
+import { applyPolicy, isCompleted, numbered, patience, podEntry, runningPods } from './environment.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 
 const owned = 4_000;
@@ -23,7 +15,7 @@ const eventBurst = 200;
 const msAnEvent = 100;
 
 let cluster: Cluster;
-let dustpan: Dustpan | undefined;
+let dustpan: DustpanProcess | undefined;
 
 beforeAll(async () => {
   cluster = await startControlPlane();
@@ -84,7 +76,7 @@ test('10 000 pods go in one pass: Events are one for each Job and bounded for th
       .toSorted(),
   ).toEqual([...['Deleted 1333 pods', 'Deleted 1333 pods', 'Deleted 1334 pods']]);
 
-  const sample = (name: string): Promise<number | undefined> => sampleOf(controller, `dustpan_${name}`);
+  const sample = (name: string): Promise<number | undefined> => controller.sample(`dustpan_${name}`);
   expect(await sample('pod_gc_deleted_pods_total{reason="Expired"}')).toBe(owned + alone);
   const status = await kubectl(cluster, ['get', 'gcpolicy', 'default', '-o', 'jsonpath={.status}']);
   expect(Buffer.byteLength(status)).toBeLessThan(8_192);

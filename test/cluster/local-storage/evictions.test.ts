@@ -1,7 +1,8 @@
 // @bed node imageFsMB=0
 import { mkdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startAgent, type Agent } from '../agent/agent.ts';
+import { startAgent } from '../agent/agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
   archiveOf,
@@ -12,15 +13,15 @@ import {
   waitUntil,
 } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startDustpan, type Dustpan } from '../controller/dustpan.ts';
+import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import { createOverruns, podEvents, print, write, type Overrun, type PodEvent } from './pods.ts';
 
 let archive: string;
 let cluster: Cluster;
-let agent: Agent;
-let controller: Dustpan;
+let agent: DustpanProcess;
+let controller: DustpanProcess;
 
 beforeAll(async () => {
   ({ archive } = await archiveOf([busyboxImage]));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startAgent, agentUser, type Agent } from '../agent/agent.ts';
+import { startAgent, agentUser } from '../agent/agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { policyManifest } from '../../manifests.ts';
 
@@ -30,7 +31,7 @@ const idleKubelet = {
 const agentPeriodMs = 1_000;
 
 /** The agent with the shortest periods that it takes, under a policy that says `nodes`. */
-export async function startCollecting(cluster: Cluster, nodes: object): Promise<Agent> {
+export async function startCollecting(cluster: Cluster, nodes: object): Promise<DustpanProcess> {
   await applyNodesPolicy(cluster, nodes);
   const periods = ['image', 'container'].map((unit) => `--${unit}-gc-period=${agentPeriodMs}ms`);
   const agent = await startAgent(cluster, { args: [...periods, '--v=5'] });
@@ -45,7 +46,11 @@ export async function applyNodesPolicy(cluster: Cluster, nodes: object): Promise
 }
 
 /** Waits until a whole pass of a loop of the agent has begun and ended after this call. */
-export async function passed(agent: Agent, loop: 'imagegc' | 'containergc', passes = 1): Promise<void> {
+export async function passed(
+  agent: DustpanProcess,
+  loop: 'imagegc' | 'containergc',
+  passes = 1,
+): Promise<void> {
   const count = async (): Promise<number> => {
     const metrics = await agent.metrics();
     return metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="success"}`) ?? 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Decision, PlanDocument } from '../../../src/commands/plan/document.ts';
-import { startAgent } from '../agent/agent.ts';
+import { startAgent, stateFileOf } from '../agent/agent.ts';
 import {
   applyPolicy,
   archiveOf,
@@ -132,7 +132,7 @@ function discreet(): object {
 async function remember(): Promise<void> {
   await applyPolicy(cluster, 'DryRun', rules);
   const agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
-  await waitUntil('the state file', () => Promise.resolve(existsSync(agent.stateFile)));
+  await waitUntil('the state file', () => Promise.resolve(existsSync(stateFileOf(cluster))));
   await agent.stop();
   const report = {
     apiVersion: 'gc.dustpan.dev/v1alpha1',

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certify } from '../../sandbox/kubelet/certificate.ts';
-import { agentUser, startAgent, type Agent } from '../agent/agent.ts';
+import { agentUser, startAgent } from '../agent/agent.ts';
+import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   archiveOf,
   createPods,
@@ -16,7 +17,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { dashboardQueries, inGrafana } from './dashboard.ts';
 import { picture } from './dashboard-picture.ts';
-import { dustpanUser, startDustpan, type Dustpan } from '../controller/dustpan.ts';
+import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import {
   makeScraper,
@@ -45,7 +46,7 @@ const ports = { controller: 18080, agent: 18081 };
 const quick = ['--image-gc-period=2s', '--container-gc-period=2s', '--local-storage-period=2s'];
 
 let cluster: Cluster;
-let parts: (Dustpan | Agent)[] = [];
+let parts: DustpanProcess[] = [];
 let tlsDir: string;
 
 beforeAll(async () => {
