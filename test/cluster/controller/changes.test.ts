@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { startControlPlane, startController } from './start.ts';
 import {
   applyPolicy,
   conditionOf,
@@ -14,7 +13,7 @@ import {
   runningPods,
   staysAsItIs,
 } from './environment.ts';
-import { dustpanUser } from './dustpan.ts';
+import { dustpanUser, slowPasses, startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
@@ -61,7 +60,7 @@ beforeAll(async () => {
   living = pods.flat();
   first = pods[1] ?? [];
   await applyPolicy(cluster, rules);
-  dustpan = await startController(cluster);
+  dustpan = await startController(cluster, { args: slowPasses });
 });
 
 afterAll(async () => {

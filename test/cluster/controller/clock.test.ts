@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
   conditionOf,
@@ -13,7 +13,7 @@ import {
   podUids,
   runningPods,
 } from './environment.ts';
-import { dustpanUser, startDustpan } from './dustpan.ts';
+import { dustpanUser, startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
@@ -39,7 +39,7 @@ const holder = (): Promise<string> =>
   kubectl(cluster, ['get', 'lease', 'dustpan-controller', '-o', 'jsonpath={.spec.holderIdentity}']);
 
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
+  cluster = await startControlPlane();
   const node = (name: string): string =>
     JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
   await kubectl(cluster, ['create', '-f', '-'], nodes.map(node).join('\n'));
@@ -49,9 +49,7 @@ beforeAll(async () => {
     orphaned: { quarantine: `${quarantineMs}ms` },
   });
   clock = shiftedClock(cluster.dir);
-  dustpan = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
+  dustpan = await startController(cluster, {
     nodeArgs: clock.nodeArgs,
     args: ['--leader-elect=true', '--leader-elect-resource-namespace=default', '--pod-gc-period=1s'],
   });

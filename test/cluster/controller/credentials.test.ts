@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { slowPasses } from './start.ts';
 import {
   applyPolicy,
   inTheMiddleOf,
@@ -16,7 +15,7 @@ import {
   staysAsItIs,
 } from './environment.ts';
 import { renewCa } from '../servers/credentials.ts';
-import { dustpanUser, startDustpan } from './dustpan.ts';
+import { dustpanUser, slowPasses, startDustpan } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { grant } from '../servers/resources.ts';

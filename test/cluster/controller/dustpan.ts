@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceAccountGroups, type Cluster, type User } from '../servers/cluster.ts';
+import { serviceAccountGroups, startCluster, type Cluster, type User } from '../servers/cluster.ts';
 import { startDustpanProcess, type DustpanProcess } from '../servers/dustpan-process.ts';
 
 /** A folder with token and ca.crt, which only this process sees where a pod has its service account; and the server's URL. */
@@ -43,6 +43,20 @@ export function startDustpan(options: DustpanOptions): Promise<DustpanProcess> {
   });
 }
 
+/** Starts the controller of a cluster that has `dustpanUser`, or the user named here. */
+export function startController(
+  cluster: Cluster,
+  {
+    user = dustpanUser.name,
+    ...options
+  }: Omit<DustpanOptions, 'dir' | 'kubeconfig'> & { user?: string } = {},
+): Promise<DustpanProcess> {
+  return startDustpan({ ...options, kubeconfig: cluster.kubeconfig(user), dir: cluster.dir });
+}
+
+/** Passes a second apart, each slow enough for a test to interrupt it. */
+export const slowPasses: readonly string[] = ['--pod-gc-period=1s', '--max-delete-qps=40'];
+
 const serviceAccount = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
@@ -71,6 +85,10 @@ function asPod({ dir, server }: ServiceAccount): readonly string[] {
   const variables = Object.entries(serviceOf(server)).map(([name, value]) => `${name}=${value}`);
   return ['unshare', '--mount', 'sh', '-c', mount, dir, 'env', ...variables];
 }
+
+/** Starts etcd and an API server that knows the controller. */
+export const startControlPlane = (): Promise<Cluster> =>
+  startCluster({ parts: ['etcd', 'api'], crds: true, users: [dustpanUser] });
 
 const read = ['get', 'list', 'watch'];
 

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
-import { startControlPlane, startController } from './start.ts';
+import { slowPasses, startControlPlane, startController } from './dustpan.ts';
 import { applyPolicy, inTheMiddleOf, isCompleted, numbered, runningPods } from './environment.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   cluster = await startControlPlane();
   living = await runningPods(cluster, numbered('living', 20));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
-  dustpan = await startController(cluster);
+  dustpan = await startController(cluster, { args: slowPasses });
 });
 
 afterAll(async () => {
@@ -23,15 +24,13 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 test.each(['api', 'etcd'] as const)(
   '%s is killed in the middle of a pass, and started again',
   async (part) => {
     const { pid } = dustpan;
     await inTheMiddleOf(part, batch, { cluster, living });
     await cluster.kill(part);
-    await wait(5_000);
+    await sleep(5_000);
     expect(await dustpan.probe('/healthz')).toBe(200);
     await cluster.start(part);
     await isCompleted({ cluster, living }, dustpan);
@@ -43,7 +42,7 @@ test('the API server hangs in the middle of a pass, and goes on', async () => {
   const { pid } = dustpan;
   await inTheMiddleOf('hang', batch, { cluster, living });
   await cluster.kill('api', 'SIGSTOP');
-  await wait(5_000);
+  await sleep(5_000);
   expect(await dustpan.probe('/healthz')).toBe(200);
   await cluster.kill('api', 'SIGCONT');
   await isCompleted({ cluster, living }, dustpan);

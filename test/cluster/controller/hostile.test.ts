@@ -5,9 +5,8 @@ import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
-import { startControlPlane } from './start.ts';
 import { applyPolicy, numbered, patience, podEntry, runningPods } from './environment.ts';
-import { dustpanUser, startDustpan } from './dustpan.ts';
+import { startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shipped } from '../chart/shipped.ts';
@@ -45,12 +44,7 @@ test('170 pods with names of 1.4 MB in their owners: the controller stays below 
   const { env, limitMiB } = await shipped('Deployment');
   const living = await runningPods(cluster, numbered('living', 5));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
-  const controller = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-    args: ['--pod-gc-period=1s'],
-    env,
-  });
+  const controller = await startController(cluster, { args: ['--pod-gc-period=1s'], env });
   dustpan = controller;
   const { pid } = controller;
   await etcdClient(cluster.etcdUrl).put([podEntry('finished')]);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { slowPasses } from './start.ts';
 import {
   applyPolicy,
   inTheMiddleOf,
@@ -10,7 +9,7 @@ import {
   podDeletes,
   runningPods,
 } from './environment.ts';
-import { dustpanUser, startDustpan } from './dustpan.ts';
+import { dustpanUser, slowPasses, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 
 /** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
@@ -30,10 +29,9 @@ const replicas = new Map<Name, DustpanProcess>();
 let living: readonly string[];
 
 async function start(name: Name): Promise<DustpanProcess> {
-  const replica = await startDustpan({
+  const replica = await startController(cluster, {
     name,
-    kubeconfig: cluster.kubeconfig(name),
-    dir: cluster.dir,
+    user: name,
     args: [
       '--leader-elect=true',
       '--leader-elect-resource-namespace=default',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { startControlPlane, startController } from './start.ts';
+import { startControlPlane, startController } from './dustpan.ts';
 import { applyPolicy, isCompleted, numbered, patience, podEntry, runningPods } from './environment.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
@@ -57,7 +57,7 @@ test('10 000 pods go in one pass: Events are one for each Job and bounded for th
   await expect.poll(cachedCount, patience).toBe(owned + alone + living.length);
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
   const startedMs = performance.now();
-  const controller = await startController(cluster, ['--pod-gc-period=1h']);
+  const controller = await startController(cluster, { args: ['--pod-gc-period=1h'] });
   dustpan = controller;
   const { pid } = controller;
   await expect.poll(podCount, { ...patience, timeout: 300_000 }).toBe(living.length);

@@ -13,7 +13,7 @@ import {
   waitUntil,
 } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
+import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import { createOverruns, podEvents, print, write, type Overrun, type PodEvent } from './pods.ts';
@@ -42,7 +42,7 @@ async function start(program: 'kubelet' | 'kubelet-quick', rule: object): Promis
   await applyPolicy(cluster, 'Enforce', { localStorageEviction: rule });
   agent = await startAgent(cluster, { args: ['--local-storage-period=2s', '--container-gc-period=5s'] });
   await agent.ready();
-  controller = await startDustpan({ kubeconfig: cluster.kubeconfig(dustpanUser.name), dir: cluster.dir });
+  controller = await startController(cluster);
 }
 
 const names = async (): Promise<readonly string[]> =>

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import { archiveOf, applyPolicy } from '../agent/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
+import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import { createOverruns, last, overrunPod, podEvents, print, write, type Overrun } from './pods.ts';
@@ -157,10 +157,7 @@ async function byDustpan(theirs: readonly string[]): Promise<Readonly<Record<str
   const periods = ['--local-storage-period=2s', '--container-gc-period=5s'];
   await using agent = await startAgent(cluster, { args: periods });
   await agent.ready();
-  await using controller = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-  });
+  await using controller = await startController(cluster);
   expect(controller.pid).toBeGreaterThan(0);
   const seen = await evicted(cluster, (names) => theirs.every((name) => names.includes(name)));
   const left = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}']);

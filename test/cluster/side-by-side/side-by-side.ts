@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import { dustpanUser, startDustpan } from '../controller/dustpan.ts';
+import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { isFinished, openLedger, type Ledger, type PodRecord } from './ledger.ts';
 import { loadWorld, type World } from '../population/population.ts';
@@ -68,11 +68,7 @@ async function startOurs({ world, threshold, ourThreshold = threshold }: Experim
   await loadWorld(etcdClient(cluster.etcdUrl), world);
   await applyPolicy(cluster, ourThreshold);
   const ledger = await openLedger(cluster);
-  const dustpan = await startDustpan({
-    kubeconfig: cluster.kubeconfig(dustpanUser.name),
-    dir: cluster.dir,
-    args: ['--pod-gc-period=2s', '--v=4'],
-  });
+  const dustpan = await startController(cluster, { args: ['--pod-gc-period=2s', '--v=4'] });
   return sideOf(cluster, ledger, () => dustpan.stop());
 }
 
