@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentUser } from '../cluster/agent/agent.ts';
-import {
-  applyPolicy,
-  archiveOf,
-  kubectl,
-  listContainers,
-  startQuietNode,
-} from '../cluster/agent/environment.ts';
+import { applyPolicy, archiveOf, listContainers, startQuietNode } from '../cluster/agent/environment.ts';
 import type { Cluster } from '../cluster/servers/cluster.ts';
 import { mountServiceAccount } from '../cluster/controller/dustpan.ts';
 import { busyboxImage, tinyImages } from '../cluster/node/image.ts';
+import { kubectl } from '../cluster/servers/kubectl.ts';
 
 /** What the node holds. */
 interface NodeSize {

@@ -1,12 +1,12 @@
 import { loadavg } from 'node:os';
 import { scriptOptions } from '../../scripts/arguments.ts';
 import { memoryEnvironment, memoryFlags } from '../../src/commands/agent/command.ts';
-import { kubectl } from '../cluster/agent/environment.ts';
 import { startAgentBed } from './agent-bed.ts';
 import { agentSection, type AgentBenchResult } from './agent-report.ts';
 import { measureCleaning, measureQuick, measureResting } from './agent-run.ts';
 import { commandLine, pairs, say, words } from './bench-command.ts';
 import { benchInBed } from './in-bed.ts';
+import { kubectl } from '../cluster/servers/kubectl.ts';
 
 const { values: options } = scriptOptions({
   options: {

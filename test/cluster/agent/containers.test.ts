@@ -17,13 +17,11 @@ import {
   applyPolicy,
   archiveOf,
   createPods,
-  kubectl,
   leavePhantom,
   listContainers,
   listSandboxes,
   metric,
   passesOf,
-  patience,
   phases,
   podManifest,
   reportUnit,
@@ -35,6 +33,8 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage } from '../node/image.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 const podLogs = '/var/log/pods';
 const links = '/var/log/containers';
@@ -126,13 +126,13 @@ async function losesSandbox(pod: string, attempt: number): Promise<void> {
   const sandbox = (await listSandboxes(cluster)).find(({ name }) => name === `${pod}/${attempt}`);
   await crictl(cluster, 'stopp', sandbox?.id ?? '');
   await expect
-    .poll(() => containersOf(pod, 'CONTAINER_RUNNING'), patience)
+    .poll(() => containersOf(pod, 'CONTAINER_RUNNING'), eventually)
     .toEqual([`${pod}/main/${attempt + 1}`]);
 }
 
 test('in mode DryRun it touches nothing', async () => {
   await expect
-    .poll(() => phases(cluster), patience)
+    .poll(() => phases(cluster), eventually)
     .toMatchObject({
       'gone-running': 'Running',
       done: 'Succeeded',
@@ -145,24 +145,24 @@ test('in mode DryRun it touches nothing', async () => {
   );
   await losesSandbox('resandboxed', 0);
   await losesSandbox('resandboxed', 1);
-  await expect.poll(() => containersOf('crash', 'CONTAINER_RUNNING'), patience).toEqual(['crash/main/4']);
-  await expect.poll(() => logsOf('logger').length, patience).toBeGreaterThan(3);
+  await expect.poll(() => containersOf('crash', 'CONTAINER_RUNNING'), eventually).toEqual(['crash/main/4']);
+  await expect.poll(() => logsOf('logger').length, eventually).toBeGreaterThan(3);
   await kubectl(cluster, ['exec', 'logger', '--', 'touch', '/data/enough']);
-  await expect.poll(isRotated, patience).toBe(true);
+  await expect.poll(isRotated, eventually).toBe(true);
   expect(logsOf('logger').length).toBeGreaterThan(3);
 
   // The kubelet tells the API server later than the runtime us.
-  await expect.poll(() => restartsOf(cluster, 'crash'), patience).toBe('4 true');
-  await expect.poll(() => restartsOf(cluster, 'resandboxed'), patience).toBe('2 true');
+  await expect.poll(() => restartsOf(cluster, 'crash'), eventually).toBe('4 true');
+  await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe('2 true');
   runningAtFirst = await runningPods(cluster);
   await applyPolicy(cluster, 'DryRun', collecting);
   agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
   const due = (reason: string) =>
     metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
   // Of crash 0 to 2, of resandboxed 0, of looping whatever there is.
-  await expect.poll(() => due('DeadContainer'), patience).toBeGreaterThan(4);
+  await expect.poll(() => due('DeadContainer'), eventually).toBeGreaterThan(4);
   // A log that was written to within the last half minute may still be open.
-  await expect.poll(() => due('RotatedLog'), patience).toBeGreaterThan(0);
+  await expect.poll(() => due('RotatedLog'), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'containergc', 2);
   expect(await containersOf('crash')).toEqual([0, 1, 2, 3].map((attempt) => `crash/main/${attempt}`));
   expect(await sandboxesOf('resandboxed')).toHaveLength(3);
@@ -173,26 +173,26 @@ test('switched to Enforce, it leaves of each container the newest dead attempt w
   const rotated = logsOf('logger').filter((name) => name !== '0.log');
   await applyPolicy(cluster, 'Enforce', collecting);
 
-  await expect.poll(() => containersOf('crash'), patience).toEqual(['crash/main/3']);
+  await expect.poll(() => containersOf('crash'), eventually).toEqual(['crash/main/3']);
   expect(logsOf('crash')).toEqual(['3.log', '4.log']);
   expect(linksOf('crash')).toHaveLength(2);
   expect(await logText('crash', '--previous')).toBe('attempt 3\n');
   expect(await logText('crash')).toBe('attempt 4\n');
 
   await expect
-    .poll(() => sandboxesOf('resandboxed'), patience)
+    .poll(() => sandboxesOf('resandboxed'), eventually)
     .toEqual(['resandboxed/1 SANDBOX_NOTREADY', 'resandboxed/2 SANDBOX_READY']);
   expect(await containersOf('resandboxed')).toEqual(['resandboxed/main/1']);
 
-  await expect.poll(() => logsOf('logger'), patience).toEqual(['0.log', ...rotated.slice(-1)]);
+  await expect.poll(() => logsOf('logger'), eventually).toEqual(['0.log', ...rotated.slice(-1)]);
   expect(isRotated()).toBe(true);
 
   // It goes on failing and is collected all the time.
   const restarts = async () => Number((await restartsOf(cluster, 'looping')).split(' ')[0]);
   const restartsBefore = await restarts();
-  await expect.poll(restarts, patience).toBeGreaterThan(restartsBefore + 2);
-  await expect.poll(async () => (await containersOf('looping')).length, patience).toBe(1);
-  await expect.poll(() => linksOf('looping').length, patience).toBeLessThan(4);
+  await expect.poll(restarts, eventually).toBeGreaterThan(restartsBefore + 2);
+  await expect.poll(async () => (await containersOf('looping')).length, eventually).toBe(1);
+  await expect.poll(() => linksOf('looping').length, eventually).toBeLessThan(4);
 
   expect(await containersOf('done')).toEqual(['done/main/0']);
   expect(await logText('done')).toBe('kept\n');
@@ -233,15 +233,15 @@ test('removes what pods have left that are gone, and nothing of others', async (
   leaveLogs();
   const [goneDirectory, runningDirectory] = [logDirectory('gone'), logDirectory('gone-running')];
 
-  await expect.poll(() => containersOf('gone'), patience).toEqual([]);
-  await expect.poll(() => sandboxesOf('gone'), patience).toEqual([]);
-  await expect.poll(() => existsSync(goneDirectory), patience).toBe(false);
-  await expect.poll(() => linksOf('gone'), patience).toEqual([]);
-  await expect.poll(() => sandboxesOf('phantom'), patience).toEqual([]);
+  await expect.poll(() => containersOf('gone'), eventually).toEqual([]);
+  await expect.poll(() => sandboxesOf('gone'), eventually).toEqual([]);
+  await expect.poll(() => existsSync(goneDirectory), eventually).toBe(false);
+  await expect.poll(() => linksOf('gone'), eventually).toEqual([]);
+  await expect.poll(() => sandboxesOf('phantom'), eventually).toEqual([]);
   await expect
-    .poll(() => readdirSync(podLogs).some((name) => name.includes('phantom')), patience)
+    .poll(() => readdirSync(podLogs).some((name) => name.includes('phantom')), eventually)
     .toBe(false);
-  await expect.poll(() => [orphan, orphansLink, brokenLink].filter(isThere), patience).toEqual([]);
+  await expect.poll(() => [orphan, orphansLink, brokenLink].filter(isThere), eventually).toEqual([]);
   await passesOf(agent, 'containergc', 2);
 
   // A running container is never removed, whatever the API server says.
@@ -266,9 +266,9 @@ const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fal
 test('the kubelet, started again, finds all that it needs', async () => {
   await cluster.start('kubelet');
   // It ends what should not run any more, and the agent clears up.
-  await expect.poll(() => sandboxesOf('gone-running'), patience).toEqual([]);
+  await expect.poll(() => sandboxesOf('gone-running'), eventually).toEqual([]);
   await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
-  await expect.poll(async () => (await phases(cluster))['later'], patience).toBe('Succeeded');
+  await expect.poll(async () => (await phases(cluster))['later'], eventually).toBe('Succeeded');
 
   const steady = Object.entries(runningAtFirst).filter(
     ([name]) => !['looping', 'gone-running'].includes(name),
@@ -297,5 +297,5 @@ test('tells what it did, and had every right it asked for', async () => {
   expect(errors.filter(([, count]) => count > 0)).toEqual([]);
   expect(await agentRequests(cluster)).toMatchObject({ forbidden: [] });
   // The first report may wait for a minute.
-  await expect.poll(async () => (await reportUnit(cluster, 'containergc'))?.errors, patience).toBe(0);
+  await expect.poll(async () => (await reportUnit(cluster, 'containergc'))?.errors, eventually).toBe(0);
 });

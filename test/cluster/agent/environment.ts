@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { NodeGCReportStatus, NodeGCReportStatusUnit } from '../../../src/api/gen/nodegcreport.gen.ts';
 import { agentUser } from './agent.ts';
@@ -9,18 +8,9 @@ import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { images, type BuiltImage, type ImageSpec } from '../node/image.ts';
-
-/** For `expect.poll`: generous, as a busy machine needs it. */
-export const patience = { timeout: 90_000, interval: 200 };
-
-/** As `expect.poll`, for where there is no test. */
-export async function waitUntil(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patience.timeout;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await sleep(patience.interval);
-  }
-}
+import { kubectl, create, apply } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
+import { policyManifest } from '../../manifests.ts';
 
 /** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user. */
 export async function startQuietNode(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
@@ -58,22 +48,13 @@ export interface Archive {
   readonly built: readonly BuiltImage[];
 }
 
-/** Runs kubectl as admin; throws with its complaint when it fails. */
-export async function kubectl(cluster: Cluster, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
-  return stdout;
-}
-
 /** Applies the one policy of these tests, as a person would. */
 export async function applyPolicy(
   cluster: Cluster,
   mode: 'DryRun' | 'Enforce',
   nodes: object,
 ): Promise<void> {
-  const apiVersion = 'gc.dustpan.dev/v1alpha1';
-  const policy = { apiVersion, kind: 'GCPolicy', metadata: { name: 'default' }, spec: { mode, nodes } };
-  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+  await apply(cluster, policyManifest('default', { mode, nodes }));
 }
 
 interface PodSpec {
@@ -107,8 +88,7 @@ export function podManifest(name: string, spec: PodSpec): object {
 
 /** Creates pods by name. */
 export async function createPods(cluster: Cluster, pods: Readonly<Record<string, PodSpec>>): Promise<void> {
-  const items = Object.entries(pods).map(([name, spec]) => podManifest(name, spec));
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await create(cluster, ...Object.entries(pods).map(([name, spec]) => podManifest(name, spec)));
 }
 
 interface Pod {
@@ -253,21 +233,23 @@ export async function agentEvents(cluster: Cluster): Promise<readonly NodeEvent[
   return items.filter(isOurs);
 }
 
-/** Waits until so many passes have begun and ended from now on, well or not. */
+/** Waits until so many passes with these results have begun and ended after this call. */
 export async function passesOf(
   agent: DustpanProcess,
   loop: 'imagegc' | 'containergc',
   count: number,
+  results: readonly ('success' | 'error')[] = ['success', 'error'],
 ): Promise<void> {
-  const made = async (): Promise<number> => {
+  const passes = async (): Promise<number> => {
     const metrics = await agent.metrics();
-    const of = (result: string): number =>
-      metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="${result}"}`) ?? 0;
-    return of('success') + of('error');
+    const counts = results.map((result) =>
+      metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="${result}"}`),
+    );
+    return counts.reduce<number>((sum, passed = 0) => sum + passed, 0);
   };
   // One may be under way.
-  const wanted = (await made()) + count + 1;
-  await waitUntil(`${count} passes of ${loop}`, async () => (await made()) >= wanted);
+  const expected = (await passes()) + count + 1;
+  await waitUntil(`${count} passes of ${loop}`, async () => (await passes()) >= expected);
 }
 
 /** One series, 0 when it is not there. */

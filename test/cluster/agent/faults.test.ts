@@ -17,14 +17,13 @@ import {
   listSandboxes,
   metric,
   passesOf,
-  patience,
   phases,
   runningPods,
   startQuietNode,
-  waitUntil,
 } from './environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage, tinyImages, type ImageSpec } from '../node/image.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** With a layer of its own. */
 const own = (ref: string): ImageSpec => ({ ref, fill: { bytes: 1_000, kind: 'random' } });
@@ -103,7 +102,7 @@ async function importUnused(name: string, count: number): Promise<readonly strin
 async function inTheMiddleOf(name: string): Promise<void> {
   const before = await removed();
   await importUnused(name, batch);
-  await expect.poll(removed, { ...patience, interval: 20 }).toBeGreaterThanOrEqual(before + begun);
+  await expect.poll(removed, { ...eventually, interval: 20 }).toBeGreaterThanOrEqual(before + begun);
   expect(await removed()).toBeLessThan(before + batch);
 }
 
@@ -114,7 +113,7 @@ async function isCompleted(): Promise<void> {
       const tags = await imageTags(cluster);
       expect(isNeeded(tags)).toBe(true);
       return tags;
-    }, patience)
+    }, eventually)
     .toEqual(needed.toSorted());
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 }
@@ -128,21 +127,21 @@ function readState(): AgentState {
 test('containerd is killed in the middle of a pass, and started again', async () => {
   await inTheMiddleOf('one');
   await cluster.kill('ctd');
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toMatch(/^True /);
-  await expect.poll(() => agent.probe('/readyz'), patience).toBe(500);
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toMatch(/^True /);
+  await expect.poll(() => agent.probe('/readyz'), eventually).toBe(500);
   expect(await agent.probe('/healthz')).toBe(200);
 
   await cluster.start('ctd');
   await isCompleted();
   await agent.ready();
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
 });
 
 test('containerd hangs in the middle of a pass, and goes on', async () => {
   await inTheMiddleOf('two');
   await cluster.kill('ctd', 'SIGSTOP');
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toMatch(/^True /);
-  await expect.poll(() => agent.probe('/readyz'), patience).toBe(500);
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toMatch(/^True /);
+  await expect.poll(() => agent.probe('/readyz'), eventually).toBe(500);
   expect(await agent.probe('/healthz')).toBe(200);
   const deadlines = (await agent.logs()).filter((line) => JSON.stringify(line).includes('within 4'));
   expect(deadlines).not.toEqual([]);
@@ -150,7 +149,7 @@ test('containerd hangs in the middle of a pass, and goes on', async () => {
   await cluster.kill('ctd', 'SIGCONT');
   await isCompleted();
   await agent.ready();
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
 });
 
 test('the agent is killed in the middle of a pass, and started again', async () => {
@@ -181,7 +180,7 @@ test('while the API server is away nothing is removed', async () => {
   await cluster.kill('kubelet');
   await cluster.kill('api');
   const unsure = async () => (await metric(agent, 'dustpan_image_gc_kept_images{reason="NodeUnknown"}')) > 0;
-  await expect.poll(unsure, patience).toBe(true);
+  await expect.poll(unsure, eventually).toBe(true);
   const unused = await importUnused('four', 5);
   await leavePhantom(cluster, busyboxImage.ref);
   const phantoms = async () => {
@@ -197,7 +196,7 @@ test('while the API server is away nothing is removed', async () => {
   await cluster.start('api');
   await cluster.start('kubelet');
   // Its watches wait longer after each attempt that failed.
-  await expect.poll(phantoms, { ...patience, timeout: 120_000 }).toEqual([]);
+  await expect.poll(phantoms, { ...eventually, timeout: 120_000 }).toEqual([]);
   await isCompleted();
   // Right after its start the server did not know its roles yet.
   recovered = new Date();
@@ -242,7 +241,7 @@ test('without the right to report it says so, and collects all the same', async 
   await agent.stop();
   agent = await startAgent(cluster, { args, user: 'no-reports' });
   const said = async () => JSON.stringify(await agent.logs());
-  await expect.poll(said, patience).toMatch(/cannot get resource .{0,3}nodegcreports/);
+  await expect.poll(said, eventually).toMatch(/cannot get resource .{0,3}nodegcreports/);
   await importUnused('six', 2);
   await isCompleted();
   expect((await agentEvents(cluster)).map(({ reason }) => reason)).not.toContain('FreeDiskSpaceFailed');

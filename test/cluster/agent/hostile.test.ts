@@ -6,11 +6,13 @@ import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { agentUser, startAgent } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import { applyPolicy, kubectl, listSandboxes, passesOf, patience, readReport } from './environment.ts';
+import { applyPolicy, listSandboxes, passesOf, readReport } from './environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
 import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
 import { shipped } from '../chart/shipped.ts';
+import { create } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** Nearly what the API server takes as annotations of one pod; together nearly what the kubelet, and we, take as one list of the runtime. */
 const annotationBytes = 250_000;
@@ -30,7 +32,7 @@ let sandboxes: Sandbox[];
 beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(node));
+  await create(cluster, node);
   transport = await contractTransport(contractServer(cluster));
   const objects = new Objects(transport);
   await objects.start();
@@ -71,7 +73,7 @@ test('62 sandboxes with 250 KB of annotations, 60 pods with names of 1.4 MB in t
   const { pid } = agent;
   await passesOf(agent, 'containergc', 3);
   await expect
-    .poll(async () => (await readReport(cluster))?.sandboxes?.total, patience)
+    .poll(async () => (await readReport(cluster))?.sandboxes?.total, eventually)
     .toBe(hostileSandboxes);
   expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
 
@@ -79,7 +81,7 @@ test('62 sandboxes with 250 KB of annotations, 60 pods with names of 1.4 MB in t
   const ended = sandboxes.slice(0, 20).map(({ id }) => id);
   await crictl(cluster, 'stopp', ...ended);
   const left = async () => (await listSandboxes(cluster)).filter(({ id }) => ended.includes(id)).length;
-  await expect.poll(left, { ...patience, timeout: 180_000 }).toBe(0);
+  await expect.poll(left, { ...eventually, timeout: 180_000 }).toBe(0);
   expect(await listSandboxes(cluster)).toHaveLength(hostileSandboxes - ended.length);
   expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
   expect(agent.pid).toBe(pid);

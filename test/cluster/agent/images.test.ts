@@ -11,11 +11,9 @@ import {
   condition,
   createPods,
   imageTags,
-  kubectl,
   listContainers,
   metric,
   passesOf,
-  patience,
   phases,
   readReport,
   reportUnit,
@@ -26,6 +24,8 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl } from '../node/crictl.ts';
 import { busyboxImage, type ImageSpec } from '../node/image.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 const mebi = 1024 * 1024;
 const filled = (ref: string, mebibytes: number): ImageSpec => {
@@ -143,7 +143,7 @@ test('without a policy it only learns when images are used', async () => {
   agent = await startAgent(cluster, { args: periods });
   await agent.ready();
   await expect
-    .poll(() => phases(cluster), patience)
+    .poll(() => phases(cluster), eventually)
     .toEqual({
       running: 'Running',
       finished: 'Succeeded',
@@ -158,13 +158,13 @@ test('without a policy it only learns when images are used', async () => {
     const { firstDetectedMs = Infinity, lastUsedMs = 0 } = record() ?? {};
     return lastUsedMs > firstDetectedMs;
   };
-  await expect.poll(isSeenInUse, patience).toBe(true);
+  await expect.poll(isSeenInUse, eventually).toBe(true);
 
   await kubectl(cluster, ['delete', 'pod', 'before']);
   const left = async () => (await listContainers(cluster)).filter(({ name }) => name.startsWith('before/'));
   // Unless the kubelet comes first.
   for (const container of await left()) await cluster.run('crictl', ['rm', container.id]);
-  await expect.poll(left, patience).toEqual([]);
+  await expect.poll(left, eventually).toEqual([]);
   await passesOf(agent, 'imagegc', 1);
   const remembered = record();
   expect(remembered?.lastUsedMs).toBeGreaterThan(remembered?.firstDetectedMs ?? Infinity);
@@ -201,7 +201,7 @@ test('in mode DryRun it touches nothing, and reports what could go', async () =>
   const removable = [usedBefore, unusedLast, ...unused];
   const sizes = await Promise.all(removable.map(async ({ ref }) => Number((await inspect(ref)).size)));
   await expect
-    .poll(async () => (await readReport(cluster))?.images, patience)
+    .poll(async () => (await readReport(cluster))?.images, eventually)
     .toMatchObject({
       removable: { count: 7, bytes: sizes.reduce((sum, size) => sum + size, 0) },
       // Those of the pods, and busybox.
@@ -210,7 +210,7 @@ test('in mode DryRun it touches nothing, and reports what could go', async () =>
       kept: { count: 1 },
     });
   const dueInDryRun = 'dustpan_image_gc_due_images{reason="Space",mode="DryRun"}';
-  await expect.poll(() => metric(agent, dueInDryRun), patience).toBeGreaterThan(0);
+  await expect.poll(() => metric(agent, dueInDryRun), eventually).toBeGreaterThan(0);
   await passesOf(agent, 'imagegc', 2);
   expect(await metric(agent, space)).toBe(0);
   expect(await imageTags(cluster)).toEqual(before);
@@ -222,7 +222,7 @@ test('switched to Enforce, it frees to below the low threshold: never used first
   // Five have to go and leave it just below.
   const low = Math.ceil(before.usedPercent - 4.5 * oneImage);
   await applyPolicy(cluster, 'Enforce', policy(before.usedPercent - 2, low));
-  await expect.poll(() => metric(agent, space), patience).toBe(5);
+  await expect.poll(() => metric(agent, space), eventually).toBe(5);
   await passesOf(agent, 'imagegc', 2);
 
   expect(await imageTags(cluster)).toEqual(withProtected(usedBefore, unusedLast));
@@ -243,16 +243,16 @@ const label = (value: string): Promise<string> =>
 test('leaves the node alone while it carries the keep label', async () => {
   await label('=true');
   // The agent knows before there is anything more to remove.
-  await expect.poll(isKept, patience).toBe(true);
+  await expect.poll(isKept, eventually).toBe(true);
   await importing(archives.later);
   const everything = withProtected(usedBefore, unusedLast, ...unusedLater);
-  await expect.poll(() => metric(agent, keptMarked), patience).toBe(everything.length);
+  await expect.poll(() => metric(agent, keptMarked), eventually).toBe(everything.length);
   await passesOf(agent, 'imagegc', 3);
   expect(await imageTags(cluster)).toEqual(everything);
-  await expect.poll(() => condition(cluster, 'Ready'), patience).toBe('True KeepMarked');
+  await expect.poll(() => condition(cluster, 'Ready'), eventually).toBe('True KeepMarked');
 
   await label('-');
-  await expect.poll(() => metric(agent, space), patience).toBe(10);
+  await expect.poll(() => metric(agent, space), eventually).toBe(10);
   await passesOf(agent, 'imagegc', 2);
   const left = await imageTags(cluster);
   expect(left).toEqual(expect.arrayContaining([...withProtected(usedBefore)]));
@@ -264,14 +264,14 @@ test('says what the disk is full of when no image may go any more', async () => 
   const [, id = ''] = runningAtFirst['running']?.[0]?.split(' ')[0]?.split('//') ?? [];
   await applyPolicy(cluster, 'Enforce', policy(disk().usedPercent + 10, disk().usedPercent - 20));
   await label('=true');
-  await expect.poll(isKept, patience).toBe(true);
+  await expect.poll(isKept, eventually).toBe(true);
   const megabytes = Math.ceil((disk().capacityBytes * 0.3) / mebi);
   await crictl(cluster, 'exec', '--sync', id, 'dd', 'if=/dev/zero', 'of=/big', 'bs=1M', `count=${megabytes}`);
-  await expect.poll(() => writableLayer(id), patience).toBeGreaterThanOrEqual(megabytes * mebi);
+  await expect.poll(() => writableLayer(id), eventually).toBeGreaterThanOrEqual(megabytes * mebi);
   await label('-');
 
-  await expect.poll(() => imageTags(cluster), patience).toEqual(withProtected());
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True TargetMissed');
+  await expect.poll(() => imageTags(cluster), eventually).toEqual(withProtected());
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True TargetMissed');
   const figures = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
   expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...figures });
   const events = async (wanted: string) => {
@@ -284,11 +284,13 @@ test('says what the disk is full of when no image may go any more', async () => 
     `^Warning Insufficient free disk space on the node's image filesystem \\(\\d+% of [\\d.]+ MiB used\\)\\. Failed to free sufficient space by deleting unused images \\(freed \\d+ bytes\\)\\. Wanted \\d+ bytes\\. Used: ${size} of ${size}: ${images}, writable layers ${megabytes} MiB, logs \\d+ B, rest ${size}\\.$`,
     'm',
   );
-  await expect.poll(() => events('FreeDiskSpaceFailed'), patience).toMatch(attribution);
-  await expect.poll(() => events('ImageGCFailed'), patience).toMatch(/^Warning Insufficient free disk space/);
+  await expect.poll(() => events('FreeDiskSpaceFailed'), eventually).toMatch(attribution);
+  await expect
+    .poll(() => events('ImageGCFailed'), eventually)
+    .toMatch(/^Warning Insufficient free disk space/);
 
   await crictl(cluster, 'exec', '--sync', id, 'rm', '/big');
-  await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   expect(await imageTags(cluster)).toEqual(withProtected());
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });

@@ -11,11 +11,9 @@ import {
   applyPolicy,
   archiveOf,
   imageTags,
-  kubectl,
   listContainers,
   metric,
   passesOf,
-  patience,
   podManifest,
   uidOf,
 } from './environment.ts';
@@ -23,6 +21,8 @@ import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
 import { shiftedClock } from '../servers/shifted-clock.ts';
+import { create } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 const requestTimeoutMs = 4_000;
 /** Longer than any call of the agent may take. */
@@ -54,7 +54,7 @@ const living = new Set(['bed.test/pause:1']);
 beforeAll(async () => {
   cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(node));
+  await create(cluster, node);
   await bindPod('user', 'bed.test/elsewhere:1');
   const uid = await uidOf(cluster, 'user');
   sandbox = await runSandbox(cluster, { name: 'user', uid });
@@ -69,7 +69,7 @@ afterAll(async () => {
 async function bindPod(name: string, image: string): Promise<void> {
   const { spec, ...pod } = podManifest(name, { image, script: 'sleep 3600' }) as { spec: object };
   const bound = { ...pod, spec: { ...spec, nodeName: cluster.node.name } };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(bound));
+  await create(cluster, bound);
 }
 
 async function start(options: AgentOptions = {}): Promise<DustpanProcess> {
@@ -99,7 +99,7 @@ async function inTheMiddleOf(
   await agent?.stop();
   const order = (await importUnused(name, batch)).map(({ ref }) => ref);
   const at = await start();
-  await expect.poll(() => removed(at), { ...patience, interval: 20 }).toBeGreaterThanOrEqual(begun);
+  await expect.poll(() => removed(at), { ...eventually, interval: 20 }).toBeGreaterThanOrEqual(begun);
   return { at, order };
 }
 
@@ -122,7 +122,7 @@ async function othersGo(): Promise<void> {
       const tags = await imageTags(cluster);
       expect(tags.filter((tag) => living.has(tag))).toEqual(wanted);
       return tags;
-    }, patience)
+    }, eventually)
     .toEqual(wanted);
 }
 
@@ -153,7 +153,7 @@ test('by a clock that is moved by an hour, forward and back, no image or contain
     await runContainer(cluster, sandbox, { name: 'job', image, command: ends, labels, attempt });
   const ended = async (): Promise<readonly string[]> =>
     (await states()).filter((one) => one.includes('/job/') && one.endsWith(' CONTAINER_EXITED'));
-  await expect.poll(ended, patience).toHaveLength(3);
+  await expect.poll(ended, eventually).toHaveLength(3);
   const before = { images: await imageTags(cluster), containers: await states() };
   expect(before.images).toEqual([...new Set([...living, ...images])].sort());
   // The space step does not ask the API server for its time.
@@ -180,7 +180,7 @@ test('by a clock that is moved by an hour, forward and back, no image or contain
   // The newest attempt in a pod that has not finished stays.
   const staying = before.containers.filter((state) => / CONTAINER_RUNNING$|\/job\/2 /.test(state));
   expect(staying).toHaveLength(2);
-  await expect.poll(states, patience).toEqual(staying);
+  await expect.poll(states, eventually).toEqual(staying);
 });
 
 test('images that containers begin to use in the middle of a pass stay, and the others go', async () => {
@@ -192,9 +192,9 @@ test('images that containers begin to use in the middle of a pass stay, and the 
   expect(await removed(at)).toBeLessThan(batch - 2);
 
   await othersGo();
-  await expect.poll(() => removed(at), patience).toBe(batch - 2);
+  await expect.poll(() => removed(at), eventually).toBe(batch - 2);
   // So they were on the list of the pass.
-  await expect.poll(() => spared(at, 'InUse'), patience).toBe(2);
+  await expect.poll(() => spared(at, 'InUse'), eventually).toBe(2);
 });
 
 test('after a pause beyond all deadlines in the middle of a pass, images that are used by then stay', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { waitUntil } from '../agent/environment.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 import { chartDirectory, manifestsOf, template, type RenderOptions } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import type { CommandResult } from '../servers/command.ts';
 import { policyManifest } from '../../manifests.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 let cluster: Cluster;
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kubectl, patience, waitUntil } from '../agent/environment.ts';
 import {
   createCoreEvent,
   createEvent,
@@ -20,6 +19,8 @@ import {
 } from './attempts.ts';
 import { chartDirectory } from './chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** What a stolen token of a release can do: each attempt is one that an admin's token succeeds with. */
 const longName = `long-${'n'.repeat(195)}`;
@@ -50,12 +51,16 @@ beforeAll(async () => {
   expect(await cluster.run('helm', install)).toMatchObject({ code: 0, stderr: '' });
   const waiting = ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'];
   await kubectl(cluster, waiting);
+  const events = [
+    createEvent('of-a-kubelet', { reportingController: 'kubelet', reportingInstance: 'node-b' }),
+    createEvent('of-the-agent'),
+  ];
   await create(
+    cluster,
     ...['node-a', 'node-b', longName].map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })),
     ...[podOn('node-a'), podOn(longName), podOn('node-b', 'web')],
     ...[report('node-b'), policy('default')],
-    createEvent('of-a-kubelet', { reportingController: 'kubelet', reportingInstance: 'node-b' }).body,
-    createEvent('of-the-agent').body,
+    ...events.flatMap(({ body }) => body ?? []),
   );
   const tokenOf = async (account: string, ...bound: readonly string[]): Promise<string> =>
     (await kubectl(cluster, ['create', 'token', account, '--namespace', namespace, ...bound])).trim();
@@ -78,10 +83,6 @@ afterAll(async () => {
 
 async function followed(what: string, attempt: Attempt, status: number): Promise<void> {
   await waitUntil(`the API server follows ${what}`, async () => (await asAgent(attempt)).status === status);
-}
-
-async function create(...items: readonly (object | undefined)[]): Promise<void> {
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }
 
 const stored = (attempt: Attempt): Promise<Response> => asAgent({ ...attempt, keep: true });
@@ -183,7 +184,7 @@ describe("with the token of an agent's pod on a node", () => {
 
     test('an Event in its own name is created', async () => {
       // The API server takes a moment to follow a new right.
-      await expect.poll(() => asAgent(createCoreEvent('core')), patience).toEqual(done);
+      await expect.poll(() => asAgent(createCoreEvent('core')), eventually).toEqual(done);
     });
 
     test.each([

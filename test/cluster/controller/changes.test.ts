@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
@@ -7,7 +6,6 @@ import {
   inTheMiddleOf,
   isCompleted,
   numbered,
-  patience,
   podDeletes,
   podUids,
   runningPods,
@@ -17,6 +15,8 @@ import { dustpanUser, slowPasses, startControlPlane, startController } from './d
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** Long enough for what is done during it, by a kubectl on a busy machine. */
 const quarantineMs = 10_000;
@@ -70,11 +70,11 @@ afterAll(async () => {
 
 test('a node is deleted and made again during the quarantine: its pods stay, and another quarantine begins should it go again', async () => {
   const { pid } = dustpan;
-  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   await kubectl(cluster, ['delete', 'node', 'node-1']);
-  await expect.poll(() => sample('kept_pods{reason="Quarantined"}'), patience).toBe(2);
+  await expect.poll(() => sample('kept_pods{reason="Quarantined"}'), eventually).toBe(2);
   await make(['node-1']);
-  await expect.poll(() => sample('missing_nodes'), patience).toBe(0);
+  await expect.poll(() => sample('missing_nodes'), eventually).toBe(0);
   await staysAsItIs(quarantineMs + 2_000, { cluster, living });
 
   const again = new Date();
@@ -91,11 +91,11 @@ test('half of the nodes vanish: the pods on them stay, the condition says why, a
   const { pid } = dustpan;
   const half = nodes.slice(0, 6).filter((name) => name !== 'node-1');
   await kubectl(cluster, ['delete', 'node', ...half]);
-  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('True Tripped');
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('True Tripped');
   expect(await conditionOf(cluster, 'Ready')).toBe('False Tripped');
   expect(await sample('tripped{policy="default"}')).toBe(1);
   // A pass that fell between two of the deletions may have tripped already.
-  await expect.poll(() => sample('missing_nodes'), patience).toBe(half.length);
+  await expect.poll(() => sample('missing_nodes'), eventually).toBe(half.length);
   await staysAsItIs(quarantineMs + 2_000, { cluster, living });
 
   await make(half);
@@ -140,7 +140,7 @@ test.each(changes)(
     const began = new Date();
     await inTheMiddleOf(name.split(' ')[0] ?? '', batch, { cluster, living });
     await change();
-    await expect.poll(says, patience).toBe(expected);
+    await expect.poll(says, eventually).toBe(expected);
     await staysAsItIs(2_000, { cluster, living });
     const changed = (await cluster.audit({ user: 'admin', verb, since: began })).find(
       ({ objectRef }) => objectRef?.resource === 'gcpolicies',

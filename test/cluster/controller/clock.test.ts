@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
   conditionOf,
   isCompleted,
   numbered,
-  patience,
   podDeletes,
   podEntry,
   podUids,
@@ -17,6 +15,8 @@ import { dustpanUser, startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shiftedClock, type ShiftedClock } from '../servers/shifted-clock.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 const hourMs = 3_600_000;
 const quarantineMs = 12_000;
@@ -73,7 +73,7 @@ test.each([
 
     const lostAt = new Date();
     await kubectl(cluster, ['delete', 'node', lost]);
-    await expect.poll(() => sample('pod_gc_missing_nodes'), patience).toBe(1);
+    await expect.poll(() => sample('pod_gc_missing_nodes'), eventually).toBe(1);
     await sleep(setAfterMs);
     const setAt = Date.now();
     await clock.set(dustpan, shiftMs);
@@ -83,7 +83,7 @@ test.each([
       podEntry(`old-${name}`, { finishedAt: ago(3 * hourMs) }),
     ]);
     living = [...living, young];
-    await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('True ClockUnsure');
+    await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('True ClockUnsure');
     expect(await unsure()).toBeGreaterThan(called);
     // The server's own is told in whole seconds, and its answer is on its way for a while.
     expect(await dustpan.logTail(1_000)).toMatch(
@@ -92,7 +92,7 @@ test.each([
 
     const deletes = () => podDeletes(cluster, dustpanUser.name, lostAt);
     await expect
-      .poll(async () => (await deletes()).map((one) => one.name), patience)
+      .poll(async () => (await deletes()).map((one) => one.name), eventually)
       .toEqual([`orphan-${name}`]);
     const [orphan] = await deletes();
     expect(orphan?.atMs).toBeGreaterThan(lostAt.getTime() + quarantineMs);
@@ -118,10 +118,10 @@ test('finished pods of nodes with wrong clocks stay for their ttl from when the 
   await etcdClient(cluster.etcdUrl).put([podEntry('old', { finishedAt: ago(3 * hourMs) })]);
   const gone = async (): Promise<readonly string[]> =>
     (await podDeletes(cluster, dustpanUser.name, putAt)).map((one) => one.name);
-  await expect.poll(gone, patience).toEqual(['old']);
+  await expect.poll(gone, eventually).toEqual(['old']);
   await sleep(5_000);
   expect(await gone()).toEqual(['old']);
 
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '8s' } });
-  await expect.poll(gone, patience).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
+  await expect.poll(gone, eventually).toEqual(expect.arrayContaining(['behind', 'ahead', 'never-set']));
 });

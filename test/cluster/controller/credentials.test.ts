@@ -2,14 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import {
   applyPolicy,
   inTheMiddleOf,
   isCompleted,
   numbered,
-  patience,
   podUids,
   runningPods,
   staysAsItIs,
@@ -19,6 +17,8 @@ import { dustpanUser, slowPasses, startDustpan } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { statusOf } from '../servers/probe.ts';
 import { grant } from '../servers/resources.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
@@ -75,8 +75,8 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
   // The API server remembers for 10 s that a token is good.
   await inTheMiddleOf('token', 800, { cluster, living });
   await kubectl(cluster, ['delete', 'secret', 'first']);
-  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
-  await expect.poll(() => answers('GET', '401'), patience).toBeGreaterThan(0);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
+  await expect.poll(() => answers('GET', '401'), eventually).toBeGreaterThan(0);
   await staysAsItIs(2_000, { cluster, living });
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
@@ -99,7 +99,7 @@ test('its token is replaced, then revoked in the middle of a pass: not one delet
   await inTheMiddleOf('rotated', 800, { cluster, living });
   await put('token', third);
   await kubectl(cluster, ['delete', 'secret', 'second']);
-  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), patience).toBe(401);
+  await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
   // So with the second token they could not go any more.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   await isCompleted({ cluster, living }, dustpan);
@@ -113,7 +113,7 @@ test('the API server comes back with a certificate of another CA: nothing goes u
   await cluster.kill('api');
   await renewCa(cluster.dir);
   await cluster.start('api');
-  await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/certificate/i);
+  await expect.poll(() => dustpan.logTail(1_000), eventually).toMatch(/certificate/i);
   await staysAsItIs(2_000, { cluster, living });
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);

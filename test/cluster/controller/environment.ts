@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient, type EtcdEntry } from '../servers/etcd.ts';
 import { etcdEntry } from '../servers/etcd-objects.ts';
-
-/** For `expect.poll`: generous, as a busy machine needs it. */
-export const patience = { timeout: 90_000, interval: 100 };
+import { policyManifest } from '../../manifests.ts';
+import { apply, kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 interface PodShape {
   readonly phase?: 'Succeeded' | 'Running';
@@ -60,9 +59,7 @@ export async function runningPods(
 
 /** Applies the one policy of these tests, as a person would. */
 export async function applyPolicy(cluster: Cluster, pods: object, mode = 'Enforce'): Promise<void> {
-  const apiVersion = 'gc.dustpan.dev/v1alpha1';
-  const policy = { apiVersion, kind: 'GCPolicy', metadata: { name: 'default' }, spec: { mode, pods } };
-  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+  await apply(cluster, policyManifest('default', { mode, pods }));
 }
 
 /** As the API server lists them. */
@@ -94,7 +91,7 @@ const podCount = (cluster: Cluster): Promise<number> =>
 export async function inTheMiddleOf(name: string, batch: number, { cluster, living }: Pass): Promise<void> {
   await etcdClient(cluster.etcdUrl).put(numbered(name, batch).map((one) => podEntry(one)));
   const all = living.length + batch;
-  await expect.poll(() => podCount(cluster), { ...patience, interval: 20 }).toBeLessThan(all - begun);
+  await expect.poll(() => podCount(cluster), { ...eventually, interval: 20 }).toBeLessThan(all - begun);
   expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
 }
 
@@ -114,10 +111,10 @@ export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanPro
       const left = await podUids(cluster);
       expect(living.filter((uid) => !left.includes(uid))).toEqual([]);
       return left.length;
-    }, patience)
+    }, eventually)
     .toBe(living.length);
-  await expect.poll(() => conditionOf(cluster, 'Degraded'), patience).toBe('False AsPlanned');
-  await expect.poll(() => dustpan.probe('/readyz'), patience).toBe(200);
+  await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
+  await expect.poll(() => dustpan.probe('/readyz'), eventually).toBe(200);
 }
 
 /** When each delete of a pod by this user came to the API server since, and how it was answered. */

@@ -5,11 +5,12 @@ import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
-import { applyPolicy, numbered, patience, podEntry, runningPods } from './environment.ts';
+import { applyPolicy, numbered, podEntry, runningPods } from './environment.ts';
 import { startControlPlane, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { shipped } from '../chart/shipped.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** As large as etcd takes an object; gzip makes nothing of half of them. */
 const nameBytes = 1_400_000;
@@ -48,13 +49,13 @@ test('170 pods with names of 1.4 MB in their owners: the controller stays below 
   dustpan = controller;
   const { pid } = controller;
   await etcdClient(cluster.etcdUrl).put([podEntry('finished')]);
-  await expect.poll(podCount, { ...patience, timeout: 180_000 }).toBe(hostile + living.length);
+  await expect.poll(podCount, { ...eventually, timeout: 180_000 }).toBe(hostile + living.length);
   expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
 
   // Each is marked and deleted, 64 at a time; what is answered has the name in it.
   const safety = { maxOrphanedNodesPercent: 100 };
   await applyPolicy(cluster, { orphaned: { quarantine: '1s' }, safety });
-  await expect.poll(podCount, { ...patience, timeout: 240_000 }).toBe(0);
+  await expect.poll(podCount, { ...eventually, timeout: 240_000 }).toBe(0);
   expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
   expect(controller.pid).toBe(pid);
 }, 600_000);

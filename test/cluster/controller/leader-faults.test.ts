@@ -1,16 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
-import {
-  applyPolicy,
-  inTheMiddleOf,
-  isCompleted,
-  numbered,
-  patience,
-  podDeletes,
-  runningPods,
-} from './environment.ts';
+import { applyPolicy, inTheMiddleOf, isCompleted, numbered, podDeletes, runningPods } from './environment.ts';
 import { dustpanUser, slowPasses, startController } from './dustpan.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** A process that stalls for as long as the renew deadline, as on a busy machine, would rightly end. */
 const leaseMs = 8_000;
@@ -79,7 +72,7 @@ async function nothingTwice(since: Date): Promise<void> {
 test('a leader that is killed is followed once its lease has run out; nothing is deleted twice', async () => {
   const began = new Date();
   const first = await start('first');
-  await expect.poll(() => leads(first), patience).toBe(true);
+  await expect.poll(() => leads(first), eventually).toBe(true);
   const second = await start('second');
   await inTheMiddleOf('killed', 300, { cluster, living });
   const killedAt = new Date();
@@ -110,7 +103,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   await inTheMiddleOf('resumed', 150, { cluster, living });
   const resumedAt = new Date();
   await leader.kill('SIGCONT');
-  await expect.poll(() => leader.isRunning, patience).toBe(false);
+  await expect.poll(() => leader.isRunning, eventually).toBe(false);
   expect(await leader.logTail(50)).toContain('"outcome":"lost"');
 
   await isCompleted({ cluster, living }, standby);

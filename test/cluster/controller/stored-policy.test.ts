@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
-import { patience, podEntry } from './environment.ts';
+import { podEntry } from './environment.ts';
 import { startControlPlane, startController } from './dustpan.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { policyManifest } from '../../manifests.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** As stored before there was a validation: no mode of that name, and a threshold that is a word. */
 const malformed = {
@@ -35,19 +36,21 @@ test('a malformed policy that the server has stored deletes nothing, shields wha
       value: Buffer.from(JSON.stringify(malformed)),
     },
   ]);
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(deletesAll));
+  await create(cluster, deletesAll);
   await using dustpan = await startController(cluster, { args: ['--pod-gc-period=1s'] });
   const events = ['get', 'events', '-A', '-o', 'jsonpath={.items[*].reason}'];
-  await expect.poll(() => kubectl(cluster, events), patience).toContain('InvalidPolicy');
-  await expect.poll(() => dustpan.logTail(1_000), patience).toMatch(/spec\.mode: must be .*DryRun.*Enforce/);
+  await expect.poll(() => kubectl(cluster, events), eventually).toContain('InvalidPolicy');
   await expect
-    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'deletes-all', '-o', condition('Degraded')]), patience)
+    .poll(() => dustpan.logTail(1_000), eventually)
+    .toMatch(/spec\.mode: must be .*DryRun.*Enforce/);
+  await expect
+    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'deletes-all', '-o', condition('Degraded')]), eventually)
     .toContain('False');
   await expect
-    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'broken', '-o', condition('Accepted')]), patience)
+    .poll(() => kubectl(cluster, ['get', 'gcpolicy', 'broken', '-o', condition('Accepted')]), eventually)
     .toMatch(/^False .*spec\.mode/);
   expect(await names(cluster)).toBe('pod/a\npod/b\n');
 
   await kubectl(cluster, ['delete', 'gcpolicy', 'broken']);
-  await expect.poll(() => names(cluster), patience).toBe('');
+  await expect.poll(() => names(cluster), eventually).toBe('');
 });

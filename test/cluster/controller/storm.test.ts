@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { startControlPlane, startController } from './dustpan.ts';
-import { applyPolicy, isCompleted, numbered, patience, podEntry, runningPods } from './environment.ts';
+import { applyPolicy, isCompleted, numbered, podEntry, runningPods } from './environment.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { etcdClient } from '../servers/etcd.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 const owned = 4_000;
 const alone = 6_000;
@@ -54,17 +55,17 @@ test('10 000 pods go in one pass: Events are one for each Job and bounded for th
   ]);
   expect(await podCount()).toBe(owned + alone + living.length);
   // Nobody looks before the API server has digested them.
-  await expect.poll(cachedCount, patience).toBe(owned + alone + living.length);
+  await expect.poll(cachedCount, eventually).toBe(owned + alone + living.length);
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
   const startedMs = performance.now();
   const controller = await startController(cluster, { args: ['--pod-gc-period=1h'] });
   dustpan = controller;
   const { pid } = controller;
-  await expect.poll(podCount, { ...patience, timeout: 300_000 }).toBe(living.length);
+  await expect.poll(podCount, { ...eventually, timeout: 300_000 }).toBe(living.length);
   await isCompleted({ cluster, living }, controller);
   const ofJobsIn = (told: readonly Told[]): readonly string[] =>
     told.filter(({ regarding }) => regarding.kind === 'Job').map(({ note }) => note);
-  await expect.poll(async () => ofJobsIn(await events()).length, patience).toBe(jobs.length);
+  await expect.poll(async () => ofJobsIn(await events()).length, eventually).toBe(jobs.length);
   const told = await events();
   // Until they were read: so long they may have been written.
   const took = performance.now() - startedMs;

@@ -3,20 +3,14 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startAgent } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import {
-  applyPolicy,
-  archiveOf,
-  condition,
-  kubectl,
-  patience,
-  startQuietNode,
-  waitUntil,
-} from '../agent/environment.ts';
+import { applyPolicy, archiveOf, condition, startQuietNode } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import { createOverruns, podEvents, print, write, type Overrun, type PodEvent } from './pods.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 let archive: string;
 let cluster: Cluster;
@@ -110,7 +104,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
     for (const [pod, note] of Object.entries(words)) {
       await waitUntil(`${pod} is gone`, isGone(pod));
       await expect
-        .poll(() => notesOn('Evicted', pod), patience)
+        .poll(() => notesOn('Evicted', pod), eventually)
         .toEqual([expect.stringMatching(note) as string]);
     }
 
@@ -125,7 +119,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
       (await podEvents(cluster, 'Evicted')).map(({ pod, by }: PodEvent) => `${pod} ${by}`).toSorted();
     const by = 'gc.dustpan.dev/controller';
     await expect
-      .poll(evicted, patience)
+      .poll(evicted, eventually)
       .toEqual([`container ${by}`, `guarded ${by}`, `pod ${by}`, `volume ${by}`]);
     const metrics = await (await fetch(controller.metricsUrl)).text();
     expect(metrics).toContain('dustpan_evictions_total{eviction_signal="emptydirfs.limit"} 2');
@@ -171,7 +165,7 @@ test('ahead of a kubelet that evicts: the pod has its grace, and its preStop hoo
   const evicted = async (): Promise<readonly string[]> =>
     (await podEvents(cluster, 'Evicted')).map(({ by, note }) => `${by}: ${note}`);
   await expect
-    .poll(evicted, patience)
+    .poll(evicted, eventually)
     .toEqual([
       expect.stringMatching(
         /^gc\.dustpan\.dev\/controller: Usage of EmptyDir volume "a" exceeds 90 % of the limit "20Mi"\. It uses 1[89]\.\d MiB, 9\d % of the limit 20Mi\.$/,

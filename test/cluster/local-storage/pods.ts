@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
-import { kubectl } from '../node-side-by-side/side-by-side.ts';
+import { create, kubectl } from '../servers/kubectl.ts';
 
 /** A container that writes, and then waits to be ended. */
 interface Writer {
@@ -84,8 +84,8 @@ export async function createOverruns(
   cluster: Cluster,
   pods: Readonly<Record<string, Overrun>>,
 ): Promise<void> {
-  const items = Object.entries(pods).map(([name, pod]) => overrunPod(cluster.node.name, name, pod));
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const manifests = Object.entries(pods).map(([name, pod]) => overrunPod(cluster.node.name, name, pod));
+  await create(cluster, ...manifests);
 }
 
 /** An Event on a pod. */
@@ -113,12 +113,12 @@ export async function podEvents(cluster: Cluster, reason: string): Promise<reado
     .map(({ regarding, note = '', reportingController: by }) => ({ pod: regarding.name, reason, note, by }));
 }
 
-/** Waits until what is seen is right for so long; returns the last that was seen, right or not, when patience ends. */
+/** Reads until the value has not changed for so long; returns the last value, also after the timeout. */
 export async function last<T>(
   see: () => Promise<T>,
-  { quietMs, patienceMs }: { readonly quietMs: number; readonly patienceMs: number },
+  { quietMs, timeoutMs }: { readonly quietMs: number; readonly timeoutMs: number },
 ): Promise<T> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   let seen = await see();
   let since = performance.now();
   while (performance.now() - since < quietMs && performance.now() < deadline) {

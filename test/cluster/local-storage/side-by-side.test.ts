@@ -10,7 +10,8 @@ import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
 import { onlyMeasures } from '../programs/kubelet-quick.ts';
 import { createOverruns, last, overrunPod, podEvents, print, write, type Overrun } from './pods.ts';
-import { kubectl, until } from '../node-side-by-side/side-by-side.ts';
+import { kubectl } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 const small = { main: { limit: '10Mi' } };
 
@@ -83,7 +84,7 @@ const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/
 const manifests = '/var/lib/kubelet/manifests';
 
 /** Enough for the slowest figure of both: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
-const patience = { quietMs: 35_000, patienceMs: 240_000 };
+const settling = { quietMs: 35_000, timeoutMs: 240_000 };
 
 let archive: string;
 
@@ -114,7 +115,7 @@ async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = 
     JSON.stringify(overrunPod('', 'static', { ...staticPod, spec: { nodeName: undefined } })),
   );
   await createOverruns(cluster, pods);
-  await until('all pods to be started', async () => {
+  await waitUntil('all pods to be started', async () => {
     const phases = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].status.phase}']);
     const list = phases.split(' ');
     return list.length === Object.keys(pods).length + 1 && list.every((phase) => phase !== 'Pending');
@@ -137,9 +138,9 @@ async function evicted(
 ): Promise<Readonly<Record<string, string>>> {
   const see = async (): Promise<Readonly<Record<string, string>>> =>
     evictions(await podEvents(cluster, 'Evicted'));
-  const deadline = performance.now() + patience.patienceMs;
+  const deadline = performance.now() + settling.timeoutMs;
   while (!areThose(Object.keys(await see())) && performance.now() < deadline) await sleep(1_000);
-  return await last(see, patience);
+  return await last(see, settling);
 }
 
 const fewest = 10;

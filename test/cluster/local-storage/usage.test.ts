@@ -8,10 +8,12 @@ import { createTransport } from '../../../src/kube/http/http-transport.ts';
 import { nodePodsResource, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
 import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
 import { systemClock as clock } from '../../../src/runtime/scheduling/clock.ts';
-import { archiveOf, kubectl, patience, phases, startQuietNode, waitUntil } from '../agent/environment.ts';
+import { archiveOf, phases, startQuietNode } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
 import { kubeletTokens } from '../node/kubelet-tokens.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 const never = new AbortController().signal;
 let cluster: Cluster;
@@ -86,7 +88,7 @@ beforeAll(async () => {
   });
   await kubectl(cluster, ['create', 'configmap', 'conf', '--from-literal=a=b']);
   const items = Object.entries(scripts).map(([name, script]) => manifest(name, script));
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await create(cluster, ...items);
   const { name: nodeName, address } = cluster.node;
   const tokens = await kubeletTokens(cluster);
   kubelet = new KubeletUsage({
@@ -159,7 +161,7 @@ test('the kubelet reports what each pod has written', async () => {
     atLeast(figures['linked']?.data, 4 * mebi),
   ];
   // The kubelet measures volumes every 2 s here, the runtime layers every 10 s.
-  await expect.poll(async () => written(await read()), patience).not.toContain(false);
+  await expect.poll(async () => written(await read()), eventually).not.toContain(false);
   const figures = await read();
   expect(figures['memory']?.total).toBeLessThan(4 * mebi);
   expect(figures['linked']?.data).toBeLessThan(5 * mebi);

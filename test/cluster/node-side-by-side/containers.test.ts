@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage, image } from '../node/image.ts';
 import { quickPeriods } from '../programs/kubelet-quick.ts';
-import { applyNodesPolicy, passed, settled, startCollecting, startNode } from './side-by-side.ts';
+import { applyNodesPolicy, settled, startCollecting, startNode } from './side-by-side.ts';
 import {
   containerWorld,
   deletePods,
@@ -17,6 +17,7 @@ import {
   remainsOf,
 } from './containers.ts';
 import { startOtherKubelet } from './kubelet.ts';
+import { passesOf } from '../agent/environment.ts';
 
 /** As the kubelet's flags; -1 = no limit. */
 interface Limits {
@@ -115,7 +116,7 @@ async function underDustpan(): Promise<OurSide> {
     await meanwhile?.();
     await applyNodesPolicy(cluster, policyOf(given));
     // What is gone must be seen so for two passes; the first may not know of the policy yet.
-    await passed(agent, 'containergc', 4);
+    await passesOf(agent, 'containergc', 4, ['success']);
     return await remainsOf(cluster);
   };
   let ofEvicted: readonly string[] = [];

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
 import { crictl, runContainer, runSandbox } from '../node/crictl.ts';
 import { busyboxImage } from '../node/image.ts';
-import { createPods, kubectl, podOn, podPhases, until } from './side-by-side.ts';
+import { podOn, podPhases } from './side-by-side.ts';
 import { seededRandom, type Random } from '../population/random.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 /** How often each pod fails, of those that do. */
 interface ContainerWorld {
@@ -31,7 +33,8 @@ export async function makeRemains(cluster: Cluster, world: ContainerWorld): Prom
     podOn(cluster, { name, image, script: failingScript(tries, end), restartPolicy: 'OnFailure' });
   const podsOf = (group: keyof ContainerWorld, end: string): object[] =>
     namesOf(group, world).map(({ name, tries }) => failing(name, tries, end));
-  await createPods(cluster, [
+  await create(
+    cluster,
     ...podsOf('looping', forever),
     ...podsOf('finishing', 'exit 0'),
     ...podsOf('gone', 'exit 0'),
@@ -41,7 +44,7 @@ export async function makeRemains(cluster: Cluster, world: ContainerWorld): Prom
     podOn(cluster, { name: 'gone-stopped', image, script: forever }),
     podOn(cluster, { name: 'held', image, script: forever, finalizers: ['dustpan.test/hold'] }),
     podOn(cluster, { name: 'evicted', image, script: forever, storageLimit: '1Mi' }),
-  ]);
+  );
   await atRest(cluster, world);
   for (const attempt of [1, 2]) await moveToSandbox(cluster, attempt);
   await cluster.kill('kubelet');
@@ -66,7 +69,7 @@ async function atRest(cluster: Cluster, world: ContainerWorld): Promise<void> {
   const ended = [...namesOf('finishing', world), ...namesOf('gone', world)];
   const running = ['started', 'moved', 'gone-stopped', 'held', 'evicted'].map((name) => `${name}/main#0`);
   const looping = namesOf('looping', world).map(({ name, tries }) => `${name}/main#${tries}`);
-  await until('pods to come to rest', async () => {
+  await waitUntil('pods to come to rest', async () => {
     const phases = await podPhases(cluster);
     if (!ended.every(({ name }) => phases.get(name) === 'Succeeded')) return false;
     const containers = (await listContainers(cluster)).map(lineOf);
@@ -77,7 +80,7 @@ async function atRest(cluster: Cluster, world: ContainerWorld): Promise<void> {
 /** Stops the sandbox of the pod `moved` and waits until the kubelet has made it another. */
 async function moveToSandbox(cluster: Cluster, attempt: number): Promise<void> {
   await crictl(cluster, 'stopp', await sandboxOf(cluster, 'moved'));
-  await until(`sandbox ${attempt}`, async () => {
+  await waitUntil(`sandbox ${attempt}`, async () => {
     const lines = (await listContainers(cluster)).map(lineOf);
     return lines.includes(`moved/main#${attempt} RUNNING`);
   });
@@ -95,7 +98,7 @@ export async function deletePods(cluster: Cluster, names: readonly string[]): Pr
 export async function overfill(cluster: Cluster): Promise<void> {
   const log = join(podLogs, `default_evicted_${await uidOf(cluster, 'evicted')}`, 'main/0.log');
   appendFileSync(log, 'x'.repeat(2 * 1024 ** 2));
-  await until('an eviction', async () => (await reasonOf(cluster, 'evicted')) === 'Evicted');
+  await waitUntil('an eviction', async () => (await reasonOf(cluster, 'evicted')) === 'Evicted');
 }
 
 /** Leaves the pod `evicted` as a kubelet does that ends right after the eviction: stopped, and so in the API. */
@@ -138,7 +141,7 @@ export async function leaveDeviations(cluster: Cluster): Promise<void> {
   const sandbox = await runSandbox(cluster, { name: 'by-hand', labels });
   const container = { name: 'main', image: busyboxImage.ref, command: ['true'], labels };
   const id = await runContainer(cluster, sandbox, container);
-  await until(
+  await waitUntil(
     'the container to end',
     async () => (await crictl(cluster, 'ps', '--quiet', `--id=${id}`)) === '',
   );

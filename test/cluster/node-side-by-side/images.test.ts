@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { shortMessage } from '../../../src/agent/imagegc/events.ts';
 import { quickPeriods } from '../programs/kubelet-quick.ts';
-import { applyNodesPolicy, passed, startCollecting, startNode } from './side-by-side.ts';
+import { applyNodesPolicy, startCollecting, startNode } from './side-by-side.ts';
 import {
   collect,
   complaintsOf,
@@ -14,6 +14,7 @@ import {
   type Thresholds,
 } from './images.ts';
 import { imageWorld, megabyte } from './random-images.ts';
+import { passesOf } from '../agent/environment.ts';
 
 const thresholds: Thresholds = { high: 63, low: 60, minimumAgeMs: 20_000 };
 const lower: Thresholds = { ...thresholds, high: 56, low: 55 };
@@ -60,7 +61,7 @@ async function underKubelet(): Promise<Played> {
 async function underDustpan(): Promise<Played> {
   await using cluster = await startNode({ kubelet: { program: 'kubelet-quick' } });
   await using agent = await startCollecting(cluster, policyOf(thresholds));
-  const noticed = (): Promise<void> => passed(agent, 'imagegc');
+  const noticed = (): Promise<void> => passesOf(agent, 'imagegc', 1, ['success']);
   const side: ImageSide = { cluster, thresholds, noticed, quietMs: 2_500 };
   return await playAll(side, 'dustpan');
 }

@@ -5,8 +5,10 @@ import type { Cluster } from '../servers/cluster.ts';
 import { runCommand } from '../servers/command.ts';
 import { crictl } from '../node/crictl.ts';
 import { images, type ImageSpec } from '../node/image.ts';
-import { createPods, kubectl, podOn, podPhases, settled, until, type Collector } from './side-by-side.ts';
+import { podOn, podPhases, settled, type Collector } from './side-by-side.ts';
 import { megabyte, ownImage, sizeOf, type Release, type Round } from './random-images.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 /** The settings that both collectors have. */
 export interface Thresholds {
@@ -50,7 +52,7 @@ export async function play(side: ImageSide, round: Round): Promise<readonly stri
 
 async function oldEnough({ thresholds }: ImageSide, since: number): Promise<void> {
   const is = (): boolean => performance.now() > since + thresholds.minimumAgeMs;
-  await until('images to be old enough', () => Promise.resolve(is()));
+  await waitUntil('images to be old enough', () => Promise.resolve(is()));
 }
 
 /** Between what is enough with the last image that is to go, and what is enough without it: no rounding decides. */
@@ -72,9 +74,7 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
   await crictl(cluster, 'rmi', ...idle.filter((ref) => here.includes(ref)));
   await importImages(cluster, [...twice, awaited]);
   const init = { image: last.running[0] ?? '', script: forever };
-  await createPods(cluster, [
-    podOn(cluster, { name: 'starting', image: awaited.ref, script: 'exit 0', init }),
-  ]);
+  await create(cluster, podOn(cluster, { name: 'starting', image: awaited.ref, script: 'exit 0', init }));
   await side.noticed();
   await oldEnough(side, performance.now());
   return await collect(side, 3.5 * 2 * sizeOf(twice[0] ?? awaited));
@@ -112,7 +112,7 @@ export async function collect(
   const before = await imageNames(cluster);
   await fill(wantedBytes, thresholds);
   try {
-    await until('images to go', async () => (await imageNames(cluster)).length < before.length);
+    await waitUntil('images to go', async () => (await imageNames(cluster)).length < before.length);
     return await settled(() => imageNames(cluster), quietMs);
   } finally {
     rmSync(filling, { force: true });
@@ -161,8 +161,8 @@ async function run(cluster: Cluster, round: Round): Promise<void> {
   const pod = (script: string) => (image: string) =>
     podOn(cluster, { name: podName(round, image), image, script });
   const specs = [...round.ended.map(pod('exit 0')), ...round.running.map(pod(forever))];
-  await createPods(cluster, specs);
-  await until('pods to end or to run', async () => {
+  await create(cluster, ...specs);
+  await waitUntil('pods to end or to run', async () => {
     const phases = await podPhases(cluster);
     const are = (refs: readonly string[], phase: string): boolean =>
       refs.every((image) => phases.get(podName(round, image)) === phase);
@@ -177,7 +177,7 @@ async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Pr
     crictl(cluster, 'ps', '--all', '--quiet', `--label=io.kubernetes.pod.name=${pod}`);
   if (by === 'pod') await kubectl(cluster, ['delete', 'pod', pod, '--now', '--wait=false']);
   else await crictl(cluster, 'rm', await left());
-  await until(`the container of ${pod} to go`, async () => (await left()) === '');
+  await waitUntil(`the container of ${pod} to go`, async () => (await left()) === '');
 }
 
 /** Of every image, by its first name; all its names go with it. */
@@ -194,7 +194,7 @@ interface Listing {
 export async function listed(cluster: Cluster, times: number): Promise<void> {
   const file = join(cluster.dir, 'log/ctd.log');
   const start = statSync(file).size;
-  await until(`${times} listings of images`, async () => {
+  await waitUntil(`${times} listings of images`, async () => {
     const log = createReadStream(file, { start, encoding: 'utf8' });
     return (await text(log)).split('returns image list').length > times;
   });

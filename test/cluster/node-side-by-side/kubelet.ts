@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../servers/cluster.ts';
 import { PartProcess } from '../servers/part-process.ts';
 import { statusOf } from '../servers/probe.ts';
-import { until } from './side-by-side.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 const healthz = 'http://127.0.0.1:10248/healthz';
 const startTimeoutMs = 120_000;
@@ -33,7 +33,7 @@ export async function startOtherKubelet(
   });
   const before = heardOfPods(logFile);
   await kubelet.start(startTimeoutMs);
-  await until('the kubelet to know its pods', () => Promise.resolve(heardOfPods(logFile) > before));
+  await waitUntil('the kubelet to know its pods', () => Promise.resolve(heardOfPods(logFile) > before));
   return kubelet;
 }
 

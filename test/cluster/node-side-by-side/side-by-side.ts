@@ -3,6 +3,8 @@ import { startAgent, agentUser } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import { startCluster, type Cluster, type ClusterOptions } from '../servers/cluster.ts';
 import { policyManifest } from '../../manifests.ts';
+import { kubectl, apply } from '../servers/kubectl.ts';
+import { eventually } from '../servers/waiting.ts';
 
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
 export type Collector = 'kubelet' | 'dustpan';
@@ -42,51 +44,17 @@ export async function startCollecting(cluster: Cluster, nodes: object): Promise<
 /** Writes the one policy there is. */
 export async function applyNodesPolicy(cluster: Cluster, nodes: object): Promise<void> {
   const policy = policyManifest('as-the-kubelet', { mode: 'Enforce', nodes });
-  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+  await apply(cluster, policy);
 }
 
-/** Waits until a whole pass of a loop of the agent has begun and ended after this call. */
-export async function passed(
-  agent: DustpanProcess,
-  loop: 'imagegc' | 'containergc',
-  passes = 1,
-): Promise<void> {
-  const count = async (): Promise<number> => {
-    const metrics = await agent.metrics();
-    return metrics.get(`dustpan_loop_passes_total{loop="${loop}",result="success"}`) ?? 0;
-  };
-  const before = await count();
-  // One may be on its way.
-  await until(`${passes} passes of ${loop}`, async () => (await count()) > before + passes);
-}
-
-/** Runs kubectl as admin and returns what it prints; throws with its complaint when it fails. */
-export async function kubectl(cluster: Cluster, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
-  return stdout;
-}
-
-const patienceMs = 180_000;
-const pollMs = 100;
-
-/** Polls until it is so; throws, saying what was waited for. */
-export async function until(what: string, is: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!(await is())) {
-    if (performance.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain for ${what}`);
-    await sleep(pollMs);
-  }
-}
-
-/** Polls until what is seen has not changed for so long, and returns it. */
+/** Reads until the value has not changed for so long, and returns it. */
 export async function settled<T>(see: () => Promise<T>, quietMs: number): Promise<T> {
   let seen = await see();
   let since = performance.now();
-  const deadline = since + patienceMs;
+  const deadline = since + eventually.timeout;
   while (performance.now() - since < quietMs) {
-    if (performance.now() > deadline) throw new Error(`no rest within ${patienceMs} ms`);
-    await sleep(pollMs);
+    if (performance.now() > deadline) throw new Error(`no rest within ${eventually.timeout} ms`);
+    await sleep(eventually.interval);
     const now = await see();
     if (JSON.stringify(now) !== JSON.stringify(seen)) since = performance.now();
     seen = now;
@@ -136,15 +104,6 @@ const containerOf = (
   command: ['/bin/busybox', 'sh', '-c', script],
   volumeMounts: [{ name: 'count', mountPath: '/count' }],
 });
-
-/** Creates pods in this order. */
-export async function createPods(cluster: Cluster, pods: readonly object[]): Promise<void> {
-  await kubectl(
-    cluster,
-    ['create', '-f', '-'],
-    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: pods }),
-  );
-}
 
 /** By name. */
 export async function podPhases(cluster: Cluster): Promise<ReadonlyMap<string, string>> {

@@ -1,5 +1,5 @@
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
+import { kubectl } from '../servers/kubectl.ts';
 
 interface KubeletTokens {
   /** Of a service account that may get nodes/stats and nothing else. */

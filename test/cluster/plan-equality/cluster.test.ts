@@ -5,6 +5,7 @@ import { etcdClient } from '../servers/etcd.ts';
 import { Looks, verdictsOf } from './plan-equality.ts';
 import { dressed, secrets } from './population.ts';
 import { loadWorld, randomWorld } from '../population/population.ts';
+import { create, kubectl } from '../servers/kubectl.ts';
 
 /** Two pages of every list of pods. */
 const pods = 560;
@@ -16,18 +17,8 @@ async function startWorld(seed: number): Promise<Cluster> {
   const etcd = etcdClient(cluster.etcdUrl);
   await etcd.put(others);
   await loadWorld(etcd, world);
-  await kubectl(
-    cluster,
-    ['create', '-f', '-'],
-    JSON.stringify({ apiVersion: 'v1', kind: 'List', items: policies }),
-  );
+  await create(cluster, ...policies);
   return cluster;
-}
-
-async function kubectl(cluster: Cluster, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`);
-  return stdout;
 }
 
 test.for([1, 2, 3])('a plan of the cluster is that of its snapshot: world %i', async (seed) => {

@@ -9,19 +9,19 @@ import {
   applyPolicy,
   archiveOf,
   createPods,
-  kubectl,
   leavePhantom,
   listContainers,
   podManifest,
   startQuietNode,
   uidOf,
   untilPhases,
-  waitUntil,
 } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { busyboxImage, tinyImages } from '../node/image.ts';
 import { Looks, verdictsOf } from './plan-equality.ts';
+import { kubectl, create } from '../servers/kubectl.ts';
+import { waitUntil } from '../servers/waiting.ts';
 
 const podLogs = '/var/log/pods';
 const manifests = '/var/lib/kubelet/manifests';
@@ -100,7 +100,7 @@ async function fill(): Promise<void> {
     done: { image, script: 'echo done', restartPolicy: 'Never' },
     gone: { image, script: 'echo gone', restartPolicy: 'Never' },
   });
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(discreet()));
+  await create(cluster, discreet());
   mkdirSync(manifests, { recursive: true });
   const still = podManifest('still', { image, script: 'echo static', restartPolicy: 'OnFailure' });
   writeFileSync(join(manifests, 'still.json'), JSON.stringify(still));
@@ -140,7 +140,7 @@ async function remember(): Promise<void> {
     metadata: { name: 'node-b' },
   };
   const status = { reportTime: new Date().toISOString(), images: { removable: { count: 3, bytes: 4e6 } } };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(report));
+  await create(cluster, report);
   const patch = ['patch', 'nodegcreport', 'node-b', '--subresource=status', '--type=merge', '-p'];
   await kubectl(cluster, [...patch, JSON.stringify({ status })]);
 }

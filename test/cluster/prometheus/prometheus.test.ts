@@ -5,15 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { certify } from '../../sandbox/kubelet/certificate.ts';
 import { agentUser, startAgent } from '../agent/agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import {
-  archiveOf,
-  createPods,
-  kubectl,
-  patience,
-  startQuietNode,
-  untilPhases,
-  waitUntil,
-} from '../agent/environment.ts';
+import { archiveOf, createPods, startQuietNode, untilPhases } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { dashboardQueries, inGrafana } from './dashboard.ts';
 import { picture } from './dashboard-picture.ts';
@@ -29,6 +21,8 @@ import {
 } from './prometheus.ts';
 import { repositoryRoot } from '../repository.ts';
 import { policyManifest } from '../../manifests.ts';
+import { kubectl, apply } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** Queries that give nothing while all is well: what they count has labels that come up with the first case. */
 const mayBeEmpty: Readonly<Record<string, string>> = {
@@ -125,7 +119,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     });
     // Before the policy: an image that no container has come to use would be removed for its age, rightly.
     await untilPhases(cluster, { running: 'Running', finished: 'Succeeded' });
-    await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify(policy));
+    await apply(cluster, policy);
     await untilPhases(cluster, { running: 'Running' });
   });
   afterAll(async () => {
@@ -145,7 +139,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
   };
 
   test('every query of the dashboard has data', async () => {
-    await expect.poll(emptyOnes, { ...patience, interval: 2_000 }).toEqual([]);
+    await expect.poll(emptyOnes, { ...eventually, interval: 2_000 }).toEqual([]);
   });
 
   test('what was done is counted', async () => {
@@ -154,11 +148,11 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await expect
       .poll(
         () => value('sum(dustpan_pod_gc_force_delete_pods_total{exported_namespace="default"})'),
-        patience,
+        eventually,
       )
       .toBe(1);
     await expect
-      .poll(() => value('dustpan_image_garbage_collected_total{reason="age"}'), patience)
+      .poll(() => value('dustpan_image_garbage_collected_total{reason="age"}'), eventually)
       .toBeGreaterThan(0);
     // Each by itself: a scrape that takes too long leaves a gap in all of them.
     for (const expr of [
@@ -166,7 +160,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
       'dustpan_leader_election_master_status',
       'dustpan_policy_condition{policy="default",type="Accepted",status="True"}',
     ])
-      await expect.poll(() => value(expr), patience).toBe(1);
+      await expect.poll(() => value(expr), eventually).toBe(1);
   });
 
   test('the alerts are evaluated, and none is on its way but for what is so', async () => {
@@ -174,11 +168,11 @@ describe('a Prometheus that discovers and scrapes both', () => {
     expect(rules.length).toBeGreaterThan(15);
     const unhealthy = async (): Promise<readonly string[]> =>
       (await prometheus.rules()).filter(({ health: is }) => is !== 'ok').map(({ name }) => name);
-    await expect.poll(unhealthy, patience).toEqual([]);
+    await expect.poll(unhealthy, eventually).toEqual([]);
     // A scrape that a busy machine has delayed is over with the next.
     const onTheirWay = async (): Promise<readonly string[]> =>
       (await prometheus.rules()).filter(({ state }) => state !== 'inactive').map(({ name }) => name);
-    await expect.poll(onTheirWay, patience).toEqual([]);
+    await expect.poll(onTheirWay, eventually).toEqual([]);
   });
 
   /** With DUSTPAN_PICTURE=FILE.svg: the dashboard as it was at the end, for a person to look at. */
@@ -206,7 +200,7 @@ describe('over TLS, for those who may read them', () => {
 
   const scraped = async (scrape: Scrape, expected: readonly string[]): Promise<void> => {
     await using prometheus = await startPrometheus(cluster, scrape);
-    await expect.poll(() => health(prometheus), patience).toEqual(expected);
+    await expect.poll(() => health(prometheus), eventually).toEqual(expected);
   };
   const caFile = (): string => join(tlsDir, 'ca.crt');
 

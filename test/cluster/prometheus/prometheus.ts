@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
-import { kubectl } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { PartProcess } from '../servers/part-process.ts';
 import { freePorts } from '../servers/ports.ts';
 import { statusOf } from '../servers/probe.ts';
 import { repositoryRoot } from '../repository.ts';
+import { kubectl, apply } from '../servers/kubectl.ts';
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ export async function makeScraper(cluster: Cluster): Promise<void> {
       subjects: [{ kind: 'ServiceAccount', ...metadata }],
     },
   ];
-  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await apply(cluster, ...items);
 }
 
 /** Tells Kubernetes of a process on this node as of an endpoint of a Service. */
@@ -81,7 +81,7 @@ export async function publish(cluster: Cluster, component: string, port: number)
       ...{ addressType: 'IPv4', endpoints, ports },
     },
   ];
-  await kubectl(cluster, ['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  await apply(cluster, ...items);
 }
 
 const startTimeoutMs = 120_000;

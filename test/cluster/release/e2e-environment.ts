@@ -1,10 +1,10 @@
 import type { Cluster } from '../servers/cluster.ts';
-import { kubectl } from '../agent/environment.ts';
 import { busyboxImage } from '../node/image.ts';
 import { write, type Overrun } from '../local-storage/pods.ts';
 import type { Grant } from './rbac-usage.ts';
 import type { Rule } from '../servers/resources.ts';
 import { policyManifest } from '../../manifests.ts';
+import { apply, kubectl } from '../servers/kubectl.ts';
 
 /** Where the chart is installed. */
 export const namespace = 'dustpan-system';
@@ -104,12 +104,6 @@ export const greedy: Overrun = {
     script: `${write('/cache/x', 12)}; while [ ! -e /go/on ]; do sleep 0.2; done; ${write('/cache/y', 7)}`,
   },
 };
-
-/** Applies objects, as a person would with a file. */
-export async function apply(cluster: Cluster, ...items: readonly object[]): Promise<string> {
-  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-  return await kubectl(cluster, ['apply', '-f', '-'], list);
-}
 
 interface Role {
   readonly metadata: { readonly name: string; readonly namespace?: string };

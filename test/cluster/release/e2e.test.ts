@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dustpanImage } from '../../../scripts/image/dustpan-image.ts';
-import { condition, imageTags, kubectl, patience, waitUntil } from '../agent/environment.ts';
+import { condition, imageTags } from '../agent/environment.ts';
 import { chartDirectory } from '../chart/chart.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import {
   account,
-  apply,
   applyAfterLost,
   batch,
   deletedBy,
@@ -31,6 +30,8 @@ import { busyboxImage, image, images } from '../node/image.ts';
 import { createOverruns } from '../local-storage/pods.ts';
 import { accessesOf, rbacDifferences, type Access, type Grant } from './rbac-usage.ts';
 import { repositoryRoot } from '../repository.ts';
+import { apply, kubectl } from '../servers/kubectl.ts';
+import { eventually, waitUntil } from '../servers/waiting.ts';
 
 /** One life of a release on a real node, in the order of its tests: installed, followed, upgraded, uninstalled. */
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-e2e-'));
@@ -90,13 +91,13 @@ describe('installed, with policies that only tell,', () => {
     await waitUntil('a pod has finished', async () => /done .*Completed/.test(await see('get', 'pods')));
     const policies = async (): Promise<readonly string[]> => rows(await see('get', 'gcpolicy'));
     await expect
-      .poll(policies, patience)
+      .poll(policies, eventually)
       .toEqual(
         expect.arrayContaining([expect.stringMatching(/^default \| DryRun \| 0 \| True \| False \| 1 \|/)]),
       );
     expect(await policies()).toHaveLength(1 + 5);
     await expect
-      .poll(async () => rows(await see('get', 'nodegcreports')), patience)
+      .poll(async () => rows(await see('get', 'nodegcreports')), eventually)
       .toEqual([
         'NAME | POLICY | IMAGE FS % | REMOVABLE BYTES | WARNINGS | DEGRADED | AGE',
         // The images are too young; of local storage this policy says nothing.
@@ -130,9 +131,9 @@ describe('with a policy that enforces, and no restart,', () => {
     await waitUntil('the finished pod is gone', isGone('done'));
     const ofJob = ['get', 'pods', '--selector=job-name=batch', '-o=jsonpath={.items[*].status.phase}'];
     await see('wait', '--for=condition=complete', 'job/batch', '--timeout=300s');
-    await expect.poll(() => see(...ofJob), patience).toBe('Succeeded');
+    await expect.poll(() => see(...ofJob), eventually).toBe('Succeeded');
     await expect
-      .poll(() => events('PodCollected'), patience)
+      .poll(() => events('PodCollected'), eventually)
       .toMatch(/Normal +PodCollected +pod\/done +Deleted 1 pod \(Expired, policy quick\)/);
     expect(await events('PodCollected')).toMatch(/PodCollected +job\/batch/);
     const leads = 'dustpan_leader_election_master_status{name="dustpan-controller"}';
@@ -140,20 +141,20 @@ describe('with a policy that enforces, and no restart,', () => {
   });
 
   test('unused images go; those in use, and those to be kept, stay', async () => {
-    await expect.poll(() => imageTags(cluster), patience).not.toContain(unused.ref);
+    await expect.poll(() => imageTags(cluster), eventually).not.toContain(unused.ref);
     const left = await imageTags(cluster);
     expect(left).toEqual(expect.arrayContaining([kept.ref, busyboxImage.ref, 'bed.test/pause:1']));
     expect(left.join()).toContain('dustpan:');
     const removed = 'dustpan_image_garbage_collected_total{reason="age"}';
-    await expect.poll(() => scraped(cluster, 'agent', removed), patience).toBe(1);
+    await expect.poll(() => scraped(cluster, 'agent', removed), eventually).toBe(1);
   });
 
   test('a pod is warned, and evicted once it is over', async () => {
-    await expect.poll(() => see('describe', 'pod', 'greedy'), patience).toContain('LocalStorageHigh');
+    await expect.poll(() => see('describe', 'pod', 'greedy'), eventually).toContain('LocalStorageHigh');
     await see('exec', 'greedy', '--', 'touch', '/go/on');
     await waitUntil('it is evicted', isGone('greedy'));
     await expect
-      .poll(() => events('Evicted'), patience)
+      .poll(() => events('Evicted'), eventually)
       .toMatch(/pod\/greedy +Usage of EmptyDir volume "cache"/);
     const evictions = 'dustpan_evictions_total{eviction_signal="emptydirfs.limit"}';
     expect(await scraped(cluster, 'controller', evictions)).toBe(1);
@@ -162,23 +163,25 @@ describe('with a policy that enforces, and no restart,', () => {
   test('a pod of a node that is no more goes too', async () => {
     await waitUntil('the lost pod is gone', isGone('lost'));
     // The policies that only tell have a breaker that one node of two trips.
-    await expect.poll(() => see('describe', 'gcpolicy', 'default'), patience).toMatch(oneOfTwoMissing);
+    await expect.poll(() => see('describe', 'gcpolicy', 'default'), eventually).toMatch(oneOfTwoMissing);
   });
 
   test('a node that cannot be freed says so to who describes it', async () => {
     await apply(cluster, quickPolicy(storage, { highThresholdPercent: 1, lowThresholdPercent: 0 }));
     await expect
-      .poll(() => see('describe', 'node', cluster.node.name), patience)
+      .poll(() => see('describe', 'node', cluster.node.name), eventually)
       .toMatch(/Warning +FreeDiskSpaceFailed .*dustpan/);
     const again = ['get', 'events.v1.events.k8s.io', '--field-selector=reason=FreeDiskSpaceFailed'];
     // One Event that counts, not a new one every pass.
-    await expect.poll(() => see(...again, '-o=jsonpath={.items[*].series.count}'), patience).toMatch(/^\d+$/);
-    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('True TargetMissed');
     await expect
-      .poll(() => see('get', 'gcpolicy', 'quick'), patience)
+      .poll(() => see(...again, '-o=jsonpath={.items[*].series.count}'), eventually)
+      .toMatch(/^\d+$/);
+    await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True TargetMissed');
+    await expect
+      .poll(() => see('get', 'gcpolicy', 'quick'), eventually)
       .toMatch(/quick +Enforce +100 +True +True/);
     await apply(cluster, quickPolicy(storage));
-    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+    await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   });
 
   test('nothing else was touched, and nothing was started anew', async () => {
@@ -186,7 +189,7 @@ describe('with a policy that enforces, and no restart,', () => {
     // Until its kubelet removes it the evicted pod is a failed one: a pass in that moment deletes it first.
     expect(deleted.join(' ')).toMatch(/^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost$/);
     await expect
-      .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), patience)
+      .poll(async () => rows(await see('get', 'gcpolicy', 'quick', '-o', 'wide')), eventually)
       .toEqual([
         'NAME | MODE | PRIORITY | ACCEPTED | DEGRADED | NODES | DESIRED | DUE | DELETED | REASON | AGE',
         expect.stringMatching(
@@ -210,7 +213,7 @@ describe('upgraded', () => {
   test.each(['1h', '2h'])('with a policy of the release that says %s, it restarts nothing', async (ttl) => {
     const before = await dustpanPods(cluster);
     await upgrade(chartDirectory, ...sets({ extraObjects: [policyOfRelease(ttl)] }));
-    await expect.poll(() => see('get', 'gcpolicy', 'of-release', accepted), patience).toBe(`${ttl} True`);
+    await expect.poll(() => see('get', 'gcpolicy', 'of-release', accepted), eventually).toBe(`${ttl} True`);
     expect(await dustpanPods(cluster)).toEqual(before);
   });
 
@@ -227,7 +230,7 @@ describe('upgraded', () => {
     expect(await see('get', 'crds', '-o=jsonpath={.items[*].metadata.annotations.example\\.com/by}')).toBe(
       'e2e e2e',
     );
-    await expect.poll(() => condition(cluster, 'Degraded'), patience).toBe('False AsPlanned');
+    await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   });
 });
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import { repositoryRoot } from '../repository.ts';
+import { create, kubectl } from './kubectl.ts';
+import { eventually, waitUntil } from './waiting.ts';
 
 /** A rule of RBAC. */
 export interface Rule {
@@ -13,6 +14,9 @@ export interface Rule {
 }
 
 type Kubectl = Pick<Cluster, 'run'>;
+
+/** Every cluster starts with these waits. */
+const quickly = { ...eventually, interval: 50 };
 
 /** Installs the repository's CRDs until kubectl knows their kinds; returns the paths that answer once they are served. */
 export async function installCrds(cluster: Kubectl): Promise<string[]> {
@@ -26,10 +30,14 @@ export async function installCrds(cluster: Kubectl): Promise<string[]> {
 /** The server may serve them a moment before it lists them. */
 async function ourKindsListed(cluster: Kubectl): Promise<void> {
   const list = ['api-resources', '--api-group=gc.dustpan.dev', '-o', 'name'];
-  await until('dustpan’s kinds are listed', async () => {
-    const { stdout } = await cluster.run('kubectl', list);
-    return ['gcpolicies.', 'nodegcreports.'].every((kind) => stdout.includes(kind));
-  });
+  await waitUntil(
+    'dustpan’s kinds are listed',
+    async () => {
+      const { stdout } = await cluster.run('kubectl', list);
+      return ['gcpolicies.', 'nodegcreports.'].every((kind) => stdout.includes(kind));
+    },
+    quickly,
+  );
 }
 
 /** Lets a user do what the rules say, in the whole cluster; resolves when the API server knows. */
@@ -44,11 +52,10 @@ export async function grant(cluster: Kubectl, user: string, rules: readonly Rule
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: metadata.name },
     subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
   };
-  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
-  await kubectl(cluster, ['create', '-f', '-'], JSON.stringify(list));
+  await create(cluster, role, binding);
   const [attributes] = rules.flatMap(attributesOf);
   if (attributes !== undefined)
-    await until(`${user} has its rights`, () => isAllowed(cluster, user, attributes));
+    await waitUntil(`${user} has its rights`, () => isAllowed(cluster, user, attributes), quickly);
 }
 
 /** As a SubjectAccessReview asks for the first thing that the rule allows. */
@@ -73,20 +80,4 @@ async function isAllowed(cluster: Kubectl, user: string, attributes: object): Pr
   };
   const ask = ['create', '-f', '-', '-o', 'jsonpath={.status.allowed}'];
   return (await kubectl(cluster, ask, JSON.stringify(review))) === 'true';
-}
-
-const patienceMs = 60_000;
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + patienceMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
-    await sleep(50);
-  }
-}
-
-async function kubectl(cluster: Kubectl, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.run('kubectl', args, input);
-  if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
-  return stdout;
 }

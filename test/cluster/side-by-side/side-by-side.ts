@@ -5,6 +5,7 @@ import { etcdClient } from '../servers/etcd.ts';
 import { isFinished, openLedger, type Ledger, type PodRecord } from './ledger.ts';
 import { loadWorld, type World } from '../population/population.ts';
 import { policyManifest } from '../../manifests.ts';
+import { apply } from '../servers/kubectl.ts';
 
 /** One collector at work in a cluster of its own. */
 interface Side {
@@ -93,8 +94,7 @@ export async function applyPolicy(cluster: Cluster, threshold: number): Promise<
       safety: { maxOrphanedNodesPercent: 100 },
     },
   });
-  const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], JSON.stringify(policy));
-  if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
+  await apply(cluster, policy);
 }
 
 interface Patience {

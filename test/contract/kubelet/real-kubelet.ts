@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
 import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
-import { archiveOf, createPods, startQuietNode, uidOf, waitUntil } from '../../cluster/agent/environment.ts';
+import { archiveOf, createPods, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
 import { busyboxImage } from '../../cluster/node/image.ts';
 import { kubeletTokens } from '../../cluster/node/kubelet-tokens.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
+import { waitUntil } from '../../cluster/servers/waiting.ts';
 
 const never = new AbortController().signal;
 const mebi = 1024 * 1024;

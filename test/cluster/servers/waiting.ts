@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Options of `expect.poll` for conditions that may take long on a busy machine. */
+export const eventually = { timeout: 180_000, interval: 200 };
+
+/** Polls until the condition holds; throws with its description after the timeout. */
+export async function waitUntil(
+  description: string,
+  holds: () => boolean | Promise<boolean>,
+  { timeout, interval } = eventually,
+): Promise<void> {
+  const deadline = performance.now() + timeout;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`not within ${timeout} ms: ${description}`);
+    await sleep(interval);
+  }
+}
