@@ -12,6 +12,19 @@ import { kubectl, create, apply } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 import { policyManifest } from '../../manifests.ts';
 
+/** Kubelet configuration: removes no image and evicts no pod. */
+export const idleKubelet = {
+  imageGCHighThresholdPercent: 100,
+  imageGCLowThresholdPercent: 99,
+  evictionHard: {},
+};
+
+/** Kubelet flags: keep all dead containers. */
+export const keepingContainers: readonly string[] = [
+  '--maximum-dead-containers-per-container=100',
+  '--minimum-container-ttl-duration=24h',
+];
+
 /** A whole node whose kubelet collects nothing by itself, with dustpan's CRDs and the agent's user. */
 export async function startQuietNode(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
   const { kubelet, users = [] } = options;
@@ -22,19 +35,17 @@ export async function startQuietNode(options: Partial<ClusterOptions> = {}): Pro
     users: [agentUser, ...users],
     kubelet: {
       ...kubelet,
-      config: {
-        imageGCHighThresholdPercent: 100,
-        imageGCLowThresholdPercent: 99,
-        evictionHard: {},
-        ...kubelet?.config,
-      },
-      args: [
-        '--maximum-dead-containers-per-container=100',
-        '--minimum-container-ttl-duration=24h',
-        ...(kubelet?.args ?? []),
-      ],
+      config: { ...idleKubelet, ...kubelet?.config },
+      args: [...keepingContainers, ...(kubelet?.args ?? [])],
     },
   });
+}
+
+/** A node without a kubelet: its pods are those of the API, its containers those that a test makes. */
+export async function startNodeWithoutKubelet(): Promise<Cluster> {
+  const cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
+  await create(cluster, { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } });
+  return cluster;
 }
 
 /** Writes the images into one archive, in a folder that goes with the bed. */

@@ -4,14 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryOf } from '../../bench/agent-memory.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
-import { agentUser, startAgent } from './agent.ts';
+import { startAgent } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
-import { applyPolicy, listSandboxes, passesOf, readReport } from './environment.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
+import { applyPolicy, listSandboxes, passesOf, readReport, startNodeWithoutKubelet } from './environment.ts';
+import type { Cluster } from '../servers/cluster.ts';
 import { contractServer } from '../servers/contract.ts';
 import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
 import { shipped } from '../chart/shipped.ts';
-import { create } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
 /** Nearly what the API server takes as annotations of one pod; together nearly what the kubelet, and we, take as one list of the runtime. */
@@ -28,11 +27,8 @@ let transport: HttpTransport;
 let agent: DustpanProcess | undefined;
 let sandboxes: Sandbox[];
 
-/** There is no kubelet: pods are what the API says, and sandboxes what the test makes. */
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
-  await create(cluster, node);
+  cluster = await startNodeWithoutKubelet();
   transport = await contractTransport(contractServer(cluster));
   const objects = new Objects(transport);
   await objects.start();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryFlags } from '../../../src/commands/agent/command.ts';
-import { agentUser, startAgent, stateFileOf, type AgentOptions } from './agent.ts';
+import { startAgent, stateFileOf, type AgentOptions } from './agent.ts';
 import type { DustpanProcess } from '../servers/dustpan-process.ts';
 import {
   applyPolicy,
@@ -16,8 +16,9 @@ import {
   passesOf,
   podManifest,
   uidOf,
+  startNodeWithoutKubelet,
 } from './environment.ts';
-import { startCluster, type Cluster } from '../servers/cluster.ts';
+import type { Cluster } from '../servers/cluster.ts';
 import { runContainer, runSandbox, type Sandbox } from '../node/crictl.ts';
 import type { BuiltImage } from '../node/image.ts';
 import { shiftedClock } from '../servers/shifted-clock.ts';
@@ -50,11 +51,8 @@ let labels: Readonly<Record<string, string>>;
 /** Images that have to stay, by tag. */
 const living = new Set(['bed.test/pause:1']);
 
-/** There is no kubelet: pods are what the API says, and containers what the test makes. */
 beforeAll(async () => {
-  cluster = await startCluster({ parts: ['etcd', 'api', 'ctd'], crds: true, users: [agentUser] });
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: cluster.node.name } };
-  await create(cluster, node);
+  cluster = await startNodeWithoutKubelet();
   await bindPod('user', 'bed.test/elsewhere:1');
   const uid = await uidOf(cluster, 'user');
   sandbox = await runSandbox(cluster, { name: 'user', uid });

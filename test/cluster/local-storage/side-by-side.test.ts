@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { agentUser, startAgent } from '../agent/agent.ts';
-import { archiveOf, applyPolicy } from '../agent/environment.ts';
+import { archiveOf, applyPolicy, idleKubelet, keepingContainers } from '../agent/environment.ts';
 import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { busyboxImage } from '../node/image.ts';
@@ -101,11 +101,11 @@ async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = 
     images: [{ archive }],
     kubelet: {
       program,
-      // The dead containers of finished pods stay where they are.
-      args: ['--maximum-dead-containers-per-container=100', '--minimum-container-ttl-duration=24h'],
+      args: keepingContainers,
       config: {
-        ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, evictionHard: {} },
-        ...{ volumeStatsAggPeriod: '2s', staticPodPath: manifests },
+        ...idleKubelet,
+        volumeStatsAggPeriod: '2s',
+        staticPodPath: manifests,
         ...config,
       },
     },

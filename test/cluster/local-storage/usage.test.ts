@@ -6,32 +6,30 @@ import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
 import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { createTransport } from '../../../src/kube/http/http-transport.ts';
 import { nodePodsResource, type NodePodFacts } from '../../../src/kube/cache/node-pods.ts';
-import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
+import type { KubeletUsage } from '../../../src/node/kubelet/source.ts';
 import { systemClock as clock } from '../../../src/runtime/scheduling/clock.ts';
 import { archiveOf, phases, startQuietNode } from '../agent/environment.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage } from '../node/image.ts';
-import { kubeletTokens } from '../node/kubelet-tokens.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
+import { kubeletTokens, kubeletOf } from '../node/kubelet-api.ts';
+import { write } from './pods.ts';
 
 const never = new AbortController().signal;
 let cluster: Cluster;
 let kubelet: KubeletUsage;
 let pods: readonly NodePodFacts[] = [];
 
-const writeMebi = (path: string, mebi: number): string =>
-  `dd if=/dev/zero of=${path} bs=1048576 count=${mebi} 2>/dev/null`;
-
 /** What each writes, and where. */
 const scripts: Readonly<Record<string, string>> = {
-  disk: writeMebi('/data/x', 9),
-  memory: writeMebi('/shm/x', 4),
-  layer: writeMebi('/layer', 7),
+  disk: write('/data/x', 9),
+  memory: write('/shm/x', 4),
+  layer: write('/layer', 7),
   logs: "i=0; line=$(printf '%01008d' 0); while [ $i -lt 3000 ]; do echo $line; i=$((i+1)); done",
-  linked: `${writeMebi('/data/x', 3)}; mkdir /data/d; ln /data/x /data/d/y; ln -s /layer /data/l; mkdir -m 0700 /data/s; ${writeMebi('/data/s/z', 1)}`,
+  linked: `${write('/data/x', 3)}; mkdir /data/d; ln /data/x /data/d/y; ln -s /layer /data/l; mkdir -m 0700 /data/s; ${write('/data/s/z', 1)}`,
   sparse: 'dd if=/dev/zero of=/data/hole bs=1 count=1 seek=1073741824 2>/dev/null',
-  restarted: `if [ ! -e /data/once ]; then ${writeMebi('/layer', 6)}; touch /data/once; exit 1; fi`,
+  restarted: `if [ ! -e /data/once ]; then ${write('/layer', 6)}; touch /data/once; exit 1; fi`,
 };
 
 const limits = { 'ephemeral-storage': '1Gi' };
@@ -42,7 +40,7 @@ const manifest = (name: string, script: string): object => ({
     initContainers: [
       {
         ...{ name: 'prepare', image: busyboxImage.ref },
-        command: ['sh', '-c', writeMebi('/prepared', 2)],
+        command: ['sh', '-c', write('/prepared', 2)],
       },
     ],
     containers: [
@@ -89,16 +87,7 @@ beforeAll(async () => {
   await kubectl(cluster, ['create', 'configmap', 'conf', '--from-literal=a=b']);
   const items = Object.entries(scripts).map(([name, script]) => manifest(name, script));
   await create(cluster, ...items);
-  const { name: nodeName, address } = cluster.node;
-  const tokens = await kubeletTokens(cluster);
-  kubelet = new KubeletUsage({
-    ...{ endpoint: `https://${address}:10250`, nodeName, clock },
-    cluster: {
-      endpoint: { server: '', tls: { ca: readFileSync(cluster.caFile) } },
-      ...{ auth: tokenCredentials(tokens.stats), source: 'test' },
-    },
-    trust: { isInsecure: false, caFile: undefined, ownFile: '' },
-  });
+  kubelet = kubeletOf(cluster, (await kubeletTokens(cluster)).stats);
   await waitUntil('all pods run', async () => {
     const found = Object.values(await phases(cluster));
     return found.length === items.length && found.every((phase) => phase === 'Running');

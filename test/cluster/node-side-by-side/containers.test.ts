@@ -17,7 +17,7 @@ import {
   remainsOf,
 } from './containers.ts';
 import { startOtherKubelet } from './kubelet.ts';
-import { passesOf } from '../agent/environment.ts';
+import { passesOf, keepingContainers } from '../agent/environment.ts';
 
 /** As the kubelet's flags; -1 = no limit. */
 interface Limits {
@@ -49,8 +49,6 @@ const policyOf = ({ perContainer, total, minimumAge }: Limits): object => ({
   containerGC: { maxPerPodContainer: perContainer, maxContainers: total, minimumAge, logs: {} },
 });
 
-/** Keeps all there is, while the remains are made. */
-const keeping = ['--maximum-dead-containers-per-container=100', '--minimum-container-ttl-duration=24h'];
 const world = containerWorld(1);
 
 interface Side {
@@ -84,7 +82,7 @@ async function play(cluster: Cluster, { collect, evict }: Side): Promise<Played>
 async function startWithRemains(): Promise<Cluster> {
   const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-containers-')), 'busybox.tar');
   await image(busyboxImage, archive);
-  const cluster = await startNode({ images: [{ archive }], kubelet: { args: keeping } });
+  const cluster = await startNode({ images: [{ archive }], kubelet: { args: keepingContainers } });
   await makeRemains(cluster, world);
   return cluster;
 }

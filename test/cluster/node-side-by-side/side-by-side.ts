@@ -5,6 +5,7 @@ import { startCluster, type Cluster, type ClusterOptions } from '../servers/clus
 import { policyManifest } from '../../manifests.ts';
 import { kubectl, apply } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
+import { idleKubelet } from '../agent/environment.ts';
 
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
 export type Collector = 'kubelet' | 'dustpan';
@@ -18,17 +19,12 @@ export async function startNode(
     crds: true,
     users: [agentUser],
     ...options,
-    kubelet: { ...options.kubelet, config: { ...idleKubelet, ...options.kubelet?.config } },
+    kubelet: { ...options.kubelet, config: { ...idleKubelet, ...quickRestarts, ...options.kubelet?.config } },
   });
 }
 
-/** Collects no images, evicts nothing, and starts a failing container again at once. */
-const idleKubelet = {
-  imageGCHighThresholdPercent: 100,
-  imageGCLowThresholdPercent: 99,
-  evictionHard: {},
-  crashLoopBackOff: { maxContainerRestartPeriod: '1s' },
-};
+/** Starts a failing container again at once. */
+const quickRestarts = { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } };
 
 const agentPeriodMs = 1_000;
 

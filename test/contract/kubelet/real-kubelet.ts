@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
-import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
-import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { archiveOf, createPods, startQuietNode, uidOf } from '../../cluster/agent/environment.ts';
 import { busyboxImage } from '../../cluster/node/image.ts';
-import { kubeletTokens } from '../../cluster/node/kubelet-tokens.ts';
 import type { KubeletUnderTest } from './kubelet-under-test.ts';
 import { waitUntil } from '../../cluster/servers/waiting.ts';
+import { kubeletTokens, kubeletOf } from '../../cluster/node/kubelet-api.ts';
 
 const never = new AbortController().signal;
 const mebi = 1024 * 1024;
@@ -47,11 +44,7 @@ export async function startRealKubelet(): Promise<KubeletUnderTest> {
   const ca = readFileSync(cluster.caFile, 'utf8');
   const tokens = await kubeletTokens(cluster);
   const uid = await uidOf(cluster, 'web');
-  const kubelet = new KubeletUsage({
-    ...{ endpoint, nodeName, clock: systemClock },
-    cluster: { endpoint: { server: '', tls: { ca } }, auth: tokenCredentials(tokens.stats), source: 'test' },
-    trust: { isInsecure: false, caFile: undefined, ownFile: '' },
-  });
+  const kubelet = kubeletOf(cluster, tokens.stats);
   await waitUntil('the kubelet has measured the pod', async () => {
     const pod = (await kubelet.usage(never).catch(() => undefined))?.pods.get(uid);
     const [main] = pod?.containers ?? [];

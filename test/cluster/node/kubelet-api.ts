@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { tokenCredentials } from '../../../src/kube/auth/credentials.ts';
+import { KubeletUsage } from '../../../src/node/kubelet/source.ts';
+import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import type { Cluster } from '../servers/cluster.ts';
 import { kubectl } from '../servers/kubectl.ts';
 
 interface KubeletTokens {
-  /** Of a service account that may get nodes/stats and nothing else. */
+  /** A service account that may only get nodes/stats. */
   readonly stats: string;
-  /** Of one that may do nothing. */
+  /** A service account without any right. */
   readonly nothing: string;
 }
 
@@ -20,4 +24,17 @@ export async function kubeletTokens(cluster: Cluster): Promise<KubeletTokens> {
     ['stats', 'nothing'].map(async (name) => (await run('create', 'token', name)).trim()),
   );
   return { stats: stats ?? '', nothing: nothing ?? '' };
+}
+
+/** The node's kubelet as the agent reads it. */
+export function kubeletOf(cluster: Cluster, token: string): KubeletUsage {
+  const { name: nodeName, address } = cluster.node;
+  const tls = { ca: readFileSync(cluster.caFile) };
+  return new KubeletUsage({
+    endpoint: `https://${address}:10250`,
+    nodeName,
+    clock: systemClock,
+    cluster: { endpoint: { server: '', tls }, auth: tokenCredentials(token), source: 'test' },
+    trust: { isInsecure: false, caFile: undefined, ownFile: '' },
+  });
 }
