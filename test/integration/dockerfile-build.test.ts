@@ -28,7 +28,7 @@ afterAll(() => {
   rmSync(stage, { recursive: true });
 });
 
-test('the bundle can be built from what the Dockerfile copies, and says which revision it is', () => {
+test('the bundle can be built from the files that the Dockerfile copies, and names its revision', () => {
   const runs = first.filter(({ name }) => name === 'RUN').map(({ rest }) => JSON.parse(rest) as string[]);
   expect(runs).toEqual([
     ['npm', 'ci', '--ignore-scripts'],

@@ -69,7 +69,7 @@ test.each([
   expect(answer.body).not.toContain('dustpan_');
 });
 
-test('who may read them gets the metrics, and the probes stay plain', async () => {
+test('readers get the metrics, and the probes need no TLS', async () => {
   const answer = await scrape('reader');
   expect(answer.status).toBe(200);
   expect(answer.body).toContain('dustpan_build_info{');
@@ -78,7 +78,7 @@ test('who may read them gets the metrics, and the probes stay plain', async () =
   expect((await fetch(`http://${address.health}/healthz`)).status).toBe(200);
 });
 
-test('answers are remembered: a second scrape asks nobody', async () => {
+test('caches reviews: a second scrape sends no request', async () => {
   const reviews = (): number => sandbox.requests.filter(({ path }) => path.endsWith('reviews')).length;
   await scrape('reader');
   const before = reviews();
@@ -86,7 +86,7 @@ test('answers are remembered: a second scrape asks nobody', async () => {
   expect(reviews()).toBe(before);
 });
 
-test('without its certificate it ends at once, and says why in one line', async () => {
+test('exits at once without its certificate, with one log line', async () => {
   const args = ['--health-probe-bind-address=127.0.0.1:0', '--metrics-secure', '--metrics-cert-dir=/nowhere'];
   const lost = new RunningController(built, sandbox.kubeconfigFile, args);
   expect(await lost.ended()).toBe(1);

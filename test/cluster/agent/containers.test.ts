@@ -130,7 +130,7 @@ async function losesSandbox(pod: string, attempt: number): Promise<void> {
     .toEqual([`${pod}/main/${attempt + 1}`]);
 }
 
-test('in mode DryRun it touches nothing', async () => {
+test('DryRun removes nothing', async () => {
   await expect
     .poll(() => phases(cluster), eventually)
     .toMatchObject({
@@ -169,7 +169,7 @@ test('in mode DryRun it touches nothing', async () => {
   expect(logsOf('logger').length).toBeGreaterThan(3);
 });
 
-test('switched to Enforce, it leaves of each container the newest dead attempt with its log, and one rotated log', async () => {
+test('Enforce keeps the newest dead attempt of each container with its log, and one rotated log', async () => {
   const rotated = logsOf('logger').filter((name) => name !== '0.log');
   await applyPolicy(cluster, 'Enforce', collecting);
 
@@ -224,7 +224,7 @@ function leaveLogs(): void {
   writeFileSync(join(foreignDirectory, 'note.txt'), 'mine');
 }
 
-test('removes what pods have left that are gone, and nothing of others', async () => {
+test('removes the remains of deleted pods, and nothing of others', async () => {
   await cluster.kill('kubelet');
   const doomed = ['gone', 'gone-running', still];
   await kubectl(cluster, ['delete', 'pod', '--force', '--grace-period=0', ...doomed]);
@@ -263,7 +263,7 @@ test('removes what pods have left that are gone, and nothing of others', async (
 /** Also a link that leads nowhere. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-test('the kubelet, started again, finds all that it needs', async () => {
+test('a restarted kubelet finds everything that it needs', async () => {
   await cluster.start('kubelet');
   // It ends what should not run any more, and the agent clears up.
   await expect.poll(() => sandboxesOf('gone-running'), eventually).toEqual([]);
@@ -280,7 +280,7 @@ test('the kubelet, started again, finds all that it needs', async () => {
   expect(await logText('crash', '--previous')).toBe('attempt 3\n');
 });
 
-test('tells what it did, and had every right it asked for', async () => {
+test('reports every removal, and has every right that it uses', async () => {
   const removed = async (reason: string) =>
     metric(agent, `dustpan_container_garbage_collected_total{reason="${reason}"}`);
   const reasons = ['PodGone', 'DeadContainer', 'Sandbox', 'OrphanedLogs', 'BrokenLink', 'RotatedLog'];

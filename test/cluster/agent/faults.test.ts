@@ -124,7 +124,7 @@ function readState(): AgentState {
   return reading.state;
 }
 
-test('containerd is killed in the middle of a pass, and started again', async () => {
+test('containerd is killed during a pass and restarted: the pass completes later', async () => {
   await inTheMiddleOf('one');
   await cluster.kill('ctd');
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toMatch(/^True /);
@@ -137,7 +137,7 @@ test('containerd is killed in the middle of a pass, and started again', async ()
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
 });
 
-test('containerd hangs in the middle of a pass, and goes on', async () => {
+test('containerd hangs during a pass and resumes: the pass completes later', async () => {
   await inTheMiddleOf('two');
   await cluster.kill('ctd', 'SIGSTOP');
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toMatch(/^True /);
@@ -152,7 +152,7 @@ test('containerd hangs in the middle of a pass, and goes on', async () => {
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
 });
 
-test('the agent is killed in the middle of a pass, and started again', async () => {
+test('the agent is killed during a pass and restarted: it keeps its history and completes the work', async () => {
   const before = readState();
   await inTheMiddleOf('three');
   await agent.kill('SIGKILL');
@@ -174,7 +174,7 @@ test('the agent is killed in the middle of a pass, and started again', async () 
   }
 });
 
-test('while the API server is away nothing is removed', async () => {
+test('nothing is removed while the API server is unreachable', async () => {
   expect((await agentRequests(cluster)).forbidden).toEqual([]);
   // It removes what a pod leaves that nobody knows.
   await cluster.kill('kubelet');
@@ -202,7 +202,7 @@ test('while the API server is away nothing is removed', async () => {
   recovered = new Date();
 });
 
-test('after its state file was damaged it starts over, and removes nothing early', async () => {
+test('a damaged state file restarts the history, and nothing is removed early', async () => {
   await agent.stop();
   const unused = await importUnused('five', 5);
   const text = readFileSync(stateFileOf(cluster), 'utf8');
@@ -225,7 +225,7 @@ test('after its state file was damaged it starts over, and removes nothing early
   for (const { ts } of removals) expect(Date.parse(ts)).toBeGreaterThanOrEqual(startedMs + 26_000);
 });
 
-test('had every right it asked for', async () => {
+test('has every right that it uses', async () => {
   expect((await agentRequests(cluster, recovered)).forbidden).toEqual([]);
 });
 
@@ -233,11 +233,11 @@ test.each([
   { user: 'no-pods', line: 'cannot list resource "pods"' },
   { user: 'no-nodes', line: 'cannot list resource "nodes"' },
   { user: 'no-policies', line: 'cannot list resource "gcpolicies"' },
-])('as $user it ends, and names verb and resource', async ({ user, line }) => {
+])('exits as $user, and names verb and resource', async ({ user, line }) => {
   await expect(startAgent(cluster, { args, user })).rejects.toThrow(line);
 });
 
-test('without the right to report it says so, and collects all the same', async () => {
+test('without the right to report, logs an error and still collects', async () => {
   await agent.stop();
   agent = await startAgent(cluster, { args, user: 'no-reports' });
   const said = async () => JSON.stringify(await agent.logs());

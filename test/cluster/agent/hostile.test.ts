@@ -58,7 +58,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-test('62 sandboxes with 250 KB of annotations, 60 pods with names of 1.4 MB in their owners, 120 with 256 long images: the agent stays below the limit of the chart, and collects', async () => {
+test('62 sandboxes with 250 KB of annotations, 60 pods with owner names of 1.4 MB, 120 pods with 256 long images: the agent stays below the memory limit of the chart, and collects', async () => {
   const { env, nodeFlags, limitMiB } = await shipped('DaemonSet');
   await applyPolicy(cluster, 'Enforce', { containerGC: {}, imageGC: {} });
   agent = await startAgent(cluster, {

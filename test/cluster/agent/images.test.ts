@@ -139,7 +139,7 @@ const stateOf = (text: string) => {
   return reading.state;
 };
 
-test('without a policy it only learns when images are used', async () => {
+test('without a policy, only records when images are used', async () => {
   agent = await startAgent(cluster, { args: periods });
   await agent.ready();
   await expect
@@ -190,7 +190,7 @@ async function writableLayer(id: string): Promise<number> {
 const space = 'dustpan_image_garbage_collected_total{reason="space"}';
 const freed = 'dustpan_image_garbage_collected_bytes_total';
 
-test('in mode DryRun it touches nothing, and reports what could go', async () => {
+test('DryRun removes nothing, and reports the removable images', async () => {
   await applyPolicy(cluster, 'DryRun', policy(30, 10));
   agent = await startAgent(cluster, { args: periods });
   const before = await imageTags(cluster);
@@ -216,7 +216,7 @@ test('in mode DryRun it touches nothing, and reports what could go', async () =>
   expect(await imageTags(cluster)).toEqual(before);
 });
 
-test('switched to Enforce, it frees to below the low threshold: never used first, the longest known before the later', async () => {
+test('Enforce frees space to below the low threshold: never used images first, the longest known first', async () => {
   const before = disk();
   const oneImage = (2 * 24 * mebi * 100) / before.capacityBytes;
   // Five have to go and leave it just below.
@@ -240,7 +240,7 @@ const isKept = async (): Promise<boolean> => (await metric(agent, keptMarked)) >
 const label = (value: string): Promise<string> =>
   kubectl(cluster, ['label', 'node', cluster.node.name, `gc.dustpan.dev/keep${value}`]);
 
-test('leaves the node alone while it carries the keep label', async () => {
+test('removes nothing while the node has the keep label', async () => {
   await label('=true');
   // The agent knows before there is anything more to remove.
   await expect.poll(isKept, eventually).toBe(true);
@@ -260,7 +260,7 @@ test('leaves the node alone while it carries the keep label', async () => {
   expect(left).toHaveLength(withProtected(usedBefore).length + 1);
 });
 
-test('says what the disk is full of when no image may go any more', async () => {
+test('reports what fills the disk when no image can be removed', async () => {
   const [, id = ''] = runningAtFirst['running']?.[0]?.split(' ')[0]?.split('//') ?? [];
   await applyPolicy(cluster, 'Enforce', policy(disk().usedPercent + 10, disk().usedPercent - 20));
   await label('=true');
@@ -295,6 +295,6 @@ test('says what the disk is full of when no image may go any more', async () => 
   expect(await runningPods(cluster)).toEqual(runningAtFirst);
 });
 
-test('had every right it asked for', async () => {
+test('has every right that it uses', async () => {
   expect((await agentRequests(cluster)).forbidden).toEqual([]);
 });

@@ -143,7 +143,7 @@ async function paused(at: DustpanProcess): Promise<readonly string[]> {
   }
 }
 
-test('by a clock that is moved by an hour, forward and back, no image or container is older', async () => {
+test('a clock that is moved by an hour, forward and back, makes no image or container older', async () => {
   const images = (await importUnused('clock', 6)).map(({ ref }) => ref);
   const [image = ''] = images;
   await useImage(image, sleeps);
@@ -181,7 +181,7 @@ test('by a clock that is moved by an hour, forward and back, no image or contain
   await expect.poll(states, eventually).toEqual(staying);
 });
 
-test('images that containers begin to use in the middle of a pass stay, and the others go', async () => {
+test('keeps images that containers begin to use during a pass, and removes the others', async () => {
   await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo });
   const { at, order } = await inTheMiddleOf('one');
   const [runs = '', ended = ''] = order.slice(-2);
@@ -195,7 +195,7 @@ test('images that containers begin to use in the middle of a pass stay, and the 
   await expect.poll(() => spared(at, 'InUse'), eventually).toBe(2);
 });
 
-test('after a pause beyond all deadlines in the middle of a pass, images that are used by then stay', async () => {
+test('keeps images that came into use while the agent was paused beyond all deadlines', async () => {
   const { at, order } = await inTheMiddleOf('two');
   const tags = await paused(at);
   const pausedAt = performance.now();
@@ -215,7 +215,7 @@ test('after a pause beyond all deadlines in the middle of a pass, images that ar
   await at.ready();
 });
 
-test('after a pause in the middle of a pass nothing more goes when the policy says DryRun by then', async () => {
+test('removes nothing more when the policy became DryRun while the agent was paused', async () => {
   const { at } = await inTheMiddleOf('three');
   const tags = await paused(at);
   await applyPolicy(cluster, 'DryRun', { imageGC: unusedGo });
@@ -230,7 +230,7 @@ test('after a pause in the middle of a pass nothing more goes when the policy sa
   await othersGo();
 });
 
-test('a state file of the future, and a runtime that is killed, make nothing old', async () => {
+test('a state file of the future and a killed runtime make nothing older', async () => {
   await agent?.stop();
   const images = await importUnused('future', 5);
   await applyPolicy(cluster, 'Enforce', {

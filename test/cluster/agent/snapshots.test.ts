@@ -56,7 +56,7 @@ async function counted(finder: SnapshotFinder): Promise<number | undefined> {
 
 const sleeps = { image: big.ref, command: ['sleep', '3600'] };
 
-test('every snapshot of a node at work has the owner that we name', async () => {
+test('finds the owner of every snapshot of a working node', async () => {
   const sandbox = await runSandbox(cluster, { name: 'owned' });
   await runContainer(cluster, sandbox, { ...sleeps, name: 'running' });
   await runContainer(cluster, sandbox, { name: 'ended', image: busyboxImage.ref, command: ['true'] });
@@ -67,7 +67,7 @@ test('every snapshot of a node at work has the owner that we name', async () => 
   await crictl(cluster, 'rmp', '-f', sandbox.id);
 });
 
-test('an image that is mounted as a volume has one for each pod', async () => {
+test('an image that is mounted as a volume has one snapshot for each pod', async () => {
   const sandbox = await runSandbox(cluster, { name: 'volume' });
   const mounts = [{ container_path: '/data', image: { image: big.ref }, readonly: true }];
   for (const name of ['one', 'two'])
@@ -85,7 +85,7 @@ test('an image that is mounted as a volume has one for each pod', async () => {
   await crictl(cluster, 'rmp', '-f', sandbox.id);
 });
 
-test('what leaks is counted; what is removed is not, once the runtime has collected it', async () => {
+test('counts leaked snapshots, and no removed ones once the runtime has collected them', async () => {
   const finder = new SnapshotFinder({ runtime });
   const sandbox = await runSandbox(cluster, { name: 'leaks' });
   await runContainer(cluster, sandbox, { ...sleeps, name: 'main' });

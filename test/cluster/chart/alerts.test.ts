@@ -23,12 +23,12 @@ async function rendered(set: Readonly<Record<string, unknown>>): Promise<readonl
   return rulesOf(only(manifests, 'PrometheusRule').spec as unknown as Groups);
 }
 
-test('with both components all alerts are there, as the file has them', async () => {
+test('both components have all alerts of the file', async () => {
   expect(await rendered({})).toEqual(all);
 });
 
 test.each(['controller', 'agent'])(
-  'without the %s no alert misses it, and all others stay',
+  'without the %s, its absence raises no alert, and all other alerts stay',
   async (component) => {
     const left = await rendered({ [`${component}.enabled`]: false });
     const isAbout = ({ expr }: Rule): boolean => expr.includes(`job="dustpan-${component}"`);
@@ -38,7 +38,7 @@ test.each(['controller', 'agent'])(
   },
 );
 
-test('each alert is about one component, or about whichever is there', () => {
+test('each alert concerns one component, or every installed one', () => {
   const jobs = all.map(({ expr }) => [...new Set(expr.match(/job=~?"[^"]*"/g))]);
   const known = ['job="dustpan-controller"', 'job="dustpan-agent"', 'job=~"dustpan-(controller|agent)"'];
   for (const named of jobs) {

@@ -60,8 +60,8 @@ async function copied(script = ''): Promise<string> {
   return stdout;
 }
 
-describe('the README’s lines', () => {
-  test('are three blocks; the first makes the image that is on the node already', () => {
+describe('the commands of the README', () => {
+  test('are three blocks; the first builds the image that the node has', () => {
     expect(others).toEqual([]);
     expect(making).toContain('npm run image -- --out=');
     expect(making).toContain('ctr -n k8s.io images import');
@@ -75,7 +75,7 @@ describe('the README’s lines', () => {
     expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
   });
 
-  test('get to a collected pod', async () => {
+  test('delete a pod', async () => {
     const said = await copied(collecting);
     expect(said).toContain('pod/hello');
     // The pod may be gone a moment before that is told.
@@ -84,7 +84,7 @@ describe('the README’s lines', () => {
   });
 });
 
-test('the agent has said so: its node has a report, which its own token wrote', async () => {
+test('the agent writes the report of its node with its own token', async () => {
   const of = async (path: string): Promise<string> =>
     (await cluster.run('kubectl', ['get', 'nodegcreport', cluster.node.name, `-o=jsonpath={${path}}`]))
       .stdout;
@@ -93,7 +93,7 @@ test('the agent has said so: its node has a report, which its own token wrote', 
   expect(await of('.status.runtime.name')).toBe('containerd');
 });
 
-test('the API server finds no fault with the types in the admission policies', async () => {
+test('the types in the admission policies pass the check of the API server', async () => {
   const checked =
     '-o=jsonpath={range .items[*]}{.status.observedGeneration} {.status.typeChecking}{"\\n"}{end}';
   await expect
@@ -101,7 +101,7 @@ test('the API server finds no fault with the types in the admission policies', a
     .toBe('1 {}\n1 {}\n');
 });
 
-test('the agent can do what it is for: no mount, right or flag is missing', async () => {
+test('the agent misses no mount, right or flag', async () => {
   const log = await run('kubectl', 'logs', 'daemonset/dustpan-agent', '--namespace', namespace);
   const lines = log.split('\n').filter((line) => line.startsWith('{'));
   expect(lines.length).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ test('helm test passes', async () => {
   expect(said).toContain('agent: 1 ready');
 });
 
-test('helm upgrade to two replicas: one of them leads', async () => {
+test('helm upgrade to two replicas: one becomes leader', async () => {
   const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=300s'];
   await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
   // The old leader has handed over; one of the new ones takes the Lease at its next try.
@@ -156,7 +156,7 @@ describe('with metrics.secure', () => {
   });
 
   test.each(['deployment/dustpan-controller', 'daemonset/dustpan-agent'])(
-    '%s shows its metrics to readers, and to nobody else',
+    '%s serves its metrics to readers only',
     async (workload) => {
       const service = `${workload.split('/')[1] ?? ''}-metrics.${namespace}.svc`;
       const node = ['exec', workload, '--namespace', namespace, '--', '/nodejs/bin/node', '--eval', scrape];
@@ -177,7 +177,7 @@ describe('with metrics.secure', () => {
   );
 });
 
-test('helm uninstall leaves the CRDs, and no pod', async () => {
+test('helm uninstall keeps the CRDs, and no pod', async () => {
   await run('helm', 'uninstall', 'dustpan', '--namespace', namespace, '--wait', '--timeout=300s');
   await expect
     .poll(() => run('kubectl', 'get', 'pods', '--namespace', namespace, '-o=name'), { timeout: 120_000 })

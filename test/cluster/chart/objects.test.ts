@@ -20,7 +20,7 @@ const standardLabels = ['name', 'instance', 'component', 'part-of', 'version', '
 );
 
 describe('objects', () => {
-  test.each(ciValues)('with %s each has the labels of its release', async (name) => {
+  test.each(ciValues)('with %s, each has the labels of its release', async (name) => {
     const manifests = await render({ values: [name] });
     const ours = manifests.filter(({ metadata }) => !/-(extra|text)$/.test(metadata.name));
     expect(ours.length).toBeGreaterThan(3);
@@ -47,7 +47,7 @@ describe('objects', () => {
     { name: 'a label of the selector', set: { commonLabels: { 'app.kubernetes.io/component': 'x' } } },
     { name: 'a tag', set: { 'image.tag': '9.9.9' } },
     { name: 'other names', set: { fullnameOverride: 'other', namespaceOverride: 'elsewhere' } },
-  ])('$name leave the selectors as they are, and these select their pods', async ({ set }) => {
+  ])('$name do not change the selectors, and these select their pods', async ({ set }) => {
     for (const [kind, component] of [
       ['Deployment', 'controller'],
       ['DaemonSet', 'agent'],
@@ -62,7 +62,7 @@ describe('objects', () => {
     }
   });
 
-  test('a new version of the chart alone does not start pods anew', async () => {
+  test('a new version of the chart alone restarts no pod', async () => {
     const { template: pods } = workload(await render(), 'DaemonSet').spec;
     expect(Object.keys(pods.metadata.labels).join()).not.toMatch(/version|chart/);
   });
@@ -70,7 +70,7 @@ describe('objects', () => {
   test.each<{ name: string; options: RenderOptions }>([
     { name: 'without values', options: {} },
     { name: 'with everything on', options: { values: everything } },
-  ])('the same twice $name', async ({ options }) => {
+  ])('are the same twice $name', async ({ options }) => {
     const [first, second] = [await template(options), await template(options)];
     expect(first.code).toBe(0);
     expect(second.stdout).toBe(first.stdout);
@@ -102,7 +102,7 @@ describe('objects', () => {
       options: { set: { 'agent.serviceAccount': { create: false, name: 'mine' } } },
       account: 'dustpan-system:mine',
     },
-  ])("the admission policies are about the DaemonSet's account $name", async ({ options, account }) => {
+  ])("the admission policies name the DaemonSet's account $name", async ({ options, account }) => {
     const manifests = await render(options);
     const { metadata, spec } = workload(manifests, 'DaemonSet');
     expect(`${metadata.namespace ?? ''}:${spec.template.spec.serviceAccountName}`).toBe(account);
@@ -119,7 +119,7 @@ describe('objects', () => {
     { kubeVersion: '1.33.4-gke.1134000' },
     { kubeVersion: '1.36.3' },
     { kubeVersion: builtInVersion },
-  ])('the admission policies are there on Kubernetes "$kubeVersion"', async ({ kubeVersion }) => {
+  ])('are rendered with admission policies on Kubernetes "$kubeVersion"', async ({ kubeVersion }) => {
     const manifests = await render({ kubeVersion });
     const named = (kind: string): readonly string[] =>
       manifests.filter((one) => one.kind === kind).map(({ metadata }) => metadata.name);
@@ -134,16 +134,19 @@ describe('objects', () => {
     { set: { 'controller.enabled': false, 'agent.enabled': false }, says: undefined },
     { set: { 'admissionPolicy.enabled': false }, says: 'admissionPolicy.enabled is false, so' },
     { set: { 'agent.enabled': false }, says: 'agent.enabled is false: nothing is collected' },
-  ])('with $set the notes say whether evictions are off for want of a pin', async ({ set, says }) => {
-    // helm template prints no notes, but they are a template like the others.
-    const notes =
-      '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
-    const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
-    const text = data?.['text'] ?? '';
-    expect(text).toContain('What happens now: nothing, unless');
-    expect(text.includes('no right to evict pods')).toBe(says !== undefined);
-    expect(text).toContain(says ?? '');
-  });
+  ])(
+    'with $set, the notes say whether evictions are off because agents are not pinned',
+    async ({ set, says }) => {
+      // helm template prints no notes, but they are a template like the others.
+      const notes =
+        '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
+      const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
+      const text = data?.['text'] ?? '';
+      expect(text).toContain('What happens now: nothing, unless');
+      expect(text.includes('no right to evict pods')).toBe(says !== undefined);
+      expect(text).toContain(says ?? '');
+    },
+  );
 
   test('Kubernetes 1.29 is refused', async () => {
     const { code, stderr } = await template({ kubeVersion: '1.29.9' });
@@ -153,14 +156,14 @@ describe('objects', () => {
 });
 
 describe('CRDs', () => {
-  test.each(crdFiles)('%s is in the chart as it is', async (file) => {
+  test.each(crdFiles)('%s is unchanged in the chart', async (file) => {
     const wanted = load(crdText(file)) as Manifest;
     const rendered = only(await render(), 'CustomResourceDefinition', wanted.metadata.name);
     expect(rendered.spec).toEqual(wanted.spec);
     expect(rendered.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  test('stay only where they are to be kept', async () => {
+  test('are kept only on request', async () => {
     const crds = (await render({ set: { 'crds.keep': false } })).filter(
       ({ kind }) => kind === 'CustomResourceDefinition',
     );

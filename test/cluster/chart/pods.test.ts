@@ -33,15 +33,15 @@ describe('rights', () => {
   const rightsOf = async (role: string, options?: RenderOptions) =>
     ruleLines(only(await render(options), 'ClusterRole', role));
 
-  test('of the controller are these and no others', async () => {
+  test('of the controller are exactly these', async () => {
     expect(await rightsOf('-controller')).toEqual(controllerRights);
   });
 
-  test('of the agent are these and no others', async () => {
+  test('of the agent are exactly these', async () => {
     expect(await rightsOf('-agent')).toEqual(agentRights);
   });
 
-  test('of the Lease are in its namespace, on its name', async () => {
+  test('of the Lease are limited to its namespace and name', async () => {
     const role = (await render()).filter(
       ({ kind, metadata }) => kind === 'Role' && metadata.name === 'dustpan-controller',
     );
@@ -50,7 +50,7 @@ describe('rights', () => {
     expect(deployment.args).toContain('--leader-elect-resource-name=dustpan-controller');
   });
 
-  test('that no policy needs can be taken away', async () => {
+  test('that no policy needs can be switched off', async () => {
     const set = {
       'rbac.jobs': false,
       'rbac.replicaSets': false,
@@ -65,7 +65,7 @@ describe('rights', () => {
   });
 
   test.each(['admissionPolicy.enabled', 'agent.enabled'])(
-    'to evict are left out where %s is false: no agent is pinned to its node',
+    'to evict are omitted when %s is false: no agent is pinned to its node',
     async (value) => {
       expect(await rightsOf('-controller', { set: { [value]: false } })).toEqual(
         controllerRights.filter((one) => one !== 'pods/eviction create'),
@@ -74,7 +74,7 @@ describe('rights', () => {
   );
 
   test.each(['default-values.yaml', 'everything-values.yaml', 'secure-values.yaml'])(
-    'with %s: each has a line above it that says what for',
+    'with %s: each has a comment that explains it',
     async (name) => {
       const { stdout } = await template({ values: [name] });
       const lines = stdout.split('\n').map((line) => line.trim());
@@ -84,7 +84,7 @@ describe('rights', () => {
     },
   );
 
-  test.each(['nodes/proxy', 'secrets', '*'])('nobody ever gets %s', async (resource) => {
+  test.each(['nodes/proxy', 'secrets', '*'])('never include %s', async (resource) => {
     const all = (await render({ values: everything })).flatMap(ruleLines);
     expect(all.filter((line) => line.startsWith(`${resource} `) || line.includes('*'))).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe('pods', () => {
   const agentOf = async (set: Record<string, unknown> = {}) =>
     workload(await render({ set }), 'DaemonSet').spec.template.spec;
 
-  test('the agent starts Node as the program says', async () => {
+  test('of the agent start Node with the recommended flags', async () => {
     const [{ command, env }] = (await agentOf()).containers;
     expect(command).toEqual(['/nodejs/bin/node', ...memoryFlags.split(' '), '/app/dist/main.js']);
     const [name, value] = memoryEnvironment.split('=');
@@ -102,7 +102,7 @@ describe('pods', () => {
   });
 
   test.each(['default-values.yaml', 'minimal-values.yaml', 'secure-values.yaml'])(
-    'the program takes the flags of %s',
+    'have only flags that the program knows: %s',
     async (name) => {
       const manifests = await render({ values: [name] });
       const of = (kind: string): readonly string[] => {
@@ -116,11 +116,11 @@ describe('pods', () => {
     },
   );
 
-  test('the agent has no capability', async () => {
+  test('of the agent have no capability', async () => {
     expect((await agentOf()).containers[0].securityContext.capabilities).toEqual({ drop: ['ALL'] });
   });
 
-  test('the agent writes to logs and its own state, and to nothing else of the node', async () => {
+  test('of the agent write only to logs and their own state', async () => {
     const { containers, volumes } = await agentOf();
     const writable = (containers[0].volumeMounts ?? []).filter(({ readOnly }) => readOnly !== true);
     const paths = writable.map(({ name }) => volumes.find((one) => one.name === name)?.hostPath?.path);
@@ -136,7 +136,7 @@ describe('pods', () => {
       socket: 'unix:///run/cri/cri-dockerd.sock',
     },
     { set: { 'agent.criSocket': '/a/b/c.sock' }, directory: '/a/b', socket: 'unix:///run/cri/c.sock' },
-  ])("the directory of the runtime's socket is mounted: $directory", async ({ set, directory, socket }) => {
+  ])("mount the directory of the runtime's socket: $directory", async ({ set, directory, socket }) => {
     const { containers, volumes } = await agentOf(set);
     expect(volumes).toContainEqual({ name: 'cri', hostPath: { path: directory, type: 'Directory' } });
     expect(containers[0].env).toContainEqual({ name: 'DUSTPAN_CRI_SOCKET', value: socket });
@@ -149,11 +149,11 @@ describe('pods', () => {
       set: { 'image.registry': 'r.example.com', 'global.imageRegistry': 'm.example.com' },
       image: 'm.example.com/dustpan:0.1.0',
     },
-  ])('the image is $image', async ({ set, image }) => {
+  ])('have the image $image', async ({ set, image }) => {
     expect((await agentOf(set)).containers[0].image).toBe(image);
   });
 
-  test('priority: its own, else the global one', async () => {
+  test('have their own priority, else the global one', async () => {
     expect((await agentOf()).priorityClassName).toBe('system-node-critical');
     const set = { 'agent.priorityClassName': '', 'global.priorityClassName': 'mine' };
     expect((await agentOf(set)).priorityClassName).toBe('mine');
@@ -175,12 +175,15 @@ describe('the network', () => {
     { endpoint: 'https://[fd00::7]:10260', port: 10260 },
     { endpoint: 'https://[fd00::10260]', port: 443 },
     { endpoint: 'https://kubelet.example.com', port: 443 },
-  ])('is open to the API server and the kubelet of "$endpoint": $port', async ({ endpoint, port }) => {
-    const egress = await egressOf('agent', { 'agent.kubelet.endpoint': endpoint });
-    expect(egress).toEqual([tcp(443, 6443), tcp(port)]);
-  });
+  ])(
+    'the agent may reach the API server and the kubelet of "$endpoint": $port',
+    async ({ endpoint, port }) => {
+      const egress = await egressOf('agent', { 'agent.kubelet.endpoint': endpoint });
+      expect(egress).toEqual([tcp(443, 6443), tcp(port)]);
+    },
+  );
 
-  test('is open to the API server alone for the controller', async () => {
+  test('the controller may reach only the API server', async () => {
     expect(await egressOf('controller')).toEqual([tcp(443, 6443)]);
   });
 });
@@ -191,15 +194,15 @@ describe('monitoring', () => {
   const kinds = async (options: RenderOptions) =>
     (await render(options)).map(({ kind }) => kind).filter((kind) => kind.endsWith('Monitor'));
 
-  test('is left out where the cluster has no such kind', async () => {
+  test('is omitted when the cluster has no such kind', async () => {
     expect(await kinds({ set })).toEqual([]);
   });
 
-  test('is there where it has', async () => {
+  test('is rendered when the cluster has the kinds', async () => {
     expect(await kinds({ set, apiVersions })).toEqual(['PodMonitor', 'ServiceMonitor']);
   });
 
-  test('fails where it must not be missing', async () => {
+  test('fails when a required kind is missing', async () => {
     const { code, stderr } = await template({
       set: { ...set, 'metrics.podMonitor.renderMode': 'failIfMissing' },
     });

@@ -42,7 +42,7 @@ test.each([
   expect(await imagesOf({ set })).toEqual([image, image]);
 });
 
-test('a tag and a digest are refused there too', async () => {
+test('a released chart refuses a tag with a digest', async () => {
   const { code, stderr } = await template({ chart, set: { 'image.tag': '9.9.9', 'image.digest': other } });
   expect(code).toBe(1);
   expect(stderr).toContain('image.tag and image.digest: only one of them can say which image');

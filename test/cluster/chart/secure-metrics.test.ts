@@ -8,14 +8,14 @@ const withoutAuth = { ...secure, 'metrics.secure.auth': false };
 const kinds = ['Deployment', 'DaemonSet'] as const;
 const mountPath = '/etc/dustpan/metrics-tls';
 
-describe('off, as it comes,', () => {
-  test('there is nothing of it', async () => {
+describe('off by default', () => {
+  test('nothing of it is rendered', async () => {
     const manifests = await render();
     expect(manifests.filter(({ kind }) => kind === 'Secret' || kind === 'Certificate')).toEqual([]);
     expect(JSON.stringify(manifests)).not.toMatch(/metrics-secure|metrics-auth|metrics-tls|reviews|https"/);
   });
 
-  test('no credentials go over plain HTTP', async () => {
+  test('no credentials are sent over plain HTTP', async () => {
     const authorization = { type: 'Bearer', credentials: { name: 'a', key: 'b' } };
     const monitor = { enabled: true, renderMode: 'alwaysRender', authorization };
     const set = { 'metrics.serviceMonitor': monitor, 'metrics.podMonitor': monitor };
@@ -30,7 +30,7 @@ describe('rights', () => {
     ruleLines(only(await render(options), 'ClusterRole', role));
 
   test.each(['-controller', '-agent'])(
-    'of the %s to ask about readers come with authentication, and no others do',
+    'of the %s include reviews of readers only with authentication',
     async (role) => {
       const before = await rightsOf(role);
       expect(await rightsOf(role, { set: secure })).toEqual([...before, ...reviews].sort());
@@ -38,7 +38,7 @@ describe('rights', () => {
     },
   );
 
-  test('of readers are to get /metrics', async () => {
+  test('of readers allow only to get /metrics', async () => {
     expect(await rightsOf('-metrics-reader', { set: secure })).toEqual(['/metrics get']);
   });
 
@@ -80,13 +80,13 @@ describe.each(kinds)('pods of the %s', (kind) => {
       },
       secretName: 'of-mine',
     },
-  ])('mount the Secret $name whole, and read it only', async ({ set, secretName }) => {
+  ])('mount the whole Secret $name read-only', async ({ set, secretName }) => {
     const { containers, volumes } = (await podOf({ set })).spec;
     expect(volumes).toContainEqual({ name: 'metrics-tls', secret: { secretName } });
     expect(containers[0].volumeMounts).toContainEqual({ name: 'metrics-tls', mountPath, readOnly: true });
   });
 
-  test('say in their annotations how to scrape them', async () => {
+  test('have annotations that describe how to scrape them', async () => {
     expect((await podOf({ set: secure })).metadata).toMatchObject({
       annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/scheme': 'https' },
     });
@@ -135,14 +135,14 @@ describe('monitors', () => {
   });
   const ownToken = { bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' };
 
-  test("of Services take Prometheus' own token, for controller and agents", async () => {
+  test("of Services use Prometheus' own token, for controller and agents", async () => {
     expect(await endpointsOf('ServiceMonitor', { values })).toMatchObject([
       { ...tlsOf('controller'), ...ownToken },
       { ...tlsOf('agent'), ...ownToken },
     ]);
   });
 
-  test('take another token instead', async () => {
+  test('use another token on request', async () => {
     const authorization = { type: 'Bearer', credentials: { name: 'a', key: 'b' } };
     const set = { 'metrics.serviceMonitor.authorization': authorization };
     const endpoints = await endpointsOf('ServiceMonitor', { values, set });
@@ -153,7 +153,7 @@ describe('monitors', () => {
     ]);
   });
 
-  test('show no token where none is asked for', async () => {
+  test('send no token where none is required', async () => {
     const set = { 'metrics.secure.auth': false };
     const endpoints = await endpointsOf('ServiceMonitor', { values, set });
     expect(endpoints).toMatchObject([tlsOf('controller'), tlsOf('agent')]);

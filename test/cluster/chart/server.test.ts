@@ -31,7 +31,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-describe('the API server, asked to be strict,', () => {
+describe('the API server with strict validation', () => {
   beforeAll(async () => {
     await done(['create', 'namespace', 'rendered']);
     await done(['create', '-f', '-'], { apiVersion: 'v1', kind: 'List', items: foreignKinds });
@@ -58,7 +58,7 @@ describe('the API server, asked to be strict,', () => {
         set: { 'controller.podDisruptionBudget': { minAvailable: '', maxUnavailable: '50%' } },
       },
     },
-  ])('takes the chart $name', async ({ options }) => {
+  ])('accepts the chart $name', async ({ options }) => {
     const rendered = await template({ ...options, namespace: 'rendered' });
     expect(rendered.code).toBe(0);
     const { code, stdout, stderr } = await kubectl(apply, rendered.stdout);
@@ -66,7 +66,7 @@ describe('the API server, asked to be strict,', () => {
     expect(stdout.trim().split('\n')).toHaveLength(manifestsOf(rendered.stdout).length);
   });
 
-  test.each(['endpoint', 'podMetricEndpoints', 'grups'])('would not take %s', async (misspelt) => {
+  test.each(['endpoint', 'podMetricEndpoints', 'grups'])('rejects %s', async (misspelt) => {
     const rendered = await template({ values: everything, namespace: 'rendered' });
     const right =
       { endpoint: 'endpoints', podMetricEndpoints: 'podMetricsEndpoints', grups: 'groups' }[misspelt] ?? '';
@@ -97,7 +97,7 @@ describe('a release without values', () => {
     await done(['wait', '--for=condition=Established', 'crd', 'gcpolicies.gc.dustpan.dev', '--timeout=60s']);
   });
 
-  test('says that nothing happens, unless a policy is there, and what to do next', () => {
+  test('explains that nothing happens without a policy, and what to do next', () => {
     expect(notes).toContain('What happens now: nothing, unless');
     expect(notes).toContain('kubectl -n dustpan-system rollout status daemonset/dustpan-agent');
     expect(notes).toContain('mode: DryRun');
@@ -106,14 +106,14 @@ describe('a release without values', () => {
     expect(notes).not.toMatch(/<no value>|%!/);
   });
 
-  test('the policy in its notes is one that the API server takes', async () => {
+  test('has a valid policy in its notes', async () => {
     const text =
       /^kubectl apply -f - <<'POLICY'\n(?<policy>[\s\S]*?)\nPOLICY\n/m.exec(notes)?.groups?.['policy'] ?? '';
     expect(text).toMatch(/^apiVersion: /);
     await done(['apply', '--dry-run=server', '--validate=strict', '-f', '-'], text);
   });
 
-  test('lets people who may view, and those who may edit, at policies', async () => {
+  test('lets viewers read policies and editors write them', async () => {
     const as = async (role: string, verb: string): Promise<string> => {
       const user = `some-${role}`;
       await kubectl([
@@ -136,7 +136,7 @@ describe('a release without values', () => {
       .toEqual(['yes', 'yes']);
   });
 
-  test('keeps policies and reports over an upgrade, and follows what the cluster has meanwhile', async () => {
+  test('keeps policies and reports over an upgrade, and uses kinds that the cluster has got since', async () => {
     await done(['create', '-f', '-'], policy);
     await done(['create', '-f', '-'], report);
     await helm(
@@ -148,7 +148,7 @@ describe('a release without values', () => {
     await done(['get', 'servicemonitor/dustpan-controller', '--namespace', namespace]);
   });
 
-  test('keeps a certificate that helm has made over upgrades', async () => {
+  test('keeps a certificate that helm made over upgrades', async () => {
     const secret = ['get', 'secret', 'dustpan-metrics-tls', '--namespace', namespace, '-o=jsonpath={.data}'];
     const upgrade = async (verbosity: number): Promise<string> => {
       await helm('upgrade', ...release, `--set=metrics.secure.enabled=true,log.verbosity=${verbosity}`);
@@ -159,7 +159,7 @@ describe('a release without values', () => {
     expect(await upgrade(3)).toBe(first);
   });
 
-  test('leaves only the CRDs, the policies and the reports when it goes', async () => {
+  test('leaves only the CRDs, the policies and the reports after an uninstall', async () => {
     await helm('uninstall', 'dustpan', '--namespace', namespace);
     await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
     const kinds = await done(['api-resources', '--verbs=list', '-o', 'name']);
@@ -172,7 +172,7 @@ describe('a release without values', () => {
     ]);
   });
 
-  test('comes back to what it left', async () => {
+  test('can be installed again over them', async () => {
     await helm('install', ...release);
     await done(['get', 'gcpolicy/default', 'nodegcreport/node-b']);
   });

@@ -88,19 +88,19 @@ async function followed(what: string, attempt: Attempt, status: number): Promise
 const stored = (attempt: Attempt): Promise<Response> => asAgent({ ...attempt, keep: true });
 
 describe("with the token of an agent's pod on a node", () => {
-  test('the report of its own node is created and written', async () => {
+  test('creates and writes the report of its own node', async () => {
     expect(await stored(createReport('node-a'))).toEqual(done);
     expect(await stored(writeReport('node-a'))).toEqual(done);
   });
 
-  test('Events in its own name are created, about its Node and about pods, and counted on', async () => {
+  test('creates Events in its own name about its Node and about pods, and continues their series', async () => {
     expect(await stored(createEvent('about-its-node'))).toEqual(done);
     expect(await stored(recur('about-its-node'))).toEqual(done);
     const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'web', uid: 'uid-web' };
     expect(await stored(createEvent('about-a-pod', { regarding }))).toEqual(done);
   });
 
-  test('an Event names as much of a long node name as an Event can hold', async () => {
+  test('an Event must name as much of a long node name as fits', async () => {
     const regarding = { apiVersion: 'v1', kind: 'Node', name: longName, uid: 'uid-long' };
     const event = createEvent('long', { regarding, reportingInstance: longName.slice(0, 128) });
     expect(await asAgent(event, longName)).toEqual(done);
@@ -169,11 +169,11 @@ describe("with the token of an agent's pod on a node", () => {
     await expectRefused(agentTokens.get('node-a') ?? '', attempt, says);
   });
 
-  test('the series of an Event in its own name is counted on', async () => {
+  test('continues the series of an Event in its own name', async () => {
     expect(await asAgent(recur('of-the-agent'))).toEqual(done);
   });
 
-  describe('and the right to write Events by the core API, which the chart grants nobody,', () => {
+  describe('with a right to write core Events, which the chart never grants', () => {
     beforeAll(async () => {
       const role = ['create', 'clusterrole', 'core-events', '--verb=create,patch', '--resource=events'];
       await kubectl(cluster, role);
@@ -182,7 +182,7 @@ describe("with the token of an agent's pod on a node", () => {
       await kubectl(cluster, binding);
     });
 
-    test('an Event in its own name is created', async () => {
+    test('creates an Event in its own name', async () => {
       // The API server takes a moment to follow a new right.
       await expect.poll(() => asAgent(createCoreEvent('core')), eventually).toEqual(done);
     });
@@ -205,7 +205,7 @@ describe("with the token of an agent's pod on a node", () => {
 });
 
 test.each([createReport('node-c'), writeReport('node-b'), createEvent('loose'), recur('of-the-agent')])(
-  "with a token of the agent's account that is bound to no pod, refused: $name",
+  "refused with a token of the agent's account that is bound to no pod: $name",
   async (attempt) => {
     expect(await asAgent(attempt, '')).toEqual(refused("the agent's token is not that of a pod on a node"));
   },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chartDirectory, ciFile, ciValues, helm, render, template, workload } from './chart.ts';
 
 describe('values', () => {
-  test.each(ciValues)('helm lint --strict takes %s', async (name) => {
+  test.each(ciValues)('helm lint --strict accepts %s', async (name) => {
     const { code, stdout } = await helm(['lint', '--strict', chartDirectory, '--values', ciFile(name)]);
     expect({ code, stdout }).toMatchObject({
       code: 0,
@@ -10,7 +10,7 @@ describe('values', () => {
     });
   });
 
-  test('helm lint refuses what the schema does not name', async () => {
+  test('helm lint rejects a value that the schema does not name', async () => {
     const { code, stdout, stderr } = await helm(['lint', chartDirectory, '--set', 'controler.replicas=2']);
     expect(code).toBe(1);
     expect(stdout + stderr).toMatch(/additional properties 'controler' not allowed/);
@@ -131,12 +131,12 @@ describe('values', () => {
     expect(stderr).toMatch(says);
   });
 
-  test('what belongs to a parent chart is let through', async () => {
+  test('values of a parent chart are accepted', async () => {
     const { code } = await template({ set: { enabled: true, 'global.somebodyElses': 1 } });
     expect(code).toBe(0);
   });
 
-  test('a default that is null is gone', async () => {
+  test('a null value removes a default', async () => {
     const manifests = await render({
       set: { 'controller.livenessProbe': null, 'controller.resources.limits': null },
     });

@@ -68,7 +68,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-test('a node is deleted and made again during the quarantine: its pods stay, and another quarantine begins should it go again', async () => {
+test('a node is deleted and created again during the quarantine: its pods stay, and a second deletion begins a new quarantine', async () => {
   const { pid } = dustpan;
   await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   await kubectl(cluster, ['delete', 'node', 'node-1']);
@@ -87,7 +87,7 @@ test('a node is deleted and made again during the quarantine: its pods stay, and
   expect(dustpan.pid).toBe(pid);
 });
 
-test('half of the nodes vanish: the pods on them stay, the condition says why, and it is over when they are back', async () => {
+test('half of the nodes vanish: their pods stay, the condition names the reason, and the circuit breaker closes when they are back', async () => {
   const { pid } = dustpan;
   const half = nodes.slice(0, 6).filter((name) => name !== 'node-1');
   await kubectl(cluster, ['delete', 'node', ...half]);
@@ -134,7 +134,7 @@ const changes: readonly Change[] = [
 ];
 
 test.each(changes)(
-  'a policy is $name in the middle of a pass: what is in flight ends, nothing begins until it is back',
+  'a policy is $name during a pass: requests in flight end, and no other begins until the policy is back',
   async ({ name, change, verb, says, expected }) => {
     const { pid } = dustpan;
     const began = new Date();

@@ -64,7 +64,7 @@ test.each([
   { name: 'forward', shiftMs: hourMs, lost: 'node-8' },
   { name: 'back', shiftMs: -hourMs, lost: 'node-9' },
 ])(
-  'its clock is set an hour $name: no ttl is judged and that is said, the quarantine goes on, and all is well once it is right',
+  'its clock is moved an hour $name: no TTL is evaluated, the policy is Degraded, the quarantine continues, and all resumes with the right time',
   async ({ name, shiftMs, lost }) => {
     const { pid } = dustpan;
     await runningPods(cluster, [`orphan-${name}`], { node: lost });
@@ -107,7 +107,7 @@ test.each([
   },
 );
 
-test('finished pods of nodes with wrong clocks stay for their ttl from when the controller first saw them finished', async () => {
+test('finished pods of nodes with wrong clocks stay for their TTL from when the controller first saw them finished', async () => {
   const createdAt = ago(600_000);
   await etcdClient(cluster.etcdUrl).put([
     podEntry('behind', { createdAt, finishedAt: ago(hourMs) }),

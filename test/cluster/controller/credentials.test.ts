@@ -68,7 +68,7 @@ const answers = async (method: string, code: string): Promise<number> => {
   return (await dustpan.sample(`dustpan_rest_client_requests_total{${labels}}`)) ?? 0;
 };
 
-test('its token is revoked in the middle of a pass: nothing goes until there is another one in the file', async () => {
+test('its token is revoked during a pass: nothing is deleted until the file has another one', async () => {
   const { pid } = dustpan;
   const ca = await readFile(cluster.caFile, 'utf8');
   const token = await readFile(join(account, 'token'), 'utf8');
@@ -88,7 +88,7 @@ test('its token is revoked in the middle of a pass: nothing goes until there is 
   expect(dustpan.pid).toBe(pid);
 });
 
-test('its token is replaced, then revoked in the middle of a pass: not one deletion fails', async () => {
+test('its token is replaced, then revoked during a pass: no deletion fails', async () => {
   const { pid } = dustpan;
   const errors = 'dustpan_pod_gc_delete_errors_total{reason="Expired"}';
   const failed = await dustpan.sample(errors);
@@ -107,7 +107,7 @@ test('its token is replaced, then revoked in the middle of a pass: not one delet
   expect(await dustpan.sample(errors)).toBe(failed);
 });
 
-test('the API server comes back with a certificate of another CA: nothing goes until that is in the file', async () => {
+test('the API server returns with a certificate of another CA: nothing is deleted until the file has that CA', async () => {
   const { pid } = dustpan;
   await inTheMiddleOf('ca', 150, { cluster, living });
   await cluster.kill('api');

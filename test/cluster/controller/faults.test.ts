@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 test.each(['api', 'etcd'] as const)(
-  '%s is killed in the middle of a pass, and started again',
+  '%s is killed during a pass and restarted: the pass completes later',
   async (part) => {
     const { pid } = dustpan;
     await inTheMiddleOf(part, batch, { cluster, living });
@@ -38,7 +38,7 @@ test.each(['api', 'etcd'] as const)(
   },
 );
 
-test('the API server hangs in the middle of a pass, and goes on', async () => {
+test('the API server hangs during a pass and resumes: the pass completes later', async () => {
   const { pid } = dustpan;
   await inTheMiddleOf('hang', batch, { cluster, living });
   await cluster.kill('api', 'SIGSTOP');

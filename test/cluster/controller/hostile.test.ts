@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
 
-test('170 pods with names of 1.4 MB in their owners: the controller stays below the limit of the chart, and collects them and others', async () => {
+test('170 pods with owner names of 1.4 MB: the controller stays below the memory limit of the chart, and collects them and others', async () => {
   const { env, limitMiB } = await shipped('Deployment');
   const living = await runningPods(cluster, numbered('living', 5));
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });

@@ -69,7 +69,7 @@ async function nothingTwice(since: Date): Promise<void> {
   expect(new Set(gone.map(({ name }) => name)).size).toBe(gone.length);
 }
 
-test('a leader that is killed is followed once its lease has run out; nothing is deleted twice', async () => {
+test('another replica follows a killed leader once its lease has expired; nothing is deleted twice', async () => {
   const began = new Date();
   const first = await start('first');
   await expect.poll(() => leads(first), eventually).toBe(true);
@@ -90,7 +90,7 @@ test('a leader that is killed is followed once its lease has run out; nothing is
   await nothingTwice(began);
 });
 
-test('a leader that is paused beyond its lease and resumed deletes nothing more, and ends', async () => {
+test('a leader that is paused beyond its lease and resumed deletes nothing more, and exits', async () => {
   const [leader, standby] = [replicas.get('second'), await start('first')];
   if (leader === undefined) throw new Error('the test before has left no leader');
   const began = new Date();

@@ -25,7 +25,7 @@ const names = async (cluster: Cluster): Promise<string> => kubectl(cluster, ['ge
 const condition = (type: string): string =>
   `jsonpath={.status.conditions[?(@.type=="${type}")].status} {.status.conditions[?(@.type=="${type}")].message}`;
 
-test('a malformed policy that the server has stored deletes nothing, shields what it may govern, and is told of', async () => {
+test('a malformed stored policy deletes nothing, blocks all deletions that it might govern, and is reported', async () => {
   await using cluster = await startControlPlane();
   const etcd = etcdClient(cluster.etcdUrl);
   await etcd.put([

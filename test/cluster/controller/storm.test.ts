@@ -46,7 +46,7 @@ async function events(): Promise<readonly Told[]> {
   return (JSON.parse(list) as { readonly items: readonly Told[] }).items;
 }
 
-test('10 000 pods go in one pass: Events are one for each Job and bounded for the others, the status is small', async () => {
+test('10 000 pods are deleted in one pass: one Event for each Job, a bounded number for the others, and a small status', async () => {
   const living = await runningPods(cluster, numbered('living', 20));
   await etcdClient(cluster.etcdUrl).putFast([
     // They go by name, so that the Jobs' are told of first.

@@ -65,7 +65,7 @@ function isLocked(dirs: readonly string[]): boolean {
 }
 
 describe('a jail', () => {
-  test('has the service address and the node address, and no way out', async () => {
+  test('has the service address and the node address, and no other network', async () => {
     const { stdout } = await inJail('ip -brief address; ip route');
     expect(stdout.trim().split('\n')).toHaveLength(1);
     expect(stdout).toContain('127.0.0.1/8 10.96.0.1/32 10.97.0.1/32');
@@ -79,7 +79,7 @@ describe('a jail', () => {
     expect(await inJail(command)).toMatchObject({ code });
   });
 
-  test('is a node when asked: its own name and paths', async () => {
+  test('can be a node, with its own name and paths', async () => {
     const before = mounts();
     const look =
       'cat /proc/sys/kernel/hostname; mountpoint -q /var/lib/containerd && ls /var/log; cat /proc/sys/kernel/panic';

@@ -8,7 +8,7 @@ import { cannotRun } from './requirements.ts';
 
 const imports = "import { test } from 'vitest';\n";
 
-describe('which jail a test file asks for', () => {
+describe('the jail that a test file requests', () => {
   const node = { file: 'a', imageFsMB: 4096, prometheus: false };
 
   test.each([
@@ -23,19 +23,19 @@ describe('which jail a test file asks for', () => {
     expect(sorted).toEqual({ plain: nodes.length === 0 ? ['a'] : [], prometheus: [], nodes });
   });
 
-  test('Prometheus can be had without a node', () => {
+  test('Prometheus does not require a node', () => {
     const sorted = sortFiles(['a'], () => '// @bed prometheus\n' + imports);
     expect(sorted).toEqual({ plain: [], prometheus: ['a'], nodes: [] });
   });
 
   test.each(['// @bed nodes', '// @bed', '// @bed prometheus node'])(
-    'a line that nobody understands is an error, not a plain jail: %s',
+    'an unknown directive is an error, not a plain jail: %s',
     (line) => {
       expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a asks for a bed that nobody knows');
     },
   );
 
-  test('the files are those that vitest would run', () => {
+  test('the files are those that vitest selects', () => {
     const args = ['--project', 'cluster'];
     expect(bedFiles([...args, 'test/cluster/node/node.test.ts']).nodes.map(({ file }) => file)).toEqual([
       'test/cluster/node/node.test.ts',
@@ -48,7 +48,7 @@ describe('which jail a test file asks for', () => {
   });
 });
 
-describe('what a machine lacks for a node', () => {
+describe('missing requirements of a node', () => {
   const commands = [
     'ip',
     'openssl',

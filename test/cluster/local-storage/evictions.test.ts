@@ -82,7 +82,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
     pod: /^Pod ephemeral local storage usage exceeds the total limit of containers 10Mi\. It uses 1[0-2]\.\d MiB/,
   };
 
-  test('pods are warned, and evicted once they are over; a budget holds one, a critical one stays', async () => {
+  test('pods are warned, and evicted once over the limit; a budget protects one, a critical pod stays', async () => {
     await start('kubelet-quick', { warnAtPercent: [80] });
     // Before its pod, which is over from the first moment on.
     await kubectl(cluster, ['create', 'pdb', 'all', '--selector=app=guarded', '--min-available=1']);
@@ -132,7 +132,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
   }, 900_000);
 });
 
-test('ahead of a kubelet that evicts: the pod has its grace, and its preStop hook runs to its end', async () => {
+test('evicts ahead of the kubelet: the pod has its grace period, and its preStop hook completes', async () => {
   mkdirSync('/var/lib/told', { recursive: true });
   await start('kubelet', { warnAtPercent: [50], evictAtPercent: 90 });
   const hook = {

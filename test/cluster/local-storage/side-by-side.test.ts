@@ -167,7 +167,7 @@ async function byDustpan(theirs: readonly string[]): Promise<Readonly<Record<str
   return seen;
 }
 
-test('the kubelet and dustpan evict the same of these pods, for the same limit', async () => {
+test('the kubelet and dustpan evict the same pods, for the same limit', async () => {
   const kubelet = await byKubelet();
   expect(Object.keys(kubelet).length).toBeGreaterThanOrEqual(fewest);
   expect(Object.keys(pods).length - Object.keys(kubelet).length).toBeGreaterThanOrEqual(10);

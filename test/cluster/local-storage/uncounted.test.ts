@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startQuietNode } from '../agent/environment.ts';
 import { kubeletTokens, kubeletOf } from '../node/kubelet-api.ts';
 
-test('a kubelet that does not measure local storage has no summary, and the error says what follows', async () => {
+test('a kubelet that does not measure local storage has no summary, and the error names the consequence', async () => {
   await using cluster = await startQuietNode({
     kubelet: { config: { localStorageCapacityIsolation: false } },
   });

@@ -104,7 +104,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-test('what a pod declares is read the same from both forms of the API', async () => {
+test('the declarations of a pod are the same in JSON and protobuf', async () => {
   const json = await listPods('application/json');
   const byName = (list: readonly NodePodFacts[]): object =>
     Object.fromEntries(

@@ -141,7 +141,7 @@ describe('the same containers, sandboxes and logs under the kubelet and under du
     ours = await underDustpan();
   }, 1_200_000);
 
-  test('both began with the same', () => {
+  test('both begin with the same', () => {
     expect(ours.before).toEqual(theirs.before);
     expect(ours.before.length).toBeGreaterThan(80);
   });
@@ -150,7 +150,7 @@ describe('the same containers, sandboxes and logs under the kubelet and under du
     expect(ours.after(given)).toEqual(theirs.after(given));
   });
 
-  test('nothing is left of a pod that was evicted, and of one whose object only a finalizer holds', () => {
+  test('nothing remains of an evicted pod, or of one whose object only a finalizer holds', () => {
     expect(ours.ofEvicted).toEqual([
       'container evicted/main#0 EXITED',
       'link evicted_default_main',
@@ -170,14 +170,14 @@ describe('the same containers, sandboxes and logs under the kubelet and under du
   ];
 
   test.each([oneOfAll, none])(
-    'dustpan keeps what docs/deviations.md says, the newest attempt in a pod that has not finished: $name',
+    'dustpan keeps the newest attempt in a pod that has not finished, as docs/deviations.md says: $name',
     (given) => {
       expect(beyond(ours.after(given), theirs.after(given))).toEqual(neededByStarted);
       expect(beyond(theirs.after(given), ours.after(given))).toEqual([]);
     },
   );
 
-  test('a difference shows: another limit leaves others', () => {
+  test('another limit keeps others: the comparison detects a difference', () => {
     const containers = beyond(ours.after(three), theirs.after(fourteen)).filter((line) =>
       line.startsWith('container'),
     );
@@ -189,7 +189,7 @@ describe('the same containers, sandboxes and logs under the kubelet and under du
     expect(beyond(theirs.after(one), ours.after(none))).toContain('container finishing-0/main#3 EXITED');
   });
 
-  test('dustpan keeps what docs/deviations.md says: the minimum age holds for all, and a log as long as its container', () => {
+  test('dustpan applies the minimum age to all, and keeps a log as long as its container, as docs/deviations.md says', () => {
     const kept = beyond(ours.after(tooYoung), theirs.after(tooYoung));
     expect(kept).toEqual(
       expect.arrayContaining([
@@ -203,7 +203,7 @@ describe('the same containers, sandboxes and logs under the kubelet and under du
     expect(beyond(theirs.after(tooYoung), ours.after(tooYoung))).toEqual([]);
   });
 
-  test('dustpan keeps what docs/deviations.md says: what runs, and what the kubelet did not make', () => {
+  test('dustpan keeps running containers and those that the kubelet did not create, as docs/deviations.md says', () => {
     const kept = beyond(ours.after(afterAll), theirs.after(afterAll));
     expect(kept).toEqual([
       'container by-hand/main#0 EXITED',

@@ -93,7 +93,7 @@ describe('the same images under the kubelet and under dustpan', () => {
   }, 1_200_000);
 
   test.each(rounds.map((round, index) => ({ ...round, index })))(
-    'the same are left: $name, $wanted of the idle must go',
+    'the same are left: $name, $wanted idle images must be removed',
     ({ index, idle, wanted, fresh }) => {
       const left = theirs.rounds[index] ?? [];
       expect(ours.rounds[index]).toEqual(left);
@@ -105,7 +105,7 @@ describe('the same images under the kubelet and under dustpan', () => {
     },
   );
 
-  test('a difference shows: with a lower threshold more go', () => {
+  test('a lower threshold removes more: the comparison detects a difference', () => {
     const left = theirs.rounds.at(-1) ?? [];
     expect(ours.unequal).not.toEqual(left);
     expect(left).toEqual(expect.arrayContaining([...(ours.unequal ?? [])]));

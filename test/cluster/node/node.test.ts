@@ -44,7 +44,7 @@ describe('containerd alone', () => {
     return await startCluster({ parts: ['ctd'], images: [{ archive: busybox }], ...options });
   };
 
-  test('lists what was imported: references, size, and what is pinned', async () => {
+  test('lists imported images: references, size, pins', async () => {
     const big = { bytes: 20_000_000, kind: 'random' } as const;
     const zeros = { bytes: 20_000_000, kind: 'zeros' } as const;
     const archives = ['kept.tar', 'big.tar', 'zeros.tar'].map((name) => join(dir, name)) as [
@@ -77,13 +77,13 @@ describe('containerd alone', () => {
     expect(usedBytes() - before).toBeGreaterThan(2 * big.bytes + zeros.bytes);
   });
 
-  test('keeps its images on a file system of the size that this file asks for', () => {
+  test('keeps its images on a file system of the requested size', () => {
     const { blocks, bsize } = statfsSync('/var/lib/containerd');
     expect(blocks * bsize).toBeGreaterThan(450e6);
     expect(blocks * bsize).toBeLessThan(513 * 1024 * 1024);
   });
 
-  test('runs a container to its end, and goes on with a running one after it was killed', async () => {
+  test('runs a container to its end, and keeps a running one when containerd is killed', async () => {
     await using cluster = await start();
     const sandbox = await runSandbox(cluster, { name: 'a' });
     const ending = { name: 'ending', image: busyboxImage.ref, command: ['sh', '-c', 'echo hello; exit 3'] };
@@ -105,7 +105,7 @@ describe('containerd alone', () => {
     expect(await containerStatus(cluster, running)).toMatchObject({ state: 'CONTAINER_RUNNING' });
   });
 
-  test('hangs when stopped, and goes on', async () => {
+  test('hangs when paused, and resumes', async () => {
     await using cluster = await start({ ctd: { config: "[debug]\nlevel = 'debug'" } });
     expect(await cluster.logs('ctd', 1000)).toContain('level=debug');
     await cluster.kill('ctd', 'SIGSTOP');
@@ -114,14 +114,14 @@ describe('containerd alone', () => {
     expect(await crictl(cluster, 'pods', '--quiet')).toBe('');
   });
 
-  test('takes 300 images in one archive', async () => {
+  test('imports 300 images from one archive', async () => {
     const archive = join(dir, 'tiny.tar');
     await images(tinyImages(300), archive);
     await using cluster = await start({ images: [{ archive }] });
     expect(new Set((await listImages(cluster)).map(({ id }) => id)).size).toBe(301);
   });
 
-  test('there is one node at a time', async () => {
+  test('refuses a second node', async () => {
     await using cluster = await start();
     expect(cluster.node.criSocket).toBe('unix:///run/containerd/containerd.sock');
     await expect(start()).rejects.toThrow('this jail has a node already');
@@ -156,7 +156,7 @@ describe('a whole node', () => {
   };
   const patience = { timeout: 90_000, interval: 200 };
 
-  test('runs a pod to its end, and has its log', async () => {
+  test('runs a pod to its end, and keeps its log', async () => {
     await createPod('ending', 'Never', 'echo done');
     await expect.poll(field('ending', 'phase'), patience).toBe('Succeeded');
 
@@ -167,12 +167,12 @@ describe('a whole node', () => {
     );
   });
 
-  test('answers helm', async () => {
+  test('works with helm', async () => {
     const { code, stdout, stderr } = await cluster.run('helm', ['list', '--all-namespaces', '--output=json']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
   });
 
-  test('starts a container again that fails, and keeps the dead one', async () => {
+  test('restarts a failing container, and keeps the dead one', async () => {
     await createPod('failing', 'Always', 'exit 1');
     await expect
       .poll(async () => Number(await field('failing', 'containerStatuses[0].restartCount')()), patience)
@@ -182,7 +182,7 @@ describe('a whole node', () => {
     await expect.poll(async () => (await dead()).split('\n').length, patience).toBeGreaterThan(1);
   });
 
-  test('keeps a pod running while kubelet and containerd are killed and started again', async () => {
+  test('keeps a pod running while kubelet and containerd are killed and restarted', async () => {
     await createPod('running', 'Never', 'sleep 3600');
     await expect.poll(field('running', 'phase'), patience).toBe('Running');
     const started = await field('running', 'containerStatuses[0].state.running.startedAt')();
@@ -200,7 +200,7 @@ describe('a whole node', () => {
     expect(await field('running', 'containerStatuses[0].restartCount')()).toBe('0');
   });
 
-  test('leaves nothing when it is stopped', async () => {
+  test('leaves nothing behind when it is stopped', async () => {
     const running = traces();
     expect(running.links).toContain('cni0');
     expect(running.processes.some((line) => line.endsWith('containerd-shim-runc-v2'))).toBe(true);

@@ -21,7 +21,7 @@ async function startWorld(seed: number): Promise<Cluster> {
   return cluster;
 }
 
-test.for([1, 2, 3])('a plan of the cluster is that of its snapshot: world %i', async (seed) => {
+test.for([1, 2, 3])('a plan of the cluster equals that of its snapshot: population %i', async (seed) => {
   await using cluster = await startWorld(seed);
   const looks = new Looks({ cluster, user: dustpanUser.name, planArgs });
   await looks.snapshot();
@@ -55,7 +55,7 @@ test.for([1, 2, 3])('a plan of the cluster is that of its snapshot: world %i', a
   expect(looks.text()).not.toContain('managedFields');
 });
 
-test('the comparison sees what a snapshot loses', async () => {
+test('the comparison detects what a snapshot loses', async () => {
   await using cluster = await startWorld(1);
   const looks = new Looks({ cluster, user: dustpanUser.name, planArgs });
   await looks.snapshot();

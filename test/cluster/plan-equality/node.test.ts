@@ -197,7 +197,7 @@ async function both(...args: readonly string[]): Promise<{ live: PlanDocument; o
   }
 }
 
-test('a plan on the node is that of its snapshot, to the byte', async () => {
+test('a plan on the node equals that of its snapshot, to the byte', async () => {
   const first = await both();
   expect(first.offline).toEqual(first.live);
   const { live, offline } = await both('--assume-quarantine-elapsed');
@@ -225,7 +225,7 @@ test('a plan on the node is that of its snapshot, to the byte', async () => {
   expect(live.totals.filter(({ node }) => node === 'node-b')).toHaveLength(2);
 });
 
-test('what pods use is the same to a plan on the node and to one of its snapshot', () => {
+test('the storage plan on the node equals that of its snapshot', () => {
   const { live, offline } = storagePlans;
   expect(offline).toEqual(live);
   const verdicts = live.map(({ object, verdict, reason }) => `${String(object.name)} ${verdict} ${reason}`);
@@ -239,7 +239,7 @@ test('what pods use is the same to a plan on the node and to one of its snapshot
   );
 });
 
-test('the comparison sees what a snapshot loses', async () => {
+test('the comparison detects what a snapshot loses', async () => {
   const { live } = await both();
   const node = `nodes/${cluster.node.name}`;
   // One after the other: each edits the files that the others read.
@@ -255,7 +255,7 @@ test('the comparison sees what a snapshot loses', async () => {
   for (const change of changes) expect(await change()).not.toEqual(live);
 });
 
-test('what the snapshot has been told of in confidence is not in it', async () => {
+test('the snapshot contains no secrets', async () => {
   await looks.snapshot();
   const pods = await kubectl(cluster, ['get', 'pods', '-o', 'json', '--show-managed-fields']);
   for (const one of [`${secret}-env`, `${secret}-annotation`, 'managedFields']) {
@@ -268,7 +268,7 @@ test('what the snapshot has been told of in confidence is not in it', async () =
 });
 
 // Nothing sorts what stays for one reason: the runtime lists in any order, and two plans must agree all the same.
-test('a node that no policy governs has one plan, too', async () => {
+test('both plans are equal on a node without a policy', async () => {
   await kubectl(cluster, ['delete', 'gcpolicy', 'default']);
   const { live, offline } = await both();
   expect(offline).toEqual(live);

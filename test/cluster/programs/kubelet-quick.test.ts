@@ -27,14 +27,14 @@ describe('patching a module', () => {
   test.each([
     { name: 'not there any more', text: 'period = 60 * time.Second\n', count: 0 },
     { name: 'there twice', text: 'period = time.Minute\n'.repeat(2), count: 2 },
-  ])('fails where the text is $name, and says which', ({ text, count }) => {
+  ])('fails when the text is $name, and names it', ({ text, count }) => {
     const dir = folderWith({ 'a/b.go': text });
     expect(() => {
       applyPatches(dir, [patch]);
     }).toThrow(`a/b.go has "period = time.Minute" ${count} times, not once`);
   });
 
-  test('works on a copy, which goes with the build', async () => {
+  test('works on a copy, which is removed after the build', async () => {
     const original = folderWith({ 'a/b.go': 'period = time.Minute\n' });
     const folder = folderWith({ 'go.mod': 'module bed\n', 'go.sum': 'sums\n' });
     const bin = folderWith({ go: `#!/bin/sh\nprintf '{"Dir": "${original}"}'\n` });

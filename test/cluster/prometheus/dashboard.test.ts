@@ -27,6 +27,6 @@ test('every query of the dashboard is PromQL', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('what is none would be found', async () => {
+test('an invalid query is detected', async () => {
   expect((await check(['sum by (job (up)'])).stderr).toContain('could not parse expression');
 });

@@ -142,7 +142,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await expect.poll(emptyOnes, { ...eventually, interval: 2_000 }).toEqual([]);
   });
 
-  test('what was done is counted', async () => {
+  test('counts the removals', async () => {
     const value = async (expr: string): Promise<number | undefined> =>
       (await prometheus.query(expr))[0]?.values[0]?.[1];
     await expect
@@ -163,7 +163,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
       await expect.poll(() => value(expr), eventually).toBe(1);
   });
 
-  test('the alerts are evaluated, and none is on its way but for what is so', async () => {
+  test('evaluates the alerts, and none is pending without its cause', async () => {
     const rules = await prometheus.rules();
     expect(rules.length).toBeGreaterThan(15);
     const unhealthy = async (): Promise<readonly string[]> =>
@@ -193,7 +193,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
   }
 });
 
-describe('over TLS, for those who may read them', () => {
+describe('over TLS, with authorization', () => {
   beforeAll(async () => {
     await startParts('--metrics-secure', `--metrics-cert-dir=${tlsDir}`, '--metrics-auth');
   });
@@ -204,11 +204,11 @@ describe('over TLS, for those who may read them', () => {
   };
   const caFile = (): string => join(tlsDir, 'ca.crt');
 
-  test('Prometheus gets them with its token', async () => {
+  test('Prometheus reads the metrics with its token', async () => {
     await scraped({ tls: { caFile: caFile(), token: true } }, bothUp);
   });
 
-  test('without a token it gets none', async () => {
+  test('without a token it reads none', async () => {
     await scraped(
       { tls: { caFile: caFile(), token: false } },
       ['agent', 'controller'].map(

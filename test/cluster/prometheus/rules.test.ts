@@ -32,7 +32,7 @@ const expectations = testFiles
 
 const promtool = (args: readonly string[]): Promise<CommandResult> => runCommand(['promtool', ...args]);
 
-test('promtool finds nothing wrong with the rules', async () => {
+test('promtool accepts the rules', async () => {
   const { code, stdout, stderr } = await promtool([
     'check',
     'rules',
@@ -44,19 +44,19 @@ test('promtool finds nothing wrong with the rules', async () => {
   expect(stdout).toContain(`SUCCESS: ${alerts.length} rules found`);
 });
 
-test.each(testFiles)('what fires and what does not: %s', async (file) => {
+test.each(testFiles)('firing and silent alerts: %s', async (file) => {
   const { code, stdout, stderr } = await promtool(['test', 'rules', file]);
   expect(`${stdout}${stderr}`).not.toContain('FAILED');
   expect(code).toBe(0);
 });
 
-describe('every alert is seen', () => {
-  test.each(alerts)('%s, to fire and not to', (alert) => {
+describe('every alert is tested', () => {
+  test.each(alerts)('%s fires and stays silent', (alert) => {
     const fires = expectations.filter((one) => one.alert === alert).map((one) => one.fires);
     expect(new Set(fires)).toEqual(new Set([true, false]));
   });
 
-  test('and the tests know no other', () => {
+  test('the tests name no other alert', () => {
     expect([...new Set(expectations.map(({ alert }) => alert))].sort()).toEqual(alerts.toSorted());
   });
 });

@@ -78,7 +78,7 @@ const isGone = (pod: string) => async (): Promise<boolean> =>
 const events = (reason: string): Promise<string> =>
   see('get', 'events', '-A', `--field-selector=reason=${reason}`);
 
-describe('installed, with policies that only tell,', () => {
+describe('installed, with dry-run policies', () => {
   beforeAll(async () => {
     const args = [...release, '--create-namespace', ...sets(releaseValues)];
     await helm('install', 'dustpan', chartDirectory, ...args);
@@ -87,7 +87,7 @@ describe('installed, with policies that only tell,', () => {
     await createOverruns(cluster, { greedy });
   });
 
-  test('it sees what could go and removes nothing', async () => {
+  test('reports what could be removed, and removes nothing', async () => {
     await waitUntil('a pod has finished', async () => /done .*Completed/.test(await see('get', 'pods')));
     const policies = async (): Promise<readonly string[]> => rows(await see('get', 'gcpolicy'));
     await expect
@@ -107,7 +107,7 @@ describe('installed, with policies that only tell,', () => {
     expect(await imageTags(cluster)).toContain(unused.ref);
   });
 
-  test('`kubectl explain` knows every field', async () => {
+  test('`kubectl explain` describes every field', async () => {
     const fields = await see('explain', 'gcpolicy.spec', '--recursive');
     expect(fields).toContain('ttlAfterFinished\t<string>');
     expect(fields).toContain('evictAtPercent\t<integer>');
@@ -115,7 +115,7 @@ describe('installed, with policies that only tell,', () => {
   });
 });
 
-describe('with a policy that enforces, and no restart,', () => {
+describe('with a policy that enforces, without a restart', () => {
   let before: Readonly<Record<string, string>>;
   let web: string;
   const webPod = (): Promise<string> =>
@@ -127,7 +127,7 @@ describe('with a policy that enforces, and no restart,', () => {
     await applyAfterLost(cluster, quickPolicy(storage), batch);
   });
 
-  test('finished pods are collected, but for the newest of each owner', async () => {
+  test('deletes finished pods except the newest of each owner', async () => {
     await waitUntil('the finished pod is gone', isGone('done'));
     const ofJob = ['get', 'pods', '--selector=job-name=batch', '-o=jsonpath={.items[*].status.phase}'];
     await see('wait', '--for=condition=complete', 'job/batch', '--timeout=300s');
@@ -140,7 +140,7 @@ describe('with a policy that enforces, and no restart,', () => {
     expect(await scraped(cluster, 'controller', leads)).toBe(1);
   });
 
-  test('unused images go; those in use, and those to be kept, stay', async () => {
+  test('removes unused images, and keeps those in use or on the keep list', async () => {
     await expect.poll(() => imageTags(cluster), eventually).not.toContain(unused.ref);
     const left = await imageTags(cluster);
     expect(left).toEqual(expect.arrayContaining([kept.ref, busyboxImage.ref, 'bed.test/pause:1']));
@@ -149,7 +149,7 @@ describe('with a policy that enforces, and no restart,', () => {
     await expect.poll(() => scraped(cluster, 'agent', removed), eventually).toBe(1);
   });
 
-  test('a pod is warned, and evicted once it is over', async () => {
+  test('warns a pod, and evicts it over its limit', async () => {
     await expect.poll(() => see('describe', 'pod', 'greedy'), eventually).toContain('LocalStorageHigh');
     await see('exec', 'greedy', '--', 'touch', '/go/on');
     await waitUntil('it is evicted', isGone('greedy'));
@@ -160,13 +160,13 @@ describe('with a policy that enforces, and no restart,', () => {
     expect(await scraped(cluster, 'controller', evictions)).toBe(1);
   });
 
-  test('a pod of a node that is no more goes too', async () => {
+  test('deletes a pod of a deleted node', async () => {
     await waitUntil('the lost pod is gone', isGone('lost'));
     // The policies that only tell have a breaker that one node of two trips.
     await expect.poll(() => see('describe', 'gcpolicy', 'default'), eventually).toMatch(oneOfTwoMissing);
   });
 
-  test('a node that cannot be freed says so to who describes it', async () => {
+  test('`kubectl describe` shows a node that cannot be freed', async () => {
     await apply(cluster, quickPolicy(storage, { highThresholdPercent: 1, lowThresholdPercent: 0 }));
     await expect
       .poll(() => see('describe', 'node', cluster.node.name), eventually)
@@ -184,7 +184,7 @@ describe('with a policy that enforces, and no restart,', () => {
     await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('False AsPlanned');
   });
 
-  test('nothing else was touched, and nothing was started anew', async () => {
+  test('touches nothing else, and restarts nothing', async () => {
     const deleted = await deletedBy(cluster, account('controller'));
     // Until its kubelet removes it the evicted pod is a failed one: a pass in that moment deletes it first.
     expect(deleted.join(' ')).toMatch(/^(pods\/batch-\w+ ){4}pods\/done (pods\/greedy )?pods\/lost$/);
@@ -210,14 +210,14 @@ describe('upgraded', () => {
   const accepted =
     '-o=jsonpath={.spec.pods.terminated.ttlAfterFinished} {.status.conditions[?(@.type=="Accepted")].status}';
 
-  test.each(['1h', '2h'])('with a policy of the release that says %s, it restarts nothing', async (ttl) => {
+  test.each(['1h', '2h'])('restarts nothing when the policy of the release says %s', async (ttl) => {
     const before = await dustpanPods(cluster);
     await upgrade(chartDirectory, ...sets({ extraObjects: [policyOfRelease(ttl)] }));
     await expect.poll(() => see('get', 'gcpolicy', 'of-release', accepted), eventually).toBe(`${ttl} True`);
     expect(await dustpanPods(cluster)).toEqual(before);
   });
 
-  test('to another chart, it keeps CRDs and policies', async () => {
+  test('keeps CRDs and policies with another chart', async () => {
     const chart = join(dir, 'chart');
     cpSync(chartDirectory, chart, { recursive: true });
     const file = join(chart, 'Chart.yaml');
@@ -253,11 +253,11 @@ describe('uninstalled', () => {
   test.each([
     { component: 'controller', excused: {} },
     { component: 'agent', excused: {} },
-  ] as const)('the $component had every right it needed, and no other', ({ component, excused }) => {
+  ] as const)('the $component has every right that it uses, and no other', ({ component, excused }) => {
     expect(rbacDifferences(grants[component], accesses[component], excused)).toEqual(exact);
   });
 
-  test('it goes at once, and leaves the CRDs, the policies and its Lease', async () => {
+  test('is removed at once, and leaves the CRDs, the policies and its Lease', async () => {
     const policies = await see('get', 'gcpolicies', '-o', 'name');
     const start = performance.now();
     await helm('uninstall', 'dustpan', ...release);

@@ -93,7 +93,7 @@ function logOf(name: string): string {
 }
 
 describe('the image that npm run image makes', () => {
-  test('the same build gives the same digests, and the chart’s default name finds it', async () => {
+  test("is reproducible, and has the chart's default name", async () => {
     const again = await image(dustpanImage({ root }), join(dir, 'again.tar'));
     expect(again).toEqual(built);
     rmSync(join(dir, 'again.tar'));
@@ -103,7 +103,7 @@ describe('the image that npm run image makes', () => {
     expect(found.status.id).toBe(built.id);
   });
 
-  test('runs as nobody in particular, on a read-only root, without capabilities', async () => {
+  test('runs as an ordinary user, on a read-only root, without capabilities', async () => {
     const { exitCode, output, process } = await run({ name: 'version', args: ['version'] });
     expect({ exitCode, output }).toMatchObject({
       exitCode: 0,
@@ -118,7 +118,7 @@ describe('the image that npm run image makes', () => {
     expect(Object.values(process['capabilities'] ?? {}).flat()).toEqual([]);
   });
 
-  test('runs as the agent does: uid 0, and flags that Node takes only on its command line', async () => {
+  test("runs as the agent does: uid 0, with flags on Node's command line", async () => {
     const { exitCode, output, process } = await run({
       name: 'agent',
       command: agentCommandLine,
@@ -136,7 +136,7 @@ describe('the image that npm run image makes', () => {
     expect(output).toContain('dustpan plan');
   });
 
-  test('nothing in it can be written, not even by root without capabilities', async () => {
+  test('is not writable, even for root without capabilities', async () => {
     const script = "require('fs').writeFileSync('/app/dist/main.js', '')";
     for (const [name, security] of [
       ['write', {}],
@@ -148,7 +148,7 @@ describe('the image that npm run image makes', () => {
     }
   });
 
-  test('has no shell, and without a command says what there is', async () => {
+  test('has no shell, and prints the commands when none is given', async () => {
     await expect(start({ name: 'shell', command: ['/bin/sh'] })).rejects.toThrow('/bin/sh');
     const { output } = await run({ name: 'bare' });
     expect(output).toContain('controller');

@@ -38,18 +38,18 @@ test('kubectl finds the plugin', async () => {
   expect(stdout.split('\n')).toContain(join(bin, 'kubectl-dustpan'));
 });
 
-test('kubectl runs it: version', async () => {
+test('kubectl runs the plugin: version', async () => {
   const { code, stdout, stderr } = await kubectl('dustpan', 'version', '-o', 'json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(facts).toMatchObject({ version: (JSON.parse(stdout) as { version: string }).version });
 });
 
-test('kubectl runs it: help is that of a plugin', async () => {
+test('kubectl runs the plugin: the help names kubectl', async () => {
   const { stdout } = await kubectl('dustpan', '--help');
   expect(stdout).toContain('Usage: kubectl dustpan [options] [command]');
 });
 
-test('kubectl runs it: what it ends with is what kubectl ends with', async () => {
+test('kubectl exits with the code of the plugin', async () => {
   const { code, stdout, stderr } = await kubectl('dustpan', 'paln');
   expect({ code, stdout, stderr }).toEqual({
     code: 2,
@@ -58,7 +58,7 @@ test('kubectl runs it: what it ends with is what kubectl ends with', async () =>
   });
 });
 
-test('kubectl runs it: a plan of the cluster that the kubeconfig of kubectl names', async () => {
+test("kubectl runs the plugin: a plan of the cluster in kubectl's kubeconfig", async () => {
   const finished = etcdEntry({
     apiVersion: 'v1',
     kind: 'Pod',
@@ -88,7 +88,7 @@ test.each([
   { words: ['plan', '--output=j'], offered: ['json', ':4'] },
   { words: ['plan', '--policy', ''], offered: [':0'] },
   { words: ['snapshot', ''], offered: [':16'] },
-])('kubectl completes its words: $words', async ({ words, offered }) => {
+])('kubectl completes its arguments: $words', async ({ words, offered }) => {
   const { code, stdout } = await kubectl('__complete', 'dustpan', ...words);
   expect(code).toBe(0);
   expect(stdout.split('\n').filter((line) => line !== '')).toEqual(offered);

@@ -41,7 +41,7 @@ const apply = (file: string, ...args: readonly string[]): Promise<string> =>
 const ready = (): Promise<string> =>
   kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s');
 
-test('crds.yaml brings both kinds, and again changes nothing', async () => {
+test('crds.yaml installs both kinds, and changes nothing the second time', async () => {
   await apply(join(out, 'crds.yaml'));
   await ready();
   const versions = ['get', 'crd', '-o', 'jsonpath={.items[*].metadata.resourceVersion}'] as const;
@@ -54,7 +54,7 @@ test('crds.yaml brings both kinds, and again changes nothing', async () => {
 describe('install.yaml', () => {
   const text = (): string => readFileSync(join(out, 'install.yaml'), 'utf8');
 
-  test('is all that is needed, on an empty cluster, in one go', async () => {
+  test('installs everything on an empty cluster in one step', async () => {
     const applied = await apply(join(out, 'install.yaml'));
     expect(applied).toContain('namespace/dustpan-system');
     expect(applied).toContain('daemonset.apps/dustpan-agent');
@@ -63,7 +63,7 @@ describe('install.yaml', () => {
     await ready();
   });
 
-  test('is the same each time, and nothing in it is Helm’s', () => {
+  test("is reproducible, and contains nothing of Helm's", () => {
     const again = mkdtempSync(join(tmpdir(), 'dustpan-manifests-again-'));
     make(again);
     expect(readFileSync(join(again, 'install.yaml'), 'utf8')).toBe(text());
@@ -71,7 +71,7 @@ describe('install.yaml', () => {
     expect(text()).not.toMatch(/helm\.sh|managed-by: Helm/);
   });
 
-  test('has the policies that pin an agent to its node', () => {
+  test('contains the admission policies that pin an agent to its node', () => {
     expect(text().match(/^kind: ValidatingAdmissionPolicy$/gm)).toHaveLength(2);
   });
 });
@@ -90,20 +90,20 @@ interface Workload {
   };
 }
 
-describe('the chart keeps to what the image promises', () => {
+describe('the chart uses the image as it is built', () => {
   const pod = (kind: string): Workload['template']['spec'] => {
     const all = readManifests(readFileSync(join(out, 'install.yaml'), 'utf8'));
     return (all.find((one) => one.kind === kind)?.spec as Workload).template.spec;
   };
 
-  test('the agent is started with the flags and the variable of its memory budget', () => {
+  test('starts the agent with the flags and the variable of its memory budget', () => {
     const [agent] = pod('DaemonSet').containers;
     expect(agent?.command).toEqual(agentCommandLine);
     expect(agent?.args[0]).toBe('agent');
     expect(agent?.env.map(({ name, value }) => `${name}=${value ?? ''}`)).toContain(agentVariable);
   });
 
-  test('the controller runs as the image’s user, by the image’s entry point or the same program', () => {
+  test("runs the controller as the image's user, with its entry point", () => {
     const { containers, securityContext } = pod('Deployment');
     const [controller] = containers;
     const [node, main] = imageLayout.entrypoint;
@@ -117,7 +117,7 @@ describe('the chart keeps to what the image promises', () => {
   });
 });
 
-test('every example is accepted as it is, and stored as it was written', async () => {
+test('every example is accepted and stored as written', async () => {
   await ready();
   const files = readdirSync(join(root, 'examples'));
   expect(files.length).toBeGreaterThanOrEqual(5);

@@ -12,14 +12,14 @@ const timeoutMs = 1_200_000;
 const pods = 220;
 
 // Each pair of clusters waits for upstream's clock most of the time, so all of them run at once.
-describe('the same world under kube-controller-manager and under dustpan', () => {
+describe('the same population under kube-controller-manager and under dustpan', () => {
   test.for([
     { seed: 1, threshold: 0 },
     { seed: 2, threshold: 40 },
     { seed: 3, threshold: 65 },
     { seed: 4, threshold: 90 },
   ])(
-    'ends the same: seed $seed, threshold $threshold',
+    'the same pods are left: seed $seed, threshold $threshold',
     { concurrent: true, timeout: timeoutMs },
     async ({ seed, threshold }, { expect }) => {
       const world = randomWorld(seed, { pods });

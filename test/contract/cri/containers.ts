@@ -9,7 +9,7 @@ export function containerSuite(environment: CriEnvironment): void {
   const { signal } = new AbortController();
 
   describe('containers', () => {
-    test('a container goes from Created by Running to Exited, and keeps its creation time to the nanosecond', async () => {
+    test('a container changes from Created to Running to Exited, and keeps its creation time to the nanosecond', async () => {
       const before = BigInt(Date.now()) * 1_000_000n;
       const { sandboxId, containerId } = await environment.pod('life', {
         script: 'sleep 100000',
@@ -43,7 +43,7 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('creation times hold digits that a double cannot', async () => {
+    test('creation times have more digits than a double holds', async () => {
       const { sandboxId, containerId } = await environment.pod('exact');
       const sandboxNs = (await environment.sandbox(sandboxId))?.createdAtNs ?? 0n;
       const containerNs = (await environment.container(containerId))?.createdAtNs ?? 0n;
@@ -52,7 +52,7 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('a program that ends by itself leaves its exit code and its log', async () => {
+    test('a finished program leaves its exit code and its log', async () => {
       const { sandboxId, containerId } = await environment.pod('ends', { script: 'echo hello; exit 3' });
       await kubelet.start(containerId);
       await environment.reaches(containerId, 'Exited');
@@ -66,7 +66,7 @@ export function containerSuite(environment: CriEnvironment): void {
       expect(existsSync(status?.logPath ?? '')).toBe(true);
     });
 
-    test('labels and annotations that are read come back as they were given, others do not', async () => {
+    test('known labels and annotations are returned unchanged, others are dropped', async () => {
       const { sandboxId, containerId } = await environment.pod('labels');
       const container = await environment.container(containerId);
       expect(container).toMatchObject({
@@ -88,7 +88,7 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('attempts of one name stand side by side', async () => {
+    test('attempts of one name coexist', async () => {
       const { sandboxId, containerId } = await environment.pod('again', { script: 'exit 1' });
       await kubelet.start(containerId);
       await environment.reaches(containerId, 'Exited');
@@ -107,7 +107,7 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('the runtime removes a running container by force: nothing but our own checks protects it', async () => {
+    test('the runtime removes a running container by force: only our own checks protect it', async () => {
       const { sandboxId, containerId } = await environment.pod('forced');
       await kubelet.start(containerId);
       await runtime.removeContainer(containerId, signal);
@@ -116,13 +116,13 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('a container that is not there has no status, and its stop and removal succeed', async () => {
+    test('a missing container has no status, and its stop and removal succeed', async () => {
       expect(await runtime.containerStatus(nobody, signal)).toBeUndefined();
       await runtime.stopContainer(nobody, 0, signal);
       await runtime.removeContainer(nobody, signal);
     });
 
-    test('a container cannot be made from an image that is gone', async () => {
+    test('a container cannot be created from a removed image', async () => {
       const sandboxId = await kubelet.runPod({ name: 'imageless' });
       const failed = kubelet.create({ name: 'imageless' }, sandboxId, {
         name: 'main',
@@ -132,7 +132,7 @@ export function containerSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('every container has statistics by id, what has ended too', async () => {
+    test('every container has statistics by id, also an exited one', async () => {
       const { sandboxId, containerId } = await environment.pod('stats');
       await kubelet.start(containerId);
       await vi.waitFor(async () => {

@@ -10,7 +10,7 @@ export function faultSuite(environment: CriEnvironment): void {
   const { signal } = new AbortController();
 
   describe('faults', () => {
-    test('a runtime that hangs is a deadline, on an open connection and on a new one; then all is well again', async () => {
+    test('calls to a hanging runtime exceed their deadline, on open and new connections, and succeed once it resumes', async () => {
       const open = criRuntime({ socket: bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
       const fresh = criRuntime({ socket: bed.socket, deadlineMs: 500, statusDeadlineMs: 300 });
       await vi.waitFor(() => open.version(signal), patience);
@@ -32,7 +32,7 @@ export function faultSuite(environment: CriEnvironment): void {
       }
     });
 
-    test('an abort ends a call at once with the reason of the signal, and is no error of the runtime', async () => {
+    test('an abort ends a call at once with the reason of the signal, not with a runtime error', async () => {
       await bed.pause();
       const stop = new AbortController();
       const call = runtime.listContainers(stop.signal);
@@ -44,7 +44,7 @@ export function faultSuite(environment: CriEnvironment): void {
       await vi.waitFor(() => runtime.version(signal), patience);
     });
 
-    test('a runtime that is killed is away at once; when it is back, so are its containers and we', async () => {
+    test('a killed runtime is unavailable at once; after its restart its containers and our connection are back', async () => {
       const { sandboxId, containerId } = await environment.pod('survives');
       await kubelet.start(containerId);
       const before = await environment.container(containerId);

@@ -9,7 +9,7 @@ export function imageSuite(environment: CriEnvironment): void {
   const { signal } = new AbortController();
 
   describe('version', () => {
-    test('a runtime says who it is', async () => {
+    test('a runtime reports its name and version', async () => {
       expect(await runtime.version(signal)).toEqual({
         name: 'containerd',
         version: expect.stringMatching(/^v?\d/) as string,
@@ -20,11 +20,11 @@ export function imageSuite(environment: CriEnvironment): void {
   });
 
   describe('status', () => {
-    test('a runtime is ready, whatever its network is', async () => {
+    test('a runtime is ready without a network', async () => {
       await expect(runtime.checkReady(signal)).resolves.toBeUndefined();
     });
 
-    test('containerd 2 does not name the image of its sandboxes: it pins it', async () => {
+    test('containerd 2 does not name its sandbox image, but pins it', async () => {
       expect(await runtime.sandboxImage(signal)).toBeUndefined();
       const pinned = (await runtime.listImages(signal)).filter((one) => one.pinned);
       expect(pinned.flatMap(({ tags }) => tags)).toContain('bed.test/pause:1');
@@ -32,7 +32,7 @@ export function imageSuite(environment: CriEnvironment): void {
   });
 
   describe('images', () => {
-    test('an image is listed once, with all of its tags, and is found by each of its names', async () => {
+    test('an image is listed once with all its tags, and found by each of its names', async () => {
       const two = await bed.image(['bed.test/two:1', 'bed.test/two:again']);
       const listed = (await runtime.listImages(signal)).filter(({ id }) => id === two.id);
       expect(listed).toHaveLength(1);
@@ -44,7 +44,7 @@ export function imageSuite(environment: CriEnvironment): void {
       }
     });
 
-    test('the layers of an image are told, lowest first; one that is not there has none', async () => {
+    test('an image has its layers in order, lowest first; a missing image has none', async () => {
       const one = await bed.image(['bed.test/layers:1']);
       const [shared, own, ...more] = (await runtime.imageLayers(app.id, signal)) ?? [];
       expect([shared, own]).toEqual(
@@ -57,7 +57,7 @@ export function imageSuite(environment: CriEnvironment): void {
       expect(await runtime.imageLayers(noImage, signal)).toBeUndefined();
     });
 
-    test('a removal by id takes all of the names', async () => {
+    test('a removal by id removes all names', async () => {
       const gone = await bed.image(['bed.test/gone:1', 'bed.test/gone:2']);
       await runtime.removeImage(gone.id, signal);
       expect(await environment.imageIds()).not.toContain(gone.id);
@@ -66,26 +66,26 @@ export function imageSuite(environment: CriEnvironment): void {
       }
     });
 
-    test('a removal by one tag takes the others too: dustpan removes by id', async () => {
+    test('a removal by one tag removes the others too: dustpan removes by id', async () => {
       const gone = await bed.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
       await runtime.removeImage('bed.test/bytag:1', signal);
       expect(await environment.imageIds()).not.toContain(gone.id);
     });
 
-    test('an image that is not there has no status, and its removal succeeds', async () => {
+    test('a missing image has no status, and its removal succeeds', async () => {
       for (const name of [noImage, 'bed.test/never:1']) {
         expect(await runtime.imageStatus(name, signal)).toBeUndefined();
         await runtime.removeImage(name, signal);
       }
     });
 
-    test('a pin is shown', async () => {
+    test('a pinned image is listed as pinned', async () => {
       const pinned = await bed.image(['bed.test/pinned:1'], { pinned: true });
       expect(await runtime.imageStatus(pinned.id, signal)).toMatchObject({ pinned: true });
       expect(await runtime.imageStatus(app.id, signal)).toMatchObject({ pinned: false });
     });
 
-    test('the runtime removes an image that a running container uses: nothing but our own checks protects it', async () => {
+    test('the runtime removes an image that a running container uses: only our own checks protect it', async () => {
       const used = await bed.image(['bed.test/used:1']);
       const { sandboxId, containerId } = await environment.pod('uses', { image: used.id });
       await kubelet.start(containerId);
@@ -95,7 +95,7 @@ export function imageSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(sandboxId, signal);
     });
 
-    test('the file system of images is named, with figures of its snapshots, which may come ten seconds late', async () => {
+    test('the image file system has its mount point and the usage of its snapshots, at most ten seconds late', async () => {
       await vi.waitFor(async () => {
         const { images } = await runtime.fileSystems(signal);
         expect(images).toHaveLength(1);

@@ -8,7 +8,7 @@ export function sandboxSuite(environment: CriEnvironment): void {
   const { signal } = new AbortController();
 
   describe('sandboxes', () => {
-    test('a stop ends its containers and leaves them; a removal takes them along', async () => {
+    test('a stop ends the containers and keeps them; a removal removes them', async () => {
       const { sandboxId, containerId } = await environment.pod('sandbox');
       await kubelet.start(containerId);
       expect(await runtime.sandboxStatus(sandboxId, signal)).toEqual({
@@ -28,7 +28,7 @@ export function sandboxSuite(environment: CriEnvironment): void {
       expect(await runtime.containerStatus(containerId, signal)).toBeUndefined();
     });
 
-    test('the runtime removes a ready sandbox with what runs in it: nothing but our own checks protects it', async () => {
+    test('the runtime removes a ready sandbox with its running containers: only our own checks protect it', async () => {
       const { sandboxId, containerId } = await environment.pod('ready');
       await kubelet.start(containerId);
       await runtime.removeSandbox(sandboxId, signal);
@@ -36,7 +36,7 @@ export function sandboxSuite(environment: CriEnvironment): void {
       expect(await environment.container(containerId)).toBeUndefined();
     });
 
-    test('attempts of one pod stand side by side; the same attempt twice is refused', async () => {
+    test('attempts of one pod coexist; the same attempt twice is refused', async () => {
       const first = await kubelet.runPod({ name: 'attempts' });
       await runtime.stopSandbox(first, signal);
       const second = await kubelet.runPod({ name: 'attempts', attempt: 1 });
@@ -47,7 +47,7 @@ export function sandboxSuite(environment: CriEnvironment): void {
       await runtime.removeSandbox(second, signal);
     });
 
-    test('a sandbox that is not there has no status, and its stop and removal succeed', async () => {
+    test('a missing sandbox has no status, and its stop and removal succeed', async () => {
       expect(await runtime.sandboxStatus(nobody, signal)).toBeUndefined();
       await runtime.stopSandbox(nobody, signal);
       await runtime.removeSandbox(nobody, signal);

@@ -19,26 +19,26 @@ const isGone = (name: string): Promise<boolean> =>
   );
 
 describe('deletePod', () => {
-  test('deletes the pod that was decided about', async () => {
+  test('deletes the pod of the decision', async () => {
     const { metadata } = await objects.createPod();
     expect(await actions.deletePod(metadata, signal)).toBe('deleted');
     expect(await isGone(metadata.name)).toBe(true);
   });
 
-  test('says gone of a pod that is not there', async () => {
+  test('returns gone for a missing pod', async () => {
     const { metadata } = await objects.createPod();
     await objects.removePod(metadata.name);
     expect(await actions.deletePod(metadata, signal)).toBe('gone');
   });
 
-  test('spares a namesake', async () => {
+  test('keeps a pod with the same name and another UID', async () => {
     const { metadata } = await objects.createPod();
     const before = { ...metadata, uid: randomUUID() };
     expect(await actions.deletePod(before, signal)).toBe('changed');
     expect(await isGone(metadata.name)).toBe(false);
   });
 
-  test('spares a pod that has changed since', async () => {
+  test('keeps a pod that has changed since', async () => {
     const { metadata } = await objects.createPod();
     await objects.labelPod(metadata.name);
     expect(await actions.deletePod(metadata, signal)).toBe('changed');
@@ -66,7 +66,7 @@ describe('markPodFailed', () => {
     at: new Date('2026-01-02T03:04:05.678Z'),
   } as const;
 
-  test('sets the phase and the generation it was decided about, and nothing else', async () => {
+  test('sets only the phase and the observed generation', async () => {
     const pod = await objects.createPod();
     const { name } = pod.metadata;
     const answer = await actions.markPodFailed(pod.metadata, undefined, signal);
@@ -76,7 +76,7 @@ describe('markPodFailed', () => {
     expect(failed.status).toEqual({ ...pod.status, phase: 'Failed', observedGeneration: 1 });
   });
 
-  test('adds the condition of a disruption', async () => {
+  test('adds a disruption condition', async () => {
     const { metadata } = await objects.createPod();
     await actions.markPodFailed(metadata, condition, signal);
     const { status } = await objects.readPod(metadata.name);
@@ -91,7 +91,7 @@ describe('markPodFailed', () => {
     });
   });
 
-  test('writes the generation of a pod whose spec was changed, also in the condition', async () => {
+  test('writes the generation of a changed spec, also in the condition', async () => {
     const { metadata } = await objects.createPod();
     const spec = { containers: [{ name: 'c', image: 'example.com/b' }] };
     await objects.patchPod(metadata.name, { spec });
@@ -104,7 +104,7 @@ describe('markPodFailed', () => {
     expect(written).toMatchObject({ observedGeneration: 2 });
   });
 
-  test('writes no generation where the API server counts none', async () => {
+  test('writes no generation when the API server has none', async () => {
     const pod = await objects.createPod();
     await actions.markPodFailed({ ...pod.metadata, generation: 0 }, condition, signal);
     const { status } = await objects.readPod(pod.metadata.name);
@@ -113,7 +113,7 @@ describe('markPodFailed', () => {
     expect(written).not.toHaveProperty('observedGeneration');
   });
 
-  test('gives the resourceVersion that a delete then needs', async () => {
+  test('returns the resourceVersion that the delete needs', async () => {
     const { metadata } = await objects.createPod();
     const marked = await actions.markPodFailed(metadata, condition, signal);
     if (typeof marked === 'string') throw new Error(marked);
@@ -121,7 +121,7 @@ describe('markPodFailed', () => {
     expect(await actions.deletePod({ ...metadata, ...marked }, signal)).toBe('deleted');
   });
 
-  test('refuses a namesake that was created again', async () => {
+  test('refuses a pod that was created again', async () => {
     const first = await objects.createPod();
     const { name } = first.metadata;
     await objects.removePod(name);
@@ -140,7 +140,7 @@ describe('markPodFailed', () => {
     expect(await actions.markPodFailed(metadata, undefined, signal)).toBe('changed');
   });
 
-  test('says gone of a pod that is not there', async () => {
+  test('returns gone for a missing pod', async () => {
     const { metadata } = await objects.createPod();
     await objects.removePod(metadata.name);
     expect(await actions.markPodFailed(metadata, condition, signal)).toBe('gone');
@@ -167,7 +167,7 @@ describe('getNode', () => {
 describe('patchStatus', () => {
   const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
-  test('merges into the status of a custom resource and leaves the rest', async () => {
+  test('merges into the status of a custom resource and keeps the rest', async () => {
     const name = `policy-${randomUUID().slice(0, 8)}`;
     const body = policyManifest(name);
     await objects.request({ method: 'POST', path: policies, body });
@@ -181,7 +181,7 @@ describe('patchStatus', () => {
   });
 });
 
-test('an unknown token is refused as 401 and the error names the request', async () => {
+test('an unknown token is rejected with 401 and the error names the request', async () => {
   const stranger = await contractTransport(server, 'nobody');
   const { metadata } = await objects.createPod();
   const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
@@ -193,7 +193,7 @@ test('an unknown token is refused as 401 and the error names the request', async
   stranger.close();
 });
 
-test('a refusal is understood when protobuf was asked for', async () => {
+test('an error response to a protobuf request is decoded', async () => {
   const path = `/api/v1/namespaces/${objects.namespace}/pods/none`;
   const accept = 'application/vnd.kubernetes.protobuf,application/json';
   await expect(transport.send({ method: 'GET', path, accept }, signal)).rejects.toMatchObject({

@@ -68,7 +68,7 @@ async function watch(
 }
 
 describe('lists', () => {
-  test('all pages show what the first page saw, each object once', async () => {
+  test('all pages have the state of the first page, each object once', async () => {
     const made = [];
     for (let i = 0; i < 3; i += 1) made.push((await objects.createPod()).metadata.name);
     const first = await get(pods(), { limit: '2' });
@@ -82,7 +82,7 @@ describe('lists', () => {
     expect(rest.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  test('a list of any version has no limit', async () => {
+  test('a list of any version ignores the limit', async () => {
     await objects.createPod();
     await objects.createPod();
     const page = await get(pods(), { limit: '1', resourceVersion: '0' });
@@ -102,7 +102,7 @@ describe('lists', () => {
 });
 
 describe('watches', () => {
-  test('a pod that is deleted without grace is seen terminating, then deleted', async () => {
+  test('a pod that is deleted without grace is terminating first, then deleted', async () => {
     const { metadata } = await objects.createPod();
     await objects.removePod(metadata.name);
     const { resourceVersion } = metadata;
@@ -118,7 +118,7 @@ describe('watches', () => {
     expect(deleted).toBeGreaterThan(marked ?? 0);
   });
 
-  test('a version that is too old is an error in the stream', async () => {
+  test('an expired version is an error in the stream', async () => {
     const [error] = await watch(policies, 1, { resourceVersion: '1' });
     expect(error).toMatchObject({
       type: 'ERROR',
@@ -128,21 +128,21 @@ describe('watches', () => {
 });
 
 describe('forms', () => {
-  test('of a pod the metadata alone', async () => {
+  test('a pod can be read as metadata only', async () => {
     const { name } = (await objects.createPod()).metadata;
     const partial = await request({ method: 'GET', path: `${pods()}/${name}`, accept: acceptMetadata });
     expect(partial).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name } });
     expect(partial.spec).toBeUndefined();
   });
 
-  test('custom resources fall back to JSON', async () => {
+  test('custom resources are JSON also when protobuf is requested', async () => {
     const list = await request({ method: 'GET', path: policies, accept: acceptProtobuf });
     expect(list).toMatchObject({ kind: 'GCPolicyList' });
   });
 });
 
 describe('custom resources', () => {
-  test('the generation counts changes of the spec, and nothing else', async () => {
+  test('only a change of the spec increases the generation', async () => {
     const name = unique('policy');
     const path = `${policies}/${name}`;
     await post(policies, policyManifest(name));
@@ -154,7 +154,7 @@ describe('custom resources', () => {
     expect(await generation({ spec: { mode: 'Enforce' } })).toBe(2);
   });
 
-  test('the status changes on its own path only', async () => {
+  test('the status changes only through its own path', async () => {
     const name = unique('policy');
     await post(policies, policyManifest(name));
     const change = { spec: { mode: 'Enforce' }, status: { observedGeneration: 7 } };
@@ -183,7 +183,7 @@ describe('events', () => {
   });
   const node = { kind: 'Node', apiVersion: 'v1', name: 'n', uid: 'u' };
 
-  test('a note of 1024 bytes is taken; a Node has its events in the default namespace', async () => {
+  test('accepts a note of 1024 bytes, and Events of a Node in the default namespace', async () => {
     await post(events(), event({ note: 'é'.repeat(512) }));
     await post(events('default'), event({ regarding: node }, 'default'));
   });
@@ -200,7 +200,7 @@ describe('events', () => {
     expect(await refusal(post(events(), event(rest)))).toMatchObject({ status });
   });
 
-  test('the series may grow, the note may not change', async () => {
+  test('the series may change, the note may not', async () => {
     const { name } = (await post(events(), event())).metadata;
     const series = { count: 2, lastObservedTime: time };
     expect(await patch(`${events()}/${name}`, { series })).toMatchObject({ series });
@@ -220,7 +220,7 @@ describe('leases', () => {
   const put = (name: string, body: unknown): Promise<Obj> =>
     request({ method: 'PUT', path: `${leases()}/${name}`, body });
 
-  test('only who has read the last version updates it', async () => {
+  test('an update needs the latest version', async () => {
     const name = unique('lease');
     const read = await post(leases(), lease(name));
     expect(read.spec).toEqual(spec);

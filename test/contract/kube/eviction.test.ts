@@ -21,7 +21,7 @@ const graceOf = async (name: string): Promise<unknown> =>
     .deletionGracePeriodSeconds;
 
 describe('readPodLive', () => {
-  test('reads what speaks against an eviction', async () => {
+  test('reads every reason against an eviction', async () => {
     const pod = await objects.runningPod('live');
     await objects.patchPod(pod.name, {
       metadata: {
@@ -37,14 +37,14 @@ describe('readPodLive', () => {
     expect(live?.resourceVersion).not.toBe(pod.resourceVersion);
   });
 
-  test('says so of a pod that is not there', async () => {
+  test('returns undefined for a missing pod', async () => {
     const pod = { namespace: objects.namespace, name: 'none' };
     expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
   });
 });
 
 describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
-  test("gives the pod's own grace, and nothing but time", async () => {
+  test("uses the pod's own grace period", async () => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, undefined, signal)).toEqual({ kind: 'evicted' });
     expect(await graceOf(pod.name)).toBe(30);
@@ -54,20 +54,20 @@ describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
     });
   });
 
-  test('gives the grace it is told', async () => {
+  test('uses a requested grace period', async () => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, 7, signal)).toEqual({ kind: 'evicted' });
     expect(await graceOf(pod.name)).toBe(7);
   });
 
-  test('with a grace of 0 the pod is gone at once', async () => {
+  test('a grace period of 0 deletes the pod at once', async () => {
     const pod = await objects.runningPod();
     expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'evicted' });
     expect(await evictions.readPodLive(pod, signal)).toBeUndefined();
     expect(await evictions[act](pod, 0, signal)).toEqual({ kind: 'gone' });
   });
 
-  test('spares a namesake', async () => {
+  test('keeps a pod with the same name and another UID', async () => {
     const pod = await objects.runningPod();
     const before = { ...pod, uid: randomUUID() };
     expect(await evictions[act](before, undefined, signal)).toEqual({ kind: 'changed' });
@@ -75,21 +75,21 @@ describe.each(['evictPod', 'deletePod'] as const)('%s', (act) => {
   });
 });
 
-test('an eviction stands although the pod has changed, a delete does not', async () => {
+test('an eviction succeeds although the pod has changed, a delete does not', async () => {
   const pod = await objects.runningPod();
   await objects.labelPod(pod.name);
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'changed' });
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });
 
-test('a pod that is going already takes an eviction again, and keeps its time', async () => {
+test('a terminating pod can be evicted again, and keeps its deadline', async () => {
   const pod = await objects.runningPod();
   await evictions.evictPod(pod, 20, signal);
   expect(await evictions.evictPod(pod, 20, signal)).toEqual({ kind: 'evicted' });
   expect(await graceOf(pod.name)).toBe(20);
 });
 
-test('a budget blocks, by name and without a time, and allows later', async () => {
+test('a budget blocks an eviction, is named, and allows it later', async () => {
   const pod = await objects.runningPod();
   const budget = await objects.budget(pod.app, { minAvailable: 1 });
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({
@@ -102,7 +102,7 @@ test('a budget blocks, by name and without a time, and allows later', async () =
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });
 
-test('of two pods one goes, and the budget blocks the other', async () => {
+test('a budget allows the eviction of one of two pods', async () => {
   const first = await objects.runningPod();
   const second = await objects.runningPod(first.app);
   await objects.budget(first.app, { minAvailable: 1, healthy: 2 });
@@ -110,13 +110,13 @@ test('of two pods one goes, and the budget blocks the other', async () => {
   expect(await evictions.evictPod(second, undefined, signal)).toMatchObject({ kind: 'blocked' });
 });
 
-test('a delete asks no budget', async () => {
+test('a delete ignores budgets', async () => {
   const pod = await objects.runningPod();
   await objects.budget(pod.app, { minAvailable: 1 });
   expect(await evictions.deletePod(pod, undefined, signal)).toEqual({ kind: 'evicted' });
 });
 
-test('two budgets over one pod cannot be asked', async () => {
+test('two budgets over one pod are a misconfiguration', async () => {
   const pod = await objects.runningPod();
   await objects.budget(pod.app, { minAvailable: 0 });
   await objects.budget(pod.app, { minAvailable: 0 });
@@ -125,7 +125,7 @@ test('two budgets over one pod cannot be asked', async () => {
 });
 
 // The last one: its namespace is the suite's.
-test('in a namespace that is being deleted nothing is evicted, and nothing needs to be', async () => {
+test('a namespace that is being deleted refuses evictions', async () => {
   const pod = await objects.runningPod();
   await objects.request({ method: 'DELETE', path: `/api/v1/namespaces/${objects.namespace}` });
   expect(await evictions.evictPod(pod, undefined, signal)).toEqual({ kind: 'terminating' });

@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const { transport, objects } = await startEnvironment();
 
 test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
-  'a pod with 200 KB of annotations is listed and followed, and they are not kept: $form',
+  'a pod with 200 KB of annotations is listed and watched, and the annotations are dropped: $form',
   async ({ form }) => {
     const { metadata } = await objects.createPod({ annotations: { large: 'x'.repeat(200_000) } });
     const reflector = reflect(transport, { ...podsResource({ labelKeys: () => 'all' }), accept: form });
@@ -34,7 +34,7 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
 );
 
 test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'application/json' }])(
-  'a pod with names of 1.4 MB in its owner and a thousand finalizers is listed and followed, and little of it is kept: $form',
+  'a pod with an owner name of 1.4 MB and a thousand finalizers is listed and watched, and little of it is kept: $form',
   async ({ form }) => {
     const owner = (name: string, uid: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid });
     const ownerReferences = [{ ...owner('x'.repeat(1_400_000), 'u'), controller: true }, owner('other', 'v')];
@@ -57,7 +57,7 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
   },
 );
 
-test('a pod with the longest of names is marked and deleted', async () => {
+test('a pod with the longest name is marked and deleted', async () => {
   const { metadata } = await objects.createPod({ name: randomUUID().padEnd(253, 'x') });
   const actions = clusterActions(transport);
   const marked = await actions.markPodFailed(metadata, undefined, signal);

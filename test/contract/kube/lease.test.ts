@@ -101,7 +101,7 @@ const leads = (who: Candidate): Promise<void> =>
   }, patience);
 
 describe('leader election', () => {
-  test('one of two leads; when it stops the other takes over at once', async () => {
+  test('one of two candidates leads; when it stops, the other leads at once', async () => {
     const lease = fresh();
     const first = candidate(transport, 'first', lease);
     await leads(first);
@@ -128,7 +128,7 @@ describe('leader election', () => {
     expect((await read(lease.name)).spec?.holderIdentity).toBe('');
   });
 
-  test('a leader that is cut off ends its work before another begins', async () => {
+  test('a disconnected leader ends its work before another begins', async () => {
     const lease = fresh();
     const first = candidate(transport, 'first', lease);
     await leads(first);
@@ -156,7 +156,7 @@ describe('leader election', () => {
     expect((await read(lease.name)).spec?.holderIdentity).toBe('thief');
   });
 
-  test('a leader whose lease is deleted makes it again', async () => {
+  test('a leader whose lease is deleted creates it again', async () => {
     const lease = fresh();
     const first = candidate(transport, 'first', lease);
     await leads(first);
@@ -169,7 +169,7 @@ describe('leader election', () => {
     await first.outcome;
   });
 
-  test('a namespace that is not there is one warning in the words of the server', async () => {
+  test('a missing namespace is one warning with the message of the server', async () => {
     const only = candidate(transport, 'only', { namespace: 'no-such-namespace', name: 'lease' });
     await vi.waitFor(() => {
       expect(only.log.lines.filter((line) => line.level === 'debug').length).toBeGreaterThan(1);
@@ -184,7 +184,7 @@ describe('leader election', () => {
   });
 });
 
-test('a time of three digits is refused', async () => {
+test('a time with milliseconds is refused', async () => {
   const { namespace, name } = fresh();
   const body = {
     apiVersion: 'coordination.k8s.io/v1',

@@ -37,7 +37,7 @@ const full = (): NodeGCReportStatus => {
   return planReport(facts({ orphans, snapshots: { count: 3 } }), undefined, now);
 };
 
-test('a report is made for its Node and holds all that was written', async () => {
+test('a report is created for its Node and contains all written fields', async () => {
   const node = await newNode();
   const reports = nodeReports(transport);
   expect(await reports.read(node, signal)).toBeUndefined();
@@ -50,7 +50,7 @@ test('a report is made for its Node and holds all that was written', async () =>
   expect(await reports.read(node, signal)).toEqual(full());
 });
 
-test('what is not said any more goes, after a restart too', async () => {
+test('fields that are no longer written are removed, also after a restart', async () => {
   const node = await newNode();
   await nodeReports(transport).write(node, full(), signal);
   const less = full();
@@ -60,7 +60,7 @@ test('what is not said any more goes, after a restart too', async () => {
   expect((await read(node)).status).toEqual(less);
 });
 
-test('a report that was deleted is made again', async () => {
+test('a deleted report is created again', async () => {
   const node = await newNode();
   const reports = nodeReports(transport);
   await reports.write(node, full(), signal);
@@ -69,7 +69,7 @@ test('a report that was deleted is made again', async () => {
   expect((await read(node)).status).toEqual(full());
 });
 
-test('a Node that was made again takes the report over', async () => {
+test('a Node that was created again owns the report', async () => {
   const first = await newNode();
   const reports = nodeReports(transport);
   await reports.write(first, full(), signal);
@@ -118,7 +118,7 @@ test('the pods of a node, with the images they refer to', async () => {
   ]);
 });
 
-test('whether a pod is still there', async () => {
+test('reports whether a pod still exists', async () => {
   const { metadata } = await objects.createPod();
   const lookup = podLookup(transport, 'node-1');
   expect(await lookup(metadata, signal)).toBe('exists');

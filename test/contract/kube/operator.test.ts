@@ -77,7 +77,7 @@ const tells = (...types: readonly string[]): Promise<void> =>
   vi.waitFor(() => {
     expect(mine()).toEqual(types.map((type) => `${type} ${name}`));
   }, patience);
-test('it tells of a policy made, changed and deleted, with the defaults filled in', async () => {
+test('reports created, changed and deleted policies, with defaults', async () => {
   await create();
   await tells('ADDED');
   expect(told.at(-1)?.object).toMatchObject({ kind: 'GCPolicy', spec: { mode: 'DryRun', priority: 0 } });
@@ -88,7 +88,7 @@ test('it tells of a policy made, changed and deleted, with the defaults filled i
   await tells('ADDED', 'MODIFIED', 'DELETED');
 });
 
-test('it tells of what was there before, and of a deletion that only a new list shows', async () => {
+test('reports existing policies, and a deletion that only a new list shows', async () => {
   await create();
   await tells('ADDED');
   await remove();
@@ -96,7 +96,7 @@ test('it tells of what was there before, and of a deletion that only a new list 
   await tells('ADDED', 'DELETED');
 });
 
-test('a status lands in the status subresource, and what is not named stays', async () => {
+test('writes the status subresource, and keeps the other fields', async () => {
   await create();
   await tells('ADDED');
   await operator.writeStatus(name, { observedGeneration: 1 }, signal);
@@ -106,6 +106,6 @@ test('a status lands in the status subresource, and what is not named stays', as
   await remove();
 });
 
-test('the status of a policy that is gone is nothing to fail over', async () => {
+test('ignores the status of a deleted policy', async () => {
   await operator.writeStatus(name, { observedGeneration: 1 }, signal);
 });

@@ -75,7 +75,7 @@ const shown = async (spec: EventSpec, count: number | undefined): Promise<Stored
     return stored;
   }, patience);
 
-test('the first occurrence is an Event, the second its series, the third a count that is written at the end', async () => {
+test('the first occurrence is an Event, the second its series, the third a count that is written on stop', async () => {
   const spec = event();
   recorder.record(spec);
   const first = await shown(spec, undefined);
@@ -90,7 +90,7 @@ test('the first occurrence is an Event, the second its series, the third a count
   expect(dropped).toEqual([]);
 });
 
-test('an Event that has expired is made anew, with its series', async () => {
+test('an expired Event is created again with its series', async () => {
   const spec = event();
   recorder.record(spec);
   const { metadata } = await shown(spec, undefined);
@@ -116,13 +116,13 @@ test.each([
   expect(dropped).toEqual([]);
 });
 
-test('a note of any length and script is taken', async () => {
+test('a note of any length and script is accepted', async () => {
   const spec = event({}, '🗑'.repeat(1000));
   recorder.record(spec);
   expect((await shown(spec, undefined)).note).toBe('🗑'.repeat(256));
 });
 
-test('what somebody else reports under the same reason is not read back', async () => {
+test('Events of other reporters with the same reason are ignored', async () => {
   const spec = event({}, 'Deleted 1 pod (Expired, policy default): web-a');
   recorder.record(spec);
   const own = await shown(spec, undefined);
@@ -137,14 +137,14 @@ test('what somebody else reports under the same reason is not read back', async 
   expect(notes).not.toContain(forged.note);
 });
 
-test('an Event for a namespace that is gone is given up at once', async () => {
+test('an Event for a deleted namespace is dropped at once', async () => {
   recorder.record(event({ namespace: 'no-such-namespace' }));
   await vi.waitFor(() => {
     expect(dropped).toEqual(['rejected']);
   }, patience);
 });
 
-test('many at once all arrive', async () => {
+test('many Events at once are all written', async () => {
   const specs = Array.from({ length: 100 }, (_, i) => event({ name: `web-${i}` }));
   for (const spec of specs) recorder.record(spec);
   // A stop would wait for three seconds only.

@@ -22,7 +22,7 @@ const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();
 
-test('pods are listed and followed', async () => {
+test('pods are listed and watched', async () => {
   const before = await Promise.all([objects.createPod(), objects.createPod(), objects.createPod()]);
   const reflector = reflect(transport, podsResource({ labelKeys: () => new Set(['touched']) }));
   await reflector.whenSynced(signal);
@@ -113,7 +113,7 @@ test('pods of one node only', async () => {
   expect(elsewhere.items.size).toBe(0);
 });
 
-test('other labels are read after a relist', async () => {
+test('a relist reads other labels', async () => {
   const keys = new Set<string>();
   const { metadata } = await objects.createPod();
   await objects.labelPod(metadata.name);
@@ -126,7 +126,7 @@ test('other labels are read after a relist', async () => {
   expect(Object.keys(reflector.items.get(metadata.uid)?.labels ?? {})).toEqual(['touched']);
 });
 
-test('a watch that broke is resumed where it was: nothing is lost, nothing is listed again', async () => {
+test('an interrupted watch is resumed: nothing is lost, nothing is listed again', async () => {
   const doomed = await objects.createPod();
   const cuttable = new CutTransport(transport);
   const reflector = reflect(cuttable, podsResource({ labelKeys: () => 'all' }));
@@ -216,7 +216,7 @@ test('jobs and replica sets', async () => {
 });
 
 describe('custom resources', () => {
-  test('are kept whole and followed', async () => {
+  test('are kept whole and watched', async () => {
     const names = ['a', 'b', 'c'].map(unique);
     for (const name of names.slice(0, 3)) await createPolicy(name);
     const reflector = reflect(transport, jsonResource({ name: 'gcpolicies', path: policies }));
@@ -242,7 +242,7 @@ describe('custom resources', () => {
     }, waiting);
   });
 
-  test('of a kind that is not installed are missing', async () => {
+  test('of an uninstalled kind are missing', async () => {
     const path = '/apis/gc.dustpan.dev/v1alpha1/nosuchthings';
     const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
     await vi.waitFor(() => {

@@ -44,7 +44,7 @@ async function check(token: string, us: ReviewUser = 'metrics-server'): Promise<
   return await reviews.check(`Bearer ${token}`, '/metrics', signal);
 }
 
-describe('who may get /metrics', () => {
+describe('access to /metrics', () => {
   test.each([
     ['reader', 'allowed'],
     ['stranger', 'forbidden'],
@@ -54,16 +54,16 @@ describe('who may get /metrics', () => {
     expect(await check(server.tokenOf(user))).toBe(access);
   });
 
-  test('an administrator may', async () => {
+  test('an administrator: allowed', async () => {
     expect(await check(server.token)).toBe('allowed');
   });
 
-  test('a token that nobody has is nobody', async () => {
+  test('an unknown token: unauthenticated', async () => {
     expect(await check('no-such-token')).toBe('unauthenticated');
   });
 });
 
-describe('who has the right to evict', () => {
+describe('the right to evict', () => {
   const mayEvict = async (token: string): Promise<boolean> =>
     podEvictions(await transportOf(token)).mayEvict('default', signal);
 
@@ -75,12 +75,12 @@ describe('who has the right to evict', () => {
     expect(await mayEvict(server.tokenOf(user))).toBe(isAllowed);
   });
 
-  test('an administrator has', async () => {
+  test('an administrator: true', async () => {
     expect(await mayEvict(server.token)).toBe(true);
   });
 });
 
-test('who may not ask says which right is missing', async () => {
+test('a reviewer without rights names the missing right', async () => {
   const problem: unknown = await check(server.tokenOf('reader'), 'stranger').catch((err: unknown) => err);
   expect(problem).toMatchObject({ message: 'making a TokenReview', cause: { status: 403 } });
   expect(String((problem as Error).cause)).toMatch(/cannot create resource "tokenreviews"/);

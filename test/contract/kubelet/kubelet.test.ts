@@ -64,8 +64,8 @@ afterAll(async () => {
   await bed.stop();
 });
 
-describe('what pods use', () => {
-  test('by kind, with the time of each figure', async () => {
+describe('the usage of pods', () => {
+  test('has each kind of storage with its time', async () => {
     const usage = await source({ clusterCa: bed.ca }).usage(never);
     const { pod } = bed;
     const told = usage.pods.get(pod.uid);
@@ -81,7 +81,7 @@ describe('what pods use', () => {
     }
   });
 
-  test('is the same read whole, from what a snapshot keeps', async () => {
+  test('is the same when read from a snapshot', async () => {
     const kubelet = source({ clusterCa: bed.ca });
     const whole = storageUsageOf(JSON.parse((await kubelet.summary(never)).toString()), 1);
     const streamed = await kubelet.usage(never);
@@ -94,15 +94,15 @@ describe('what pods use', () => {
   });
 });
 
-describe('who may ask', () => {
-  test('a token that nobody knows', async () => {
+describe('authorization', () => {
+  test('an unknown token is denied', async () => {
     await expect(source({ clusterCa: bed.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
       failure: 'denied',
       message: expect.stringMatching(/does not know who we are \(401/) as unknown,
     });
   });
 
-  test('an account without the right: the right is named', async () => {
+  test('an account without the right is denied, and the right is named', async () => {
     await expect(source({ clusterCa: bed.ca, token: bed.tokens.nothing }).usage(never)).rejects.toMatchObject(
       {
         failure: 'denied',
@@ -112,7 +112,7 @@ describe('who may ask', () => {
   });
 });
 
-describe('whom we trust', () => {
+describe('trust', () => {
   test.each([
     { name: "the cluster's CA", choice: () => ({ clusterCa: bed.ca }) },
     { name: 'the CA of the flag', choice: () => ({ trust: { caFile: file('flag.crt', bed.ca) } }) },
@@ -128,7 +128,7 @@ describe('whom we trust', () => {
     expect((await source(choice()).usage(never)).pods.has(bed.pod.uid)).toBe(true);
   });
 
-  test('nobody by a CA of others: it says what was tried and which flag mends it', async () => {
+  test('a foreign CA is not trusted; the error names the tried files and the flag', async () => {
     const ownFile = file('other.crt', certify(['DNS:y']).chain);
     await expect(
       source({ clusterCa: certify(['DNS:x']).ca, trust: { ownFile } }).usage(never),
@@ -140,14 +140,14 @@ describe('whom we trust', () => {
     });
   });
 
-  test('the flag stands alone: the CA of the cluster does not count beside it', async () => {
+  test('the flag replaces the CA of the cluster', async () => {
     const caFile = file('flag-other.crt', certify(['DNS:z']).ca);
     await expect(source({ clusterCa: bed.ca, trust: { caFile } }).usage(never)).rejects.toThrow(
       `(tried ${caFile})`,
     );
   });
 
-  test('no certificate of another node', async () => {
+  test('a certificate of another node is not trusted', async () => {
     // By its name alone: some certificates are for the address, too, and that is what we call.
     const endpoint = bed.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
     await expect(
@@ -155,18 +155,18 @@ describe('whom we trust', () => {
     ).rejects.toThrow(/its certificate is for another name \(expected another-node or localhost\)/);
   });
 
-  test('nobody where there is no CA at all', async () => {
+  test('nothing is trusted without a CA', async () => {
     await expect(source().usage(never)).rejects.toThrow(/cannot trust.*missing\.crt \(which cannot be read/);
   });
 
-  test('a flag that names no file', async () => {
+  test('a missing file of the flag is an error', async () => {
     await expect(source({ trust: { caFile: '/nowhere/ca.crt' } }).usage(never)).rejects.toThrow(
       'reading the CA that --kubelet-certificate-authority names',
     );
   });
 });
 
-test('nobody listens', async () => {
+test('a closed port is unavailable', async () => {
   await expect(
     source({ clusterCa: bed.ca, endpoint: 'https://127.0.0.1:1' }).usage(never),
   ).rejects.toMatchObject({
@@ -175,7 +175,7 @@ test('nobody listens', async () => {
   });
 });
 
-test('a stop is no failure', async () => {
+test('an abort is not a failure', async () => {
   const stopped = AbortSignal.abort(new Error('stopping'));
   await expect(source({ clusterCa: bed.ca }).usage(stopped)).rejects.toThrow('stopping');
 });

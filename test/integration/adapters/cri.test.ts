@@ -44,7 +44,7 @@ async function abandonedSocket(): Promise<string> {
 }
 
 describe('a socket without a runtime', () => {
-  test('that is missing is said to be, again and again, in no time', async () => {
+  test('that is missing is reported each time, without delay', async () => {
     const away = criRuntime({ socket: join(folder, 'none.sock') });
     const startedAtMs = performance.now();
     for (const round of ['first', 'second', 'third']) {
@@ -67,7 +67,7 @@ describe('a socket without a runtime', () => {
     away.close();
   });
 
-  test('gets one as soon as one starts there', async () => {
+  test('is used as soon as a runtime starts', async () => {
     sandbox.down();
     await expect(runtime.version(signal)).rejects.toMatchObject({ failure: 'unavailable' });
     await sandbox.up();
@@ -78,14 +78,14 @@ describe('a socket without a runtime', () => {
 });
 
 describe('finding the socket', () => {
-  test('nothing anywhere lists where was looked', async () => {
+  test('without a socket, the error lists the searched places', async () => {
     const places = [join(folder, 'a.sock'), join(folder, 'b.sock')];
     await expect(findSocket({ places, answers: answersCri }, signal)).rejects.toThrow(
       `no container runtime's socket found; looked for ${places.join(', ')}`,
     );
   });
 
-  test('of two the one that speaks CRI wins, though the other comes first', async () => {
+  test('of two sockets, the one that speaks CRI wins', async () => {
     const other = await startCriSandbox({ socket: join(folder, 'other.sock') });
     other.faults.next('Version', { kind: 'fail', code: status.UNIMPLEMENTED, message: 'unknown service' });
     const places = [await abandonedSocket(), other.socket, sandbox.socket];
@@ -93,7 +93,7 @@ describe('finding the socket', () => {
     other.stop();
   });
 
-  test('one alone is taken though it is silent now', async () => {
+  test('a single socket is used though it does not respond yet', async () => {
     sandbox.faults.next('Version', { kind: 'fail', code: status.UNAVAILABLE });
     const places = [join(folder, 'none.sock'), sandbox.socket];
     expect(await findSocket({ places, answers: answersCri }, signal)).toBe(sandbox.socket);
@@ -102,7 +102,7 @@ describe('finding the socket', () => {
 });
 
 describe('answers', () => {
-  test('NOT_FOUND of a removal means removed', async () => {
+  test('NOT_FOUND on a removal means removed', async () => {
     sandbox.faults.next('*', { kind: 'fail', code: status.NOT_FOUND }, 5);
     await runtime.removeImage('a', signal);
     await runtime.removeContainer('a', signal);
@@ -111,7 +111,7 @@ describe('answers', () => {
     expect(await runtime.imageStatus('a', signal)).toBeUndefined();
   });
 
-  test('any other failure names the call, the socket and what the runtime says', async () => {
+  test("any other failure names the call, the socket and the runtime's message", async () => {
     sandbox.faults.next('RemoveImage', { kind: 'fail', code: status.UNKNOWN, message: 'image is in use' });
     await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({
       failure: 'other',
@@ -121,7 +121,7 @@ describe('answers', () => {
     await expect(runtime.removeImage('a', signal)).rejects.toMatchObject({ failure: 'denied' });
   });
 
-  test('a runtime that is not ready is unavailable, and says why; it may come back', async () => {
+  test('a runtime that is not ready is unavailable with its reason, until it is ready again', async () => {
     sandbox.runtime.notReady = { reason: 'Starting', message: 'recovering' };
     await expect(runtime.checkReady(signal)).rejects.toMatchObject({
       failure: 'unavailable',
@@ -131,7 +131,7 @@ describe('answers', () => {
     await runtime.checkReady(signal);
   });
 
-  test('containerd 1 and CRI-O name the image of their sandboxes, to those who ask for all', async () => {
+  test('containerd 1 and CRI-O name their sandbox image in the verbose status', async () => {
     const image = 'registry.k8s.io/pause:3.10';
     const other = await startCriSandbox({ socket: join(folder, 'named.sock'), sandboxImage: image });
     const named = criRuntime({ socket: other.socket });
@@ -141,7 +141,7 @@ describe('answers', () => {
     other.stop();
   });
 
-  test('states that a newer runtime may have protect', async () => {
+  test('unknown states of a newer runtime protect the object', async () => {
     const { sandbox: pod, containers } = sandbox.runtime.runPod({ name: 'a' });
     const change = (answer: unknown): unknown => {
       const { items, containers: listed } = answer as { items?: object[]; containers?: object[] };
@@ -168,7 +168,7 @@ describe('answers', () => {
     expect(await runtime.listImages(signal)).toHaveLength(1);
   });
 
-  test('of 12 MiB are read; of more than 16 MiB they are an error', async () => {
+  test('responses of 12 MiB are read; more than 16 MiB is an error', async () => {
     for (let i = 0; i < 12; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
     expect(await runtime.listImages(signal)).toHaveLength(12);
     for (let i = 0; i < 5; i += 1) sandbox.runtime.addImage({ digests: ['x'.repeat(2 ** 20)] });
@@ -178,7 +178,7 @@ describe('answers', () => {
     });
   });
 
-  test('one id may be listed twice, with handlers nobody knows', async () => {
+  test('one id may be listed twice, with unknown handlers', async () => {
     const { id } = sandbox.runtime.addImage({ tags: ['a'], pinned: true });
     sandbox.runtime.addImage({ id, tags: ['b'], runtimeHandler: 'quantum' });
     expect(await runtime.listImages(signal)).toMatchObject([
@@ -199,7 +199,7 @@ describe('waiting', () => {
     hasty.close();
   });
 
-  test('closing ends what is under way', async () => {
+  test('closing ends running calls', async () => {
     sandbox.faults.next('ListImages', { kind: 'hang' });
     await runtime.version(signal);
     const call = runtime.listImages(signal);
@@ -209,7 +209,7 @@ describe('waiting', () => {
     await sandbox.up();
   });
 
-  test('nothing stays behind in a long-lived signal', async () => {
+  test('no listener remains on a long-lived signal', async () => {
     const { signal: long } = new AbortController();
     sandbox.faults.next('ListImages', { kind: 'fail', code: status.UNKNOWN });
     await expect(runtime.listImages(long)).rejects.toMatchObject({ failure: 'other' });
@@ -217,7 +217,7 @@ describe('waiting', () => {
     expect(getEventListeners(long, 'abort')).toEqual([]);
   });
 
-  test('a signal that is aborted already asks nobody', async () => {
+  test('an aborted signal sends no request', async () => {
     await expect(runtime.removeImage('a', AbortSignal.abort('over'))).rejects.toBe('over');
     expect(sandbox.calls).toEqual([]);
   });

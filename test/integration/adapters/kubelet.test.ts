@@ -58,27 +58,27 @@ afterEach(async () => {
 const dataBytes = async (): Promise<number | undefined> =>
   (await kubelet.usage(never)).pods.get('u1')?.volumes.get('data')?.bytes;
 
-describe('goes on', () => {
-  test('over one connection, with what is so now', async () => {
+describe('continues', () => {
+  test('over one connection, with current values', async () => {
     expect(await dataBytes()).toBe(1_000_000);
     sandbox.pods = [{ uid: 'u1', name: 'web', volumes: { data: 2_000_000 } }];
     expect(await dataBytes()).toBe(2_000_000);
     expect(sandbox.connections).toBe(1);
   });
 
-  test('after the kubelet was started again', async () => {
+  test('after a restart of the kubelet', async () => {
     await dataBytes();
     sandbox.dropConnections();
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('when an idle connection turns out to be dead', async () => {
+  test('when an idle connection is dead', async () => {
     await dataBytes();
     sandbox.faults.push({ kind: 'reset' });
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('with a token that was rotated: it is read again', async () => {
+  test('with a rotated token, which is read again', async () => {
     await dataBytes();
     sandbox.tokens.delete('good');
     sandbox.tokens.set('next', 'stats');
@@ -86,7 +86,7 @@ describe('goes on', () => {
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('with a token that was renewed in time, over the same connection', async () => {
+  test('with a renewed token, over the same connection', async () => {
     await dataBytes();
     sandbox.tokens.set('next', 'stats');
     account.token = 'next';
@@ -94,7 +94,7 @@ describe('goes on', () => {
     expect(sandbox.connections).toBe(1);
   });
 
-  test('with a new certificate that the kubelet has signed itself, by its file', async () => {
+  test('with a new self-signed certificate, by its file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dustpan-kubelet-'));
     const ownFile = join(folder, 'kubelet.crt');
     await writeFile(ownFile, sandbox.certificate.ca);
@@ -107,14 +107,14 @@ describe('goes on', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('with a certificate of a new CA, once we have that', async () => {
+  test('with a certificate of a new CA, once it is known', async () => {
     await dataBytes();
     sandbox.present(certify(['DNS:node-1']));
     account.ca = sandbox.certificate.ca;
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('after it was not trusted', async () => {
+  test('after a certificate that was not trusted', async () => {
     account.ca = certify(['DNS:x']).ca;
     await expect(dataBytes()).rejects.toThrow('cannot trust');
     account.ca = sandbox.certificate.ca;
@@ -135,7 +135,7 @@ describe('goes on', () => {
   });
 });
 
-describe('says in one line', () => {
+describe('reports in one line', () => {
   const messages = async (): Promise<{ failure: string; message: string }> =>
     kubelet.usage(never).then(
       () => ({ failure: 'none', message: '' }),
@@ -144,25 +144,25 @@ describe('says in one line', () => {
 
   test.each([
     {
-      name: 'that it hangs',
+      name: 'a hanging kubelet',
       fault: { kind: 'hang' } as const,
       failure: 'deadline',
       message: /^the kubelet https:\S+ did not answer \/stats\/summary within 2 s$/,
     },
     {
-      name: 'that half of an answer came',
+      name: 'a truncated response',
       fault: { kind: 'cut' } as const,
       failure: 'unavailable',
       message: /cut off|closed by the other side|aborted/,
     },
     {
-      name: 'that it failed',
+      name: 'a failure',
       fault: { kind: 'status', status: 500, text: 'Internal Error: no cadvisor\nstack' } as const,
       failure: 'unavailable',
       message: /^the kubelet answers \/stats\/summary with 500: Internal Error: no cadvisor$/,
     },
     {
-      name: 'that it does not measure local storage, and what follows',
+      name: 'missing local storage measurements, and the consequence',
       fault: {
         kind: 'status',
         status: 500,
@@ -173,43 +173,43 @@ describe('says in one line', () => {
         /cannot find it; with localStorageCapacityIsolation: false .*dustpan evicts no pod of this node$/,
     },
     {
-      name: 'that it sends us elsewhere: never followed',
+      name: 'a redirect, which is never followed',
       fault: { kind: 'status', status: 302 } as const,
       failure: 'unavailable',
       message: /with 302$/,
     },
     {
-      name: 'that the answer is a page',
+      name: 'an HTML response',
       fault: { kind: 'body', text: '<html>hello</html>' } as const,
       failure: 'malformed',
       message: /no stats summary/,
     },
     {
-      name: 'that the answer is nothing',
+      name: 'an empty response',
       fault: { kind: 'body', text: '' } as const,
       failure: 'malformed',
       message: /no stats summary/,
     },
     {
-      name: 'that the answer is of another server',
+      name: 'a response of another server',
       fault: { kind: 'body', text: '{"kind":"Status","pods":[]}' } as const,
       failure: 'malformed',
       message: /no stats summary/,
     },
     {
-      name: 'that a pod is no JSON',
+      name: 'a pod that is not JSON',
       fault: { kind: 'body', text: '{"node":{},"pods":[{"podRef":{"uid":}}]}' } as const,
       failure: 'malformed',
       message: /is no JSON \(\/stats\/summary\)$/,
     },
     {
-      name: 'that the answer ends in the middle',
+      name: 'a response that ends early',
       fault: { kind: 'body', text: '{"node":{},"pods":[{"podRef":{"uid":"u1"}}' } as const,
       failure: 'malformed',
       message: /no stats summary/,
     },
     {
-      name: 'that the answer is absurdly long',
+      name: 'an oversized response',
       fault: { kind: 'body', text: `{"node":{},"x":"${'x'.repeat(70_000)}"}` } as const,
       failure: 'malformed',
       message: /longer than 60000 bytes/,
@@ -225,20 +225,20 @@ describe('says in one line', () => {
     expect(await dataBytes()).toBe(1_000_000);
   });
 
-  test('that a token stays unknown, after it was read again', async () => {
+  test('an unknown token, after a second read', async () => {
     sandbox.tokens.clear();
     expect(await messages()).toMatchObject({ failure: 'denied' });
     expect(sandbox.requests).toHaveLength(2);
   });
 
-  test('that a right is missing, without asking twice', async () => {
+  test('a missing right, without a second request', async () => {
     sandbox.tokens.set('good', 'nothing');
     expect(await messages()).toMatchObject({ failure: 'denied' });
     expect(sandbox.requests).toEqual(['GET /stats/summary']);
   });
 });
 
-test('a stop ends a request that hangs', async () => {
+test('an abort ends a hanging request', async () => {
   sandbox.faults.push({ kind: 'hang' });
   const stop = new AbortController();
   const asked = kubelet.usage(stop.signal);

@@ -45,14 +45,14 @@ describe('bad usage is one line and exit code 2', () => {
     oneLine(stderr, says);
   });
 
-  test('the variable of the downward API counts as the flag', () => {
+  test('the variable of the downward API replaces the flag', () => {
     const { status, stderr } = dustpan(['--kubeconfig=/nowhere'], { NODE_NAME: 'a' });
     expect(status).toBe(2);
     expect(stderr).not.toContain('--node-name');
   });
 });
 
-test('--help tells every flag and how to keep Node small', () => {
+test('--help lists every flag and the memory flags of Node', () => {
   const { status, stdout } = dustpan(['--help']);
   expect(status).toBe(0);
   for (const text of ['--cri-socket=SOCKET', '--state-dir=DIRECTORY', '--max-semi-space-size=1', 'NODE_NAME'])
@@ -70,7 +70,7 @@ const everythingBut = (verb: string, resource: string): SandboxOptions => ({
 });
 
 test.each(['pods', 'nodes', 'gcpolicies'])(
-  'may not list %s: exit 1, one line that names both',
+  'without the right to list %s: exit 1, one line that names both',
   async (resource) => {
     const api = await bed.startApi(everythingBut('list', resource));
     await bed.startCri();
@@ -80,7 +80,7 @@ test.each(['pods', 'nodes', 'gcpolicies'])(
   },
 );
 
-test('credentials that nobody knows: exit 1, one line', async () => {
+test('unknown credentials: exit 1, one line', async () => {
   const api = await bed.startApi();
   const other = await startSandbox();
   const kubeconfig = bed.path('kubeconfig');
@@ -91,7 +91,7 @@ test('credentials that nobody knows: exit 1, one line', async () => {
   oneLine(agent.stderr, /does not accept the credentials/);
 });
 
-test('may not write its report: said once, the passes go on, the process lives', async () => {
+test('without the right to write its report: one log line, the passes continue, the process lives', async () => {
   const api = await bed.startApi(everythingBut('patch', 'nodegcreports/status'));
   await bed.startCri();
   const agent = bed.startAgent([], { kubeconfig: api.kubeconfigOf('dustpan') });
@@ -104,7 +104,7 @@ test('may not write its report: said once, the passes go on, the process lives',
 
 const readiness = (agent: RunningAgent): Promise<string> => agent.page('health', '/readyz?verbose');
 
-test('an API server that is away is waited for', async () => {
+test('waits for an unreachable API server', async () => {
   const api = await bed.startApi();
   await bed.startCri();
   const kubeconfig = bed.path('kubeconfig');
@@ -119,7 +119,7 @@ test('an API server that is away is waited for', async () => {
   expect(await agent.stop()).toBe(0);
 });
 
-test('CRDs that are missing are waited for, and said to be; then it works', async () => {
+test('waits for missing CRDs and logs it; then it works', async () => {
   const api = await bed.startApi({ crds: false });
   await bed.startCri();
   const agent = bed.startAgent();
@@ -130,7 +130,7 @@ test('CRDs that are missing are waited for, and said to be; then it works', asyn
   await until('reported', () => bed.condition('Ready') === 'True NoPolicy');
 });
 
-test('a node that is not there: said, not ready, nothing reported; then it comes', async () => {
+test('a missing node: logged, not ready, nothing reported, until the node exists', async () => {
   const api = await bed.startApi();
   api.store.delete('Node', nodeName);
   await bed.startCri();

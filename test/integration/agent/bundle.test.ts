@@ -42,7 +42,7 @@ function modulesOf(entry: string, kinds: readonly string[]): string[] {
 const atOnce = ['import-statement'];
 const ever = ['import-statement', 'dynamic-import'];
 
-test('the test finds what a face loads', () => {
+test('the test finds the modules that a command loads', () => {
   expect(modulesOf('src/commands/controller/controller.ts', atOnce).join('\n')).toMatch(
     /@dot-i\/k8s-operator/,
   );
@@ -51,7 +51,7 @@ test('the test finds what a face loads', () => {
   );
 });
 
-test('the command line loads no runner: the agent has the options of other commands, not their code', () => {
+test('the command line loads no other command: the agent has their options, not their code', () => {
   const loaded = modulesOf('src/dustpan.ts', atOnce);
   for (const part of ['node_modules/commander/', 'src/commands/plan/command.ts'])
     expect(loaded.join('\n')).toContain(part);
@@ -60,14 +60,14 @@ test('the command line loads no runner: the agent has the options of other comma
   ).toEqual([]);
 });
 
-test('the agent loads neither the operator nor client-node nor anything of the controller', () => {
+test('the agent loads neither the operator nor client-node nor any controller module', () => {
   const loaded = modulesOf('src/commands/agent/agent.ts', atOnce);
   const unwanted =
     /k8s-operator|client-node|js-yaml|src\/(controllers\/|commands\/controller\/(controller|units|metrics)\.ts)/;
   expect(loaded.filter((name) => unwanted.test(name))).toEqual([]);
 });
 
-test('not even a kubeconfig brings the generated classes of the API', () => {
+test('a kubeconfig does not load the generated API classes', () => {
   const modules = modulesOf('src/commands/agent/agent.ts', ever);
   expect(modules.join('\n')).toMatch(/client-node\/dist\/config\.js/);
   expect(modules.filter((name) => /client-node\/dist\/(gen\/|index|api\.)|k8s-operator/.test(name))).toEqual(

@@ -41,7 +41,7 @@ const isAlive = async (agent: RunningAgent): Promise<boolean> =>
 const runtimeLine = async (agent: RunningAgent): Promise<string> =>
   (await agent.page('health', '/readyz?verbose')).split('\n').find((line) => line.includes('runtime')) ?? '';
 
-test('a socket that is missing is waited for: said once, not ready, alive', async () => {
+test('waits for a missing socket: one log line, not ready, alive', async () => {
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
   await until('said', () => agent.said(away) === 1);
@@ -56,7 +56,7 @@ test('a socket that is missing is waited for: said once, not ready, alive', asyn
   expect(agent.stdout).not.toContain('    at ');
 });
 
-test.skipIf(process.getuid?.() !== 0)('a socket that may not be opened: said with the reason', async () => {
+test.skipIf(process.getuid?.() !== 0)('a socket without permission: the log names the reason', async () => {
   await bed.startCri();
   const nobody = 65_534;
   const kubeconfig = bed.path('kubeconfig');
@@ -71,7 +71,7 @@ test.skipIf(process.getuid?.() !== 0)('a socket that may not be opened: said wit
   expect(agent.isRunning).toBe(true);
 });
 
-test('a runtime that goes and comes back: said once each, and work goes on', async () => {
+test('a runtime that stops and restarts: one log line each, and work continues', async () => {
   const cri = await bed.startCri();
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
@@ -88,7 +88,7 @@ test('a runtime that goes and comes back: said once each, and work goes on', asy
   ).toBeLessThan(4);
 });
 
-test('a runtime that is not ready: like one that is away, though it answers; then it goes on', async () => {
+test('a runtime that is not ready counts as unavailable, until it is ready', async () => {
   const cri = await bed.startCri();
   cri.runtime.notReady = { reason: 'Starting', message: 'recovering' };
   cri.runtime.addImage({ tags: [unused] });
@@ -112,7 +112,7 @@ test('a runtime that is not ready: like one that is away, though it answers; the
   expect(agent.said(away)).toBe(1);
 });
 
-test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async () => {
+test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async () => {
   const cri = await bed.startCri();
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent(['--runtime-request-timeout=1s']);
@@ -129,7 +129,7 @@ test('a runtime that hangs: deadlines, Degraded, alive; then it goes on', async 
   await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
 });
 
-test('SIGTERM while the runtime hangs ends within 5 s with 0', async () => {
+test('SIGTERM while the runtime hangs: exit 0 within 5 s', async () => {
   const cri = await bed.startCri();
   runFinishedPod(cri);
   cri.faults.next('RemoveContainer', { kind: 'hang' }, Infinity);
@@ -147,7 +147,7 @@ test.each([
   { name: 'cannot be made', directory: 'file/state' },
   { name: 'is read-only', directory: '/proc' },
 ])(
-  'a state directory that $name: said, not ready, nothing that needs history goes early',
+  'a state directory that $name: logged, not ready, nothing that needs history is removed early',
   async ({ directory }) => {
     writeFileSync(bed.path('file'), '');
     const cri = await bed.startCri();
@@ -163,7 +163,7 @@ test.each([
   },
 );
 
-test('a state file that is broken: said, started over, nothing goes early', async () => {
+test('a broken state file: logged, restarted, nothing is removed early', async () => {
   mkdirSync(bed.path('broken'));
   writeFileSync(`${bed.path('broken')}/state.json`, '{"version":1,"images":');
   const cri = await bed.startCri();

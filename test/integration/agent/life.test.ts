@@ -32,7 +32,7 @@ const collectAll = {
 const passes = (agent: RunningAgent, count: number): Promise<void> =>
   until('passes were made', () => agent.said('planned pass') >= count);
 
-test('is ready when all it lives on is there, and ends well within 5 s', async () => {
+test('is ready when all its dependencies are, and exits well within 5 s', async () => {
   const agent = bed.startAgent();
   await until('the runtime answers', () => agent.said('container runtime answers') === 1);
   expect(await agent.page('health', '/readyz?verbose')).toBe(ready);
@@ -49,7 +49,7 @@ test('is ready when all it lives on is there, and ends well within 5 s', async (
   expect(agent.stderr).toBe('');
 });
 
-describe('a node with a running pod, dead containers, a pod that is gone, and images', () => {
+describe('a node with a running pod, dead containers, a deleted pod, and images', () => {
   const running = 'registry.example.com/app:v1';
   const starting = 'registry.example.com/starting:v1';
   const unused = 'registry.example.com/unused:v1';
@@ -81,7 +81,7 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
     bed.apiPod('soon', { uid: 'uid-soon', image: starting, phase: 'Pending' });
   });
 
-  test('mode DryRun and no policy at all: nothing is touched, the report tells what would go', async () => {
+  test('DryRun and no policy: nothing is removed, the report counts what is removable', async () => {
     const agent = bed.startAgent(['--v=4']);
     await until('said', () => agent.said('nothing is collected on this node') === 1);
     bed.api.store.apply(nodesPolicy('DryRun', collectAll));
@@ -91,7 +91,7 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
     expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
   });
 
-  test('mode Enforce: what is garbage goes, what is used, starting or pinned stays', async () => {
+  test('Enforce: garbage is removed, objects in use, starting or pinned stay', async () => {
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
     const agent = bed.startAgent(['--v=4']);
     await until('the unused image went', () => !tags().includes(unused));
@@ -111,7 +111,7 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
     expect(bed.report()?.units?.map(({ name }) => name)).toEqual(['containergc', 'imagegc']);
   });
 
-  test('the label gc.dustpan.dev/keep on the node, put there later, stops it', async () => {
+  test('the label gc.dustpan.dev/keep, added to the node later, stops removals', async () => {
     bed.api.store.apply(nodesPolicy('DryRun', collectAll));
     const agent = bed.startAgent(['--v=4']);
     await until('governed', () => agent.said('policy governs this node') === 1);
@@ -122,7 +122,7 @@ describe('a node with a running pod, dead containers, a pod that is gone, and im
     expect(bed.cri.changes).toEqual([]);
   });
 
-  test('SIGKILL in the middle, then a new agent: what the first one knew is known', async () => {
+  test('SIGKILL during a pass, then a new agent: the history continues', async () => {
     bed.api.store.apply(nodesPolicy('DryRun', collectAll));
     const first = bed.startAgent();
     await until('it wrote its state', () => existsSync(`${bed.path('state')}/state.json`));

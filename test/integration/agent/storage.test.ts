@@ -64,7 +64,7 @@ const requested = (): string[] => (bed.report()?.evictionRequests ?? []).map(({ 
 const metric = async (agent: RunningAgent, name: string): Promise<string | undefined> =>
   (await agent.page('metrics', '/metrics')).split('\n').find((line) => line.startsWith(name));
 
-test('warns once for each level, asks for the eviction of who is beyond, and takes it back', async () => {
+test('warns once for each level, requests the eviction of a pod over its limit, and withdraws it', async () => {
   bed.api.store.apply(policy('Enforce'));
   for (const name of ['high', 'over', 'small']) runPod(name);
   use({ high: 85, over: 120, small: 10 });
@@ -85,7 +85,7 @@ test('warns once for each level, asks for the eviction of who is beyond, and tak
   expect(kubelet.connections).toBe(1);
 });
 
-test('in DryRun it warns, and asks for nothing', async () => {
+test('DryRun warns, and requests nothing', async () => {
   bed.api.store.apply(policy('DryRun'));
   runPod('over');
   use({ over: 120 });
@@ -98,7 +98,7 @@ test('in DryRun it warns, and asks for nothing', async () => {
   expect(await metric(agent, series)).toBe(`${series} ${120 * mib}`);
 });
 
-test('a kubelet that refuses degrades the node, asks for nothing, and is asked again', async () => {
+test('a kubelet that refuses: Degraded, no eviction requested, and another attempt', async () => {
   bed.api.store.apply(policy('Enforce'));
   runPod('over');
   use({ over: 120 });
@@ -113,7 +113,7 @@ test('a kubelet that refuses degrades the node, asks for nothing, and is asked a
   expect(await agent.stop()).toBe(0);
 });
 
-test('a certificate that nobody vouches for is not believed, and that is said in one line', async () => {
+test('an untrusted certificate is rejected, with one log line', async () => {
   bed.api.store.apply(policy('Enforce'));
   runPod('over');
   use({ over: 120 });

@@ -48,16 +48,19 @@ test.each([
   { verb: 'list', resource: 'nodes' },
   { verb: 'list', resource: 'namespaces' },
   { verb: 'list', resource: 'gcpolicies' },
-])('may not $verb $resource: exit 1, one line that names both, nothing deleted', async (denied) => {
-  const [server, running] = await start(
-    everythingBut((verb, resource) => verb === denied.verb && resource === denied.resource),
-  );
-  expect(await running.ended()).toBe(1);
-  oneLine(running.stderr, new RegExp(`cannot ${denied.verb} resource "${denied.resource}"`));
-  expect(podCount(server)).toBe(5);
-});
+])(
+  'without the right to $verb $resource: exit 1, one line that names both, nothing deleted',
+  async (denied) => {
+    const [server, running] = await start(
+      everythingBut((verb, resource) => verb === denied.verb && resource === denied.resource),
+    );
+    expect(await running.ended()).toBe(1);
+    oneLine(running.stderr, new RegExp(`cannot ${denied.verb} resource "${denied.resource}"`));
+    expect(podCount(server)).toBe(5);
+  },
+);
 
-test('credentials that nobody knows: exit 1, one line', async () => {
+test('unknown credentials: exit 1, one line', async () => {
   const other = await startSandbox();
   const [server] = [(sandbox = await startSandbox())];
   const file = `${other.kubeconfigFile}.wrong`;
@@ -80,7 +83,7 @@ test('an API server that is not reachable at start: exit 1, one line', async () 
   oneLine(controller.stderr, /127\.0\.0\.1:1/);
 });
 
-test('may not delete pods: one error a pass, Degraded, no pod deleted, the process lives', async () => {
+test('without the right to delete pods: one error a pass, Degraded, no pod deleted, the process lives', async () => {
   const [server, running] = await start(
     everythingBut((verb, resource) => verb === 'delete' && resource === 'pods'),
   );
@@ -91,7 +94,7 @@ test('may not delete pods: one error a pass, Degraded, no pod deleted, the proce
   expect(running.stdout).not.toContain('    at ');
 });
 
-test('may not list the reports of nodes: told, and pods are collected all the same', async () => {
+test('without the right to list node reports: logged, and pods are still collected', async () => {
   const [server, running] = await start(
     everythingBut((verb, resource) => verb === 'list' && resource === 'nodegcreports'),
   );
@@ -100,7 +103,7 @@ test('may not list the reports of nodes: told, and pods are collected all the sa
   expect(running.stdout).toContain('cannot list resource \\"nodegcreports\\"');
 });
 
-test('CRDs that are missing are waited for, and said to be; then it works', async () => {
+test('waits for missing CRDs and logs it; then it works', async () => {
   const [server, running] = await start({ crds: false });
   await until('said', () => running.messages.includes('kind GCPolicy is not installed, waiting for it'));
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -111,7 +114,7 @@ test('CRDs that are missing are waited for, and said to be; then it works', asyn
   await until('all collected', () => podCount(server) === 0);
 });
 
-test('no policy at all: said, nothing deleted', async () => {
+test('no policy: logged, nothing deleted', async () => {
   sandbox = await startSandbox();
   scene(sandbox, 5);
   controller = new RunningController(built, sandbox.kubeconfigFile);

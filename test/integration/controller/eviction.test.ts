@@ -28,7 +28,7 @@ const keptFor = (controller: RunningController, name: string): unknown => {
 /** The evictions and deletes that were asked for. */
 const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
 
-test('a pod that its node asks for is evicted with its own grace, and told', async () => {
+test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('web-0');
   const controller = start();
@@ -44,7 +44,7 @@ test('a pod that its node asks for is evicted with its own grace, and told', asy
   expect(controller.messages).toContain('evicted pod');
 });
 
-test('a budget that blocks is told; when it allows, the pod goes', async () => {
+test('reports a blocking budget, and evicts once it allows', async () => {
   scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 5 });
   scene.pod('web-0');
   scene.budget(0);
@@ -61,7 +61,7 @@ test('a budget that blocks is told; when it allows, the pod goes', async () => {
   expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');
 });
 
-test('evicted pods that never end, held by a finalizer or a kubelet that hangs, are reported once', async () => {
+test('reports evicted pods that never end once, held by a finalizer or a hanging kubelet', async () => {
   scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 1 });
   scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
   scene.pod('hanging');
@@ -81,7 +81,7 @@ test('evicted pods that never end, held by a finalizer or a kubelet that hangs, 
   expect([...acts('held'), ...acts('hanging')]).toEqual(['POST eviction', 'POST eviction']);
 });
 
-test('a policy that asks no budgets has the pod deleted', async () => {
+test('a policy that ignores budgets deletes the pod', async () => {
   scene = await EvictionScene.open('Enforce', { respectPodDisruptionBudgets: false });
   scene.pod('web-0');
   scene.budget(0);
@@ -95,7 +95,7 @@ test.each([
   { rule: {}, acts: ['POST eviction'] },
   { rule: { respectPodDisruptionBudgets: false }, acts: [] },
 ])(
-  'without the right to evict a pod is neither evicted nor deleted, whatever the policy says of budgets: $rule',
+  'without the right to evict, a pod is neither evicted nor deleted, whatever the policy says about budgets: $rule',
   async ({ rule, acts: expected }) => {
     scene = await EvictionScene.open('Enforce', rule);
     scene.pod('web-0');
@@ -112,7 +112,7 @@ test.each([
   },
 );
 
-test('DryRun evicts nothing; Enforce does, once the node has asked under it', async () => {
+test('DryRun evicts nothing; Enforce does, once the node has requested it under Enforce', async () => {
   scene = await EvictionScene.open('DryRun');
   scene.pod('web-0');
   scene.report('node-1', { name: 'web-0' });
@@ -136,7 +136,7 @@ test('a report whose name is not the node of the pod evicts nothing', async () =
   expect(scene.asked('web-0')).toEqual([]);
 });
 
-test('a pod that took the name of the one that was asked for stays', async () => {
+test('keeps a pod that has the name of the requested one', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('web-0');
   scene.pod('other');
@@ -148,7 +148,7 @@ test('a pod that took the name of the one that was asked for stays', async () =>
   expect(scene.asked('web-0')).toEqual([]);
 });
 
-test('figures that are too old evict nothing; new ones do', async () => {
+test('outdated measurements evict nothing; new ones do', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('web-0');
   scene.pod('other');
@@ -161,7 +161,7 @@ test('figures that are too old evict nothing; new ones do', async () => {
   await scene.untilGoing('web-0');
 });
 
-test('a critical pod, the mirror of a static one and a marked one are asked for in vain', async () => {
+test('keeps a critical pod, a mirror pod and one with the keep label, though requested', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('critical', { priority: 2_000_000_000 });
   scene.pod('mirror', {
@@ -181,7 +181,7 @@ test('a critical pod, the mirror of a static one and a marked one are asked for 
   expect([...acts('critical'), ...acts('mirror'), ...acts('marked')]).toEqual([]);
 });
 
-test('a pod of the API with the annotations of a static pod is evicted', async () => {
+test('evicts an API pod with the annotations of a static pod', async () => {
   scene = await EvictionScene.open('Enforce');
   const annotations = {
     'kubernetes.io/config.source': 'file',

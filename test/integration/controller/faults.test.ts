@@ -39,7 +39,7 @@ async function arrivedOf(user: string): Promise<number> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('a leader that is paused beyond its lease and resumed deletes nothing more, and ends', async () => {
+test('a leader that is paused beyond its lease and resumed deletes nothing more, and exits', async () => {
   await open(400);
   sandbox.store.apply(policy('Enforce'));
   const lease = [
@@ -63,7 +63,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   await until('the second goes on', () => podCount(sandbox) < left);
 });
 
-test('half of the nodes vanish: the pods on them stay, the condition says why, and it is over when they are back', async () => {
+test('half of the nodes vanish: their pods stay, the condition names the reason, and the circuit breaker closes when they are back', async () => {
   await open(0);
   const names = Array.from({ length: 40 }, (_, i) => `n${i}`);
   const apply = (name: string): void => {
@@ -93,7 +93,7 @@ test('half of the nodes vanish: the pods on them stay, the condition says why, a
   expect(sandbox.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
 });
 
-test('an API server that fails every request for a while: nothing but what is due goes, and all of it in the end', async () => {
+test('an API server that fails every request for a while: only due pods are deleted, and in the end all of them', async () => {
   await open(60);
   sandbox.store.apply({
     ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'runs', namespace: 'default' } },

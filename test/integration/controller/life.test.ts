@@ -49,7 +49,7 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   await until('told', () => conditionOf(sandbox, 'Enforcing') === 'True ModeEnforce');
 });
 
-test('SIGTERM: exit 0, the lease is free, the next replica leads at once', async () => {
+test('SIGTERM: exit 0, the lease is released, the next replica leads at once', async () => {
   await open(0);
   sandbox.store.apply(policy('Enforce'));
   // Who had to wait for the lease to run out would come too late.
@@ -62,7 +62,7 @@ test('SIGTERM: exit 0, the lease is free, the next replica leads at once', async
   await until('the next one leads', () => holder() !== '');
 });
 
-test('a leader that is killed is followed after the lease has run out, and its work goes on', async () => {
+test('another replica follows a killed leader after the lease has expired, and continues its work', async () => {
   await open(3);
   sandbox.store.apply(policy('Enforce'));
   const first = start(...quickLease);
@@ -75,7 +75,7 @@ test('a leader that is killed is followed after the lease has run out, and its w
   await until('collected again', () => podCount(sandbox) === 0);
 });
 
-test('a policy switched to DryRun in the middle of a pass stops it', async () => {
+test('a policy that becomes DryRun during a pass stops it', async () => {
   await open(1_500);
   sandbox.faults.next(({ method }) => method === 'DELETE', { kind: 'delay', ms: 20 }, 1_500);
   sandbox.store.apply(policy('Enforce'));
@@ -90,7 +90,7 @@ test('a policy switched to DryRun in the middle of a pass stops it', async () =>
   expect(podCount(sandbox)).toBe(left);
 });
 
-test('a policy deleted in the middle of a pass stops it', async () => {
+test('a policy that is deleted during a pass stops it', async () => {
   await open(1_500);
   sandbox.store.apply(policy('Enforce'));
   start('--max-delete-qps=200');
@@ -103,7 +103,7 @@ test('a policy deleted in the middle of a pass stops it', async () => {
   expect(podCount(sandbox)).toBe(left);
 });
 
-test('a storm of 429 with Retry-After is waited out; every pod goes in the end', async () => {
+test('waits for the end of many 429 responses with Retry-After; every pod is deleted in the end', async () => {
   await open(100);
   sandbox.faults.next(
     ({ method }) => method === 'DELETE',
@@ -115,7 +115,7 @@ test('a storm of 429 with Retry-After is waited out; every pod goes in the end',
   await until('all collected', () => podCount(sandbox) === 0);
 });
 
-test('a label that a new policy selects by is learned before anything is decided', async () => {
+test('reads a label that a new policy selects by before any decision', async () => {
   await open(5);
   const labelled = sandbox.store.get('Pod', 'p0003');
   if (labelled === undefined) throw new Error('no such pod');
