@@ -10,7 +10,7 @@ import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './jail/requirements.ts';
 
 interface InJailOptions extends JailOptions {
-  /** What the command will start: its programs are found or built before the network is gone. */
+  /** The parts that the command starts: their programs are found or built while there is a network. */
   readonly parts?: readonly Part[];
 }
 
@@ -36,13 +36,13 @@ function linkPrograms(bin: string, found: Found): string {
 
 function bedEnvironment(dir: string, bin: string): NodeJS.ProcessEnv {
   const commands = join(repositoryRoot(), 'node_modules/.bin');
-  const temporary = join(dir, 'tmp'); // goes with the bed
+  const temporary = join(dir, 'tmp'); // removed with the jail
   mkdirSync(temporary);
   const path = [bin, commands, process.env['PATH']].join(delimiter);
   return { DUSTPAN_BED_BIN: bin, TMPDIR: temporary, PATH: path };
 }
 
-/** Someone who ended the run does not want its remains. */
+/** A cancelled run is not a failure. */
 function isFailure(code: number): boolean {
   return code !== 0 && !isEnding(code);
 }
@@ -51,7 +51,7 @@ function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** `vitest run` with each file in the jail it asks for, anything else in a plain one; the first failure is the result. */
+/** Runs `vitest run` with each file in its jail, any other command in a plain one; the first failure is the result. */
 async function main(command: readonly string[]): Promise<number> {
   const reason = cannotRun(controlPlane);
   if (reason !== undefined) return skipped('cluster tests', reason);
@@ -70,13 +70,13 @@ async function main(command: readonly string[]): Promise<number> {
   return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 
-/** Files that share a jail, and what it is like. */
+/** Files that share a jail, and its options. */
 interface Bed extends Pick<JailOptions, 'imageFsMB'> {
   readonly files: readonly string[];
   readonly parts: readonly Part[];
 }
 
-/** The longest first. Prometheus is built only where a file that needs it was selected: it takes minutes. */
+/** The longest first. Prometheus is built only for files that need it: that takes minutes. */
 function bedsOf({ plain, prometheus, nodes }: BedFiles): readonly Bed[] {
   const beds: Bed[] = nodes.map((node) => ({
     files: [node.file],
@@ -101,7 +101,7 @@ function skipped(what: string, reason: string): number {
   return required ? 1 : 0;
 }
 
-// Also a library: only as the program that was asked for does it run anything.
+// This file is also a library.
 if (process.argv[1] === join(repositoryRoot(), 'test/cluster/run.ts')) {
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -27,7 +27,7 @@ const encoders: Readonly<Record<string, (object: FakeObject) => Uint8Array>> = {
   Job: (object) => Job.encode(jobFromJson(object)).finish(),
 };
 
-/** The answers of an API server for one kind, in one of the two wire forms. */
+/** Responses of an API server for pods, in JSON or protobuf. */
 export class Wire {
   readonly #kind: string;
   readonly #isJson: boolean;
@@ -69,7 +69,7 @@ export class Wire {
   }
 }
 
-/** The answer of an API server in protobuf. */
+/** A response of an API server in protobuf. */
 export function envelope(kind: string, raw: Uint8Array): Buffer {
   const unknown = Unknown.encode(Unknown.fromPartial({ typeMeta: { apiVersion: 'v1', kind }, raw })).finish();
   return Buffer.concat([Buffer.from('k8s\0'), unknown]);

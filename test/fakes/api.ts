@@ -67,7 +67,7 @@ export class FakeApi implements KubeTransport {
     this.server.failWatches(new Failure(reason, { code, reason }));
   }
 
-  /** Open watches do not see what happens meanwhile. */
+  /** Hides changes from open watches. */
   silently(act: () => void): void {
     for (const stream of this.#streams) stream.deaf = true;
     act();
@@ -135,7 +135,7 @@ export class FakeApi implements KubeTransport {
       url: new URL(`${path}?${new URLSearchParams(query).toString()}`, 'http://sandbox'),
       accept: this.jsonOnly ? 'application/json' : (accept ?? 'application/json'),
       contentType: contentType ?? 'application/json',
-      // As over the wire.
+      // The same as over the network.
       body: body === undefined ? undefined : asObject(JSON.parse(JSON.stringify(body))),
     };
   }
@@ -145,7 +145,7 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }
 
-/** One open watch: what is pushed comes out, until it ends. */
+/** The chunks of one open watch until it ends. */
 class Stream {
   deaf = false;
   readonly #signal: AbortSignal;

@@ -3,7 +3,7 @@ import type { NodeFacts, PodFacts } from '../../src/kube/cache/objects.ts';
 import type { EventSpec, Recorder } from '../../src/kube/events/recorder.ts';
 import type { Store } from '../../src/kube/cache/reflector.ts';
 
-/** A cluster in memory: set pods and nodes, run a pass, look at what is left. What it shows the caches is what it holds. */
+/** A cluster in memory: set pods and nodes, run a pass, read the remaining ones. Its maps are the caches' contents. */
 export class FakeCluster implements ClusterActions {
   readonly pods = new Map<string, PodFacts>();
   readonly nodes = new Map<string, NodeFacts>();
@@ -18,7 +18,7 @@ export class FakeCluster implements ClusterActions {
     for (const node of nodes) this.nodes.set(node.uid, node);
   }
 
-  /** Asked before each request; an error is what the request then rejects with. */
+  /** Called before each request, which rejects with the returned error. */
   fault(fault: (verb: string, name: string) => Error | undefined): void {
     this.#faults.push(fault);
   }

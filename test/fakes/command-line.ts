@@ -11,7 +11,7 @@ interface Parsable {
   parse(argv: readonly string[], options: { from: 'user' }): unknown;
 }
 
-/** The command after it has parsed the words; throws commander's error. */
+/** The command after parsing these arguments; throws commander's error. */
 export function parsed<C extends Parsable>(command: C, argv: readonly string[], env: Variables = {}): C {
   command.exitOverride();
   command.configureOutput({ outputError: () => undefined });
@@ -19,7 +19,7 @@ export function parsed<C extends Parsable>(command: C, argv: readonly string[], 
   return command;
 }
 
-/** Why commander refuses the words; undefined when it accepts them. */
+/** Why commander rejects the arguments; undefined when it accepts them. */
 export function problemOf(
   command: Parsable,
   argv: readonly string[],

@@ -17,7 +17,7 @@ export interface StoredEvent {
 
 /** An API server for Events, in which every namespace exists. */
 class EventServer extends FakeApi {
-  /** In the order of their creation. */
+  /** Events in the order of their creation. */
   get events(): readonly StoredEvent[] {
     const created = this.requests.map(({ body }) => (body as Partial<StoredEvent>).metadata?.name);
     const events = this.objects.list('Event') as unknown as readonly StoredEvent[];
@@ -29,7 +29,7 @@ class EventServer extends FakeApi {
     return this.requests.map(({ method }) => method);
   }
 
-  /** As their time to live does. */
+  /** Deletes all Events, as their TTL does. */
   expireAll(): void {
     for (const { metadata } of this.events) this.objects.delete('Event', metadata.name, metadata.namespace);
   }
@@ -81,7 +81,7 @@ export function recording({ instance = 'pod-1', started = true } = {}): Recordin
   return { recorder, server, clock, log, dropped, sent, stop };
 }
 
-/** An event about the Deployment `web`, or about what is named. */
+/** An Event about the Deployment `web`, or another name. */
 export function webEvent(change: Partial<EventSpec> & { readonly name?: string } = {}): EventSpec {
   const { name = 'web', ...spec } = change;
   return {
@@ -94,7 +94,7 @@ export function webEvent(change: Partial<EventSpec> & { readonly name?: string }
   };
 }
 
-/** Lets time go by minute by minute. */
+/** Advances the clock minute by minute. */
 export async function minutes(clock: SettlingClock, count: number): Promise<void> {
   await settled();
   for (let i = 0; i < count; i += 1) await clock.advance(60_000);

@@ -1,7 +1,7 @@
 import type { EvictionOutcome, PodEvictions } from '../../src/kube/actions/eviction.ts';
 import type { LivePod, PodName } from '../../src/kube/actions/live-pod.ts';
 
-/** A live pod on node-1; state only what matters. `name` may be `namespace/name`. */
+/** A live pod on node-1. `name` may be `namespace/name`. */
 export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
   const [namespace, own] = name.includes('/') ? name.split('/') : ['default', name];
   return {
@@ -13,14 +13,14 @@ export function livePod(name: string, over: Partial<LivePod> = {}): LivePod {
   };
 }
 
-/** An API server in memory: a pod that is evicted is terminating from then on; what is asked of it is told. */
+/** An API server in memory: evicted pods are terminating; requests are recorded. */
 export class FakeEvictions implements PodEvictions {
   readonly pods = new Map<string, LivePod>();
   /** `get a`, `evict a grace 5`, `delete a`. */
   readonly requests: string[] = [];
-  /** What an eviction or a delete of the pod of this name gets instead. */
+  /** Outcomes of evictions and deletes by name of the pod, in place of the normal one. */
   readonly answers = new Map<string, EvictionOutcome | Error>();
-  /** Whether the API server says that pods may be evicted. */
+  /** Whether the user may evict pods. */
   isAllowed = true;
   /** Called once a request has come in, before it is served. */
   onRequest: (verb: string, name: string) => void = () => undefined;

@@ -36,7 +36,7 @@ export class LeaseServer {
     return this.spec.holderIdentity;
   }
 
-  /** As another candidate writes it, past all preconditions. */
+  /** Overwrites the lease as another candidate, without preconditions. */
   overwrite(spec: LeaseSpec): void {
     this.#api.objects.apply({
       apiVersion: 'coordination.k8s.io/v1',
@@ -105,7 +105,7 @@ interface Candidate {
   readonly outcome: Promise<LeaseOutcome>;
 }
 
-/** A process that wants to lead, from now on. */
+/** Starts a candidate for leadership. */
 export function candidate(
   identity: string,
   server: LeaseServer,
@@ -163,7 +163,7 @@ export function candidate(
   };
 }
 
-/** Lets time go by in small steps. */
+/** Advances the clock in small steps. */
 export async function pass(clock: SettlingClock, ms: number): Promise<void> {
   await settled();
   for (let left = ms; left > 0; left -= 500) await clock.advance(Math.min(left, 500));

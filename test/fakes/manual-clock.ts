@@ -5,7 +5,7 @@ import { FakeClock } from './clock.ts';
 export class ManualClock extends FakeClock implements Clock {
   readonly #sleepers = new Set<{ readonly untilMs: number; readonly ms: number; wake(): void }>();
 
-  /** How long whoever sleeps now wants to sleep, shortest first. */
+  /** The requested durations of current sleeps, shortest first. */
   get sleeping(): readonly number[] {
     return [...this.#sleepers].map(({ ms }) => ms).toSorted((a, b) => a - b);
   }

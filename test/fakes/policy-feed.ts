@@ -12,7 +12,7 @@ export class PolicyFeed implements WatchedStore {
     return this.#items;
   }
 
-  /** What a PolicyOperator takes as its `watch`. */
+  /** The `watch` option of a PolicyOperator. */
   readonly watch = (path: string, onChange: () => void): WatchedStore => {
     this.path = path;
     this.#onChange = onChange;
@@ -27,7 +27,7 @@ export class PolicyFeed implements WatchedStore {
     });
   }
 
-  /** One batch of changes: what is there afterwards of these UIDs. */
+  /** Applies one batch of created or changed policies. */
   set(...policies: readonly RawFacts[]): void {
     for (const policy of policies) this.#items.set(policy.uid, policy);
     this.#onChange();

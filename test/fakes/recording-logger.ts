@@ -7,7 +7,7 @@ interface LogLine {
   readonly fields: object;
 }
 
-/** Keeps what it is told, its named children's lines too. */
+/** Keeps the lines of itself and of its named children. */
 export class RecordingLogger implements Logger {
   readonly lines: LogLine[];
   readonly #name: string;

@@ -13,7 +13,7 @@ import {
 /** A day before the moment the tables live in, in Unix nanoseconds. */
 const yesterdayNs = BigInt(Date.parse('2026-01-14T12:00:00Z')) * 1_000_000n;
 
-/** An image of 1000 bytes with one tag; state only what matters. Its id is `sha256:<name>`. */
+/** An image of 1000 bytes with one tag. Its id is `sha256:<name>`. */
 export const image = (name: string, over: Partial<RuntimeImage> = {}): RuntimeImage => ({
   id: `sha256:${name}`,
   tags: [`docker.io/library/${name}:latest`],
@@ -75,7 +75,7 @@ interface Failure {
   left: number;
 }
 
-/** A container runtime in memory: does what a real one does, remembers the calls, fails when told to. */
+/** A container runtime in memory that records its calls and can fail. */
 export class FakeRuntime implements ContainerRuntime {
   images: readonly RuntimeImage[] = [];
   containers: readonly RuntimeContainer[] = [];
@@ -86,13 +86,13 @@ export class FakeRuntime implements ContainerRuntime {
   /** That its sandboxes are made from, as far as it reports that. */
   pauseImage: string | undefined;
   filesystems: RuntimeFileSystems = { images: [], containers: [] };
-  /** Diff IDs by image id; the runtime does not say them of other images. */
+  /** Diff IDs by image id; unknown for other images. */
   readonly layers = new Map<string, readonly string[]>();
-  /** What containerStatus adds to what the list says. */
+  /** Fields that containerStatus adds to those of the list. */
   readonly statuses = new Map<string, Partial<RuntimeContainerStatus>>();
   /** `listImages`, `removeImage sha256:a`, …; failed calls too. */
   readonly calls: string[] = [];
-  /** Runs before each call is carried out: the place to change the world under a unit's feet. */
+  /** Runs before each call is carried out, e.g. to change the runtime's content during a pass. */
   before: (call: Call, target: string) => void = () => undefined;
   readonly #failures: Failure[] = [];
 
@@ -209,7 +209,7 @@ export class FakeRuntime implements ContainerRuntime {
     this.#exit((other) => other.sandboxId === id);
   }
 
-  /** Its containers go with it, whatever their state. */
+  /** Removes its containers too, in any state. */
   async removeSandbox(id: string, signal: AbortSignal): Promise<void> {
     await this.#called('removeSandbox', id, signal);
     this.sandboxes = this.sandboxes.filter((other) => other.id !== id);

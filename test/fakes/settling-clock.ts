@@ -5,7 +5,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** As ManualClock, but advancing it also lets what was woken settle: for code whose every step is followed. */
+/** A ManualClock whose `advance` also waits until the woken code has settled. */
 export class SettlingClock implements Clock {
   readonly #start: number;
   readonly #sleepers = new Set<Sleeper>();
@@ -44,7 +44,7 @@ export class SettlingClock implements Clock {
     });
   }
 
-  /** Moves time on, wakes who is due and lets what they do settle. */
+  /** Advances the time, wakes due sleepers and waits until they settle. */
   async advance(ms: number): Promise<void> {
     this.#elapsedMs += ms;
     for (const sleeper of [...this.#sleepers]) if (sleeper.untilMs <= this.#elapsedMs) sleeper.wake();
@@ -52,5 +52,5 @@ export class SettlingClock implements Clock {
   }
 }
 
-/** Resolves when all that can go on without time passing or I/O has gone on. */
+/** Resolves when no code can continue without time or I/O. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

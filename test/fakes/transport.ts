@@ -6,9 +6,9 @@ import {
 } from '../../src/kube/http/transport.ts';
 
 interface FakeAnswers {
-  /** What a request gets: a Buffer as it is, anything else as JSON; throw an ApiError for a refusal. */
+  /** The response: a Buffer unchanged, anything else as JSON; may throw an ApiError. */
   readonly send?: (request: KubeRequest, signal: AbortSignal) => unknown;
-  /** The chunks of a streamed answer. */
+  /** The chunks of a streamed response. */
   readonly stream?: (
     request: KubeRequest,
     signal: AbortSignal,

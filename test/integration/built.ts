@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { RunningProcess } from './running-process.ts';
 
-/** The command, built for one test file alone: other tests may be running what is in the checkout's dist/. */
+/** The command, built for one test file: other tests may run the checkout's dist/. */
 export interface Built {
   readonly main: string;
   remove(): void;
@@ -43,7 +43,7 @@ export function builtForFile(): Pick<Built, 'main'> {
   };
 }
 
-/** A controller as a process, with all it says. */
+/** A controller as a process, with its output. */
 export class RunningController extends RunningProcess {
   constructor(built: Pick<Built, 'main'>, kubeconfig: string, args: readonly string[] = []) {
     const flags = [
@@ -63,7 +63,7 @@ export class RunningController extends RunningProcess {
 
 const patienceMs = 120_000;
 
-/** Resolves when `holds` does; rejects with `what` after two minutes: a busy machine may need one. */
+/** Resolves when the condition holds; rejects with its description after two minutes. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   const deadline = Date.now() + patienceMs;
   while (!holds()) {

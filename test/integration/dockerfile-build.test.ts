@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instructionsOf } from '../unit/release/dockerfile.ts';
 
-/** What the Dockerfile's first stage does, without a container engine: the build sees what is copied there, and nothing else. */
+/** Runs the Dockerfile's first stage without a container engine: the build sees only the copied files. */
 const stage = mkdtempSync(join(tmpdir(), 'dustpan-dockerfile-'));
 const all = instructionsOf(readFileSync('Dockerfile', 'utf8'));
 const first = all.slice(
@@ -17,7 +17,7 @@ beforeAll(() => {
   for (const { rest } of first.filter(({ name }) => name === 'COPY')) {
     const words = rest.split(' ');
     const to = words.pop() ?? '';
-    // A folder, when it ends in a slash, takes files by their names.
+    // A destination with a trailing slash is a directory.
     for (const from of words)
       cpSync(from, join(stage, to.endsWith('/') ? join(to, basename(from)) : to), { recursive: true });
   }

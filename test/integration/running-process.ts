@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Node with these arguments and hardly an environment, with all it says. */
+/** Node with these arguments, a minimal environment and its output. */
 export class RunningProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | string>;

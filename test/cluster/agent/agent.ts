@@ -8,7 +8,7 @@ export interface AgentOptions {
   /** Come last, so they win. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** For Node itself, in place of those that the agent's help recommends. */
+  /** Replace the Node flags that the agent's help recommends. */
   readonly nodeFlags?: readonly string[];
   /** One of the cluster's users; by default `agentUser`, which the cluster must have then. */
   readonly user?: string;
@@ -50,7 +50,7 @@ export const agentUser: User = {
   ],
 };
 
-/** What the agent asked of the API server, `verb resource` each once, and which of it was forbidden. */
+/** The agent's API requests as distinct `verb resource`, and the forbidden ones. */
 export async function agentRequests(
   cluster: Pick<Cluster, 'audit'>,
   since: Date = new Date(0),

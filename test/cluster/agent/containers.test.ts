@@ -43,9 +43,9 @@ const image = busyboxImage.ref;
 
 const collecting = { containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 1 } } };
 
-/** Fails four times, each time with a word of its own, then runs. */
+/** Fails four times, logging the attempt, then runs. */
 const crashing = `n=$(cat /data/n || echo 0); echo $((n+1)) >/data/n; echo attempt $n; [ $n -ge 4 ] && ${sleep}; exit 1`;
-/** So much that the kubelet rotates it again and again until it is told that this is enough, then nothing more. */
+/** Writes until the kubelet has rotated the log several times and the test creates a file. */
 const writing = `while [ ! -e /data/enough ]; do seq 1 2000; sleep 1; done; echo end; ${sleep}`;
 
 let cluster: Cluster;
@@ -53,7 +53,7 @@ let agent: DustpanProcess;
 let uids: Readonly<Record<string, string>>;
 /** The mirror pod's name. */
 const still = 'still-node-a';
-/** Of the pods that run all the time. */
+/** Containers of the pods that keep running. */
 let runningAtFirst: Awaited<ReturnType<typeof runningPods>>;
 
 beforeAll(async () => {
@@ -112,7 +112,7 @@ const linksOf = (pod: string): readonly string[] =>
 const logText = (pod: string, ...args: readonly string[]): Promise<string> =>
   kubectl(cluster, ['logs', pod, ...args]);
 
-/** The logger has written its last word, and too little since the last rotation for another. */
+/** Whether the logger has finished and no further rotation is due. */
 function isRotated(): boolean {
   const path = join(logDirectory('logger'), 'main');
   const texts = logsOf('logger')
@@ -151,7 +151,7 @@ test('DryRun removes nothing', async () => {
   await expect.poll(isRotated, eventually).toBe(true);
   expect(logsOf('logger').length).toBeGreaterThan(3);
 
-  // The kubelet tells the API server later than the runtime us.
+  // The API server learns of a restart later than the runtime.
   await expect.poll(() => restartsOf(cluster, 'crash'), eventually).toBe('4 true');
   await expect.poll(() => restartsOf(cluster, 'resandboxed'), eventually).toBe('2 true');
   runningAtFirst = await runningPods(cluster);
@@ -159,7 +159,7 @@ test('DryRun removes nothing', async () => {
   agent = await startAgent(cluster, { args: ['--container-gc-period=1s', '--image-gc-period=1s'] });
   const due = (reason: string) =>
     metric(agent, `dustpan_container_gc_due_objects{reason="${reason}",mode="DryRun"}`);
-  // Of crash 0 to 2, of resandboxed 0, of looping whatever there is.
+  // Attempts 0 to 2 of crash, attempt 0 of resandboxed, any of looping.
   await expect.poll(() => due('DeadContainer'), eventually).toBeGreaterThan(4);
   // A log that was written to within the last half minute may still be open.
   await expect.poll(() => due('RotatedLog'), eventually).toBeGreaterThan(0);
@@ -187,7 +187,7 @@ test('Enforce keeps the newest dead attempt of each container with its log, and 
   await expect.poll(() => logsOf('logger'), eventually).toEqual(['0.log', ...rotated.slice(-1)]);
   expect(isRotated()).toBe(true);
 
-  // It goes on failing and is collected all the time.
+  // It keeps failing and is collected each time.
   const restarts = async () => Number((await restartsOf(cluster, 'looping')).split(' ')[0]);
   const restartsBefore = await restarts();
   await expect.poll(restarts, eventually).toBeGreaterThan(restartsBefore + 2);
@@ -214,7 +214,7 @@ const orphansLink = join(links, `orphan_default_main-${'a'.repeat(64)}.log`);
 const brokenLink = join(links, `lost_default_main-${'b'.repeat(64)}.log`);
 const foreignDirectory = join(podLogs, 'notes');
 
-/** Logs without a pod, and what lies there but is nobody's. */
+/** Logs without a pod, and a directory that is not a pod's. */
 function leaveLogs(): void {
   mkdirSync(join(orphan, 'main'), { recursive: true });
   writeFileSync(join(orphan, 'main/0.log'), 'orphan');
@@ -244,7 +244,7 @@ test('removes the remains of deleted pods, and nothing of others', async () => {
   await expect.poll(() => [orphan, orphansLink, brokenLink].filter(isThere), eventually).toEqual([]);
   await passesOf(agent, 'containergc', 2);
 
-  // A running container is never removed, whatever the API server says.
+  // A running container is never removed, even when its pod is deleted.
   expect(await containersOf('gone-running', 'CONTAINER_RUNNING')).toEqual(['gone-running/main/0']);
   expect(await sandboxesOf('gone-running')).toEqual(['gone-running/0 SANDBOX_READY']);
   expect(existsSync(runningDirectory)).toBe(true);
@@ -260,12 +260,12 @@ test('removes the remains of deleted pods, and nothing of others', async () => {
   expect(await containersOf('crash')).toEqual(['crash/main/3']);
 });
 
-/** Also a link that leads nowhere. */
+/** True also for a broken link. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 test('a restarted kubelet finds everything that it needs', async () => {
   await cluster.start('kubelet');
-  // It ends what should not run any more, and the agent clears up.
+  // The kubelet stops the container of the deleted pod, and the agent removes it.
   await expect.poll(() => sandboxesOf('gone-running'), eventually).toEqual([]);
   await createPods(cluster, { later: { image, script: 'true', restartPolicy: 'Never' } });
   await expect.poll(async () => (await phases(cluster))['later'], eventually).toBe('Succeeded');

@@ -48,7 +48,7 @@ export async function startNodeWithoutKubelet(): Promise<Cluster> {
   return cluster;
 }
 
-/** Writes the images into one archive, in a folder that goes with the bed. */
+/** Writes the images into one archive below TMPDIR. */
 export async function archiveOf(specs: readonly ImageSpec[]): Promise<Archive> {
   const archive = join(mkdtempSync(join(tmpdir(), 'images-')), 'images.tar');
   return { archive, built: await images(specs, archive) };
@@ -70,7 +70,7 @@ export async function applyPolicy(
 
 interface PodSpec {
   readonly image: string;
-  /** For `sh -c`. */
+  /** A shell script. */
   readonly script: string;
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   readonly volumes?: readonly object[];
@@ -136,7 +136,7 @@ export async function uidOf(cluster: Cluster, name: string): Promise<string> {
   return await kubectl(cluster, ['get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']);
 }
 
-/** Of each pod that runs, its containers and how often they were started again: equal before and after means that they ran on. */
+/** The containers of each running pod with their restarts: equal before and after means that they kept running. */
 export async function runningPods(cluster: Cluster): Promise<Readonly<Record<string, readonly string[]>>> {
   const pods = (await listPods(cluster)).filter(({ status }) => status.phase === 'Running');
   return Object.fromEntries(
@@ -156,7 +156,7 @@ export async function restartsOf(cluster: Cluster, pod: string): Promise<string>
   return await kubectl(cluster, ['get', 'pod', pod, '-o', path]);
 }
 
-/** What CRI lists, by first tag. */
+/** The listed images by their first tag. */
 export async function imageTags(cluster: Cluster): Promise<readonly string[]> {
   const list = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as {
     images: { id: string; repoTags: string[] }[];
@@ -198,7 +198,7 @@ export async function listSandboxes(cluster: Cluster): Promise<readonly Listed[]
 
 const byName = (a: Listed, b: Listed): number => (a.name < b.name ? -1 : 1);
 
-/** What a pod `phantom` leaves that ended while nobody looked: a dead container, a stopped sandbox, and logs. */
+/** Leaves the remains of an unknown pod `phantom`: a dead container, a stopped sandbox, and logs. */
 export async function leavePhantom(cluster: Cluster, image: string): Promise<void> {
   const labels = { 'io.kubernetes.pod.uid': 'uid-phantom' };
   const sandbox = await runSandbox(cluster, { name: 'phantom' });

@@ -25,7 +25,7 @@ import type { Cluster } from '../servers/cluster.ts';
 import { busyboxImage, tinyImages, type ImageSpec } from '../node/image.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
-/** With a layer of its own. */
+/** An image with its own layer. */
 const own = (ref: string): ImageSpec => ({ ref, fill: { bytes: 1_000, kind: 'random' } });
 const app = own('bed.test/app:1');
 const waiting = own('bed.test/waiting:1');
@@ -98,7 +98,7 @@ async function importUnused(name: string, count: number): Promise<readonly strin
   return specs.map(({ ref }) => ref);
 }
 
-/** Imports a batch that nobody uses, and waits until the agent is busy with it. */
+/** Imports unused images, and waits until the agent has removed some of them. */
 async function inTheMiddleOf(name: string): Promise<void> {
   const before = await removed();
   await importUnused(name, batch);
@@ -106,7 +106,7 @@ async function inTheMiddleOf(name: string): Promise<void> {
   expect(await removed()).toBeLessThan(before + batch);
 }
 
-/** Waits until nothing is left but what is needed; nothing of that may ever be missing. */
+/** Waits until only needed images are left, none of which may ever be missing. */
 async function isCompleted(): Promise<void> {
   await expect
     .poll(async () => {
@@ -176,7 +176,7 @@ test('the agent is killed during a pass and restarted: it keeps its history and 
 
 test('nothing is removed while the API server is unreachable', async () => {
   expect((await agentRequests(cluster)).forbidden).toEqual([]);
-  // It removes what a pod leaves that nobody knows.
+  // The kubelet would remove the remains of an unknown pod.
   await cluster.kill('kubelet');
   await cluster.kill('api');
   const unsure = async () => (await metric(agent, 'dustpan_image_gc_kept_images{reason="NodeUnknown"}')) > 0;

@@ -13,10 +13,10 @@ import { crictl, runSandbox, type Sandbox } from '../node/crictl.ts';
 import { shipped } from '../chart/shipped.ts';
 import { eventually } from '../servers/waiting.ts';
 
-/** Nearly what the API server takes as annotations of one pod; together nearly what the kubelet, and we, take as one list of the runtime. */
+/** Nearly the limit for the annotations of one pod; all together nearly the limit for one list of the runtime. */
 const annotationBytes = 250_000;
 const hostileSandboxes = 62;
-/** As large as etcd takes an object. */
+/** Nearly the largest object of etcd. */
 const nameBytes = 1_400_000;
 const hostilePods = 60;
 /** The most of each that is read: names of images that no other pod has, half a megabyte a pod. */
@@ -46,7 +46,7 @@ beforeAll(async () => {
   }
   sandboxes = [];
   for (let i = 0; i < hostileSandboxes; i += 1) {
-    // With one character beyond Latin-1 each of them takes two bytes in V8.
+    // One character beyond Latin-1 makes V8 use two bytes for each.
     const annotations = { hostile: `€${randomBytes(annotationBytes / 2).toString('hex')}` };
     sandboxes.push(await runSandbox(cluster, { name: `hostile-${i}`, annotations }));
   }

@@ -32,7 +32,7 @@ const filled = (ref: string, mebibytes: number): ImageSpec => {
   return { ref: `bed.test/${ref}`, fill: { bytes: mebibytes * mebi, kind: 'random' } };
 };
 
-/** What must survive everything, each for a reason of its own. */
+/** Images that must never be removed, each for another reason. */
 const survivors = {
   running: filled('running:1', 8),
   finished: filled('finished:1', 8),
@@ -91,7 +91,7 @@ beforeAll(async () => {
   archives = { first, last, later };
   cluster = await startQuietNode({
     images: [{ archive: base.archive }, { archive: pin.archive, pinned: true }],
-    // What a container has written is to be seen soon.
+    // Report writable layers soon.
     ctd: { config: "[plugins.'io.containerd.cri.v1.images']\nstats_collect_period = 1" },
   });
   const sleep = 'sleep 3600';
@@ -169,7 +169,7 @@ test('without a policy, only records when images are used', async () => {
   const remembered = record();
   expect(remembered?.lastUsedMs).toBeGreaterThan(remembered?.firstDetectedMs ?? Infinity);
 
-  // The next agent finds them known for longer than what comes meanwhile.
+  // The next agent has known these images for longer than later ones.
   for (const archive of [archives.first, archives.last]) {
     await importing(archive);
     // Longer than the minimum age.
@@ -179,7 +179,7 @@ test('without a policy, only records when images are used', async () => {
   expect(record()).toEqual(remembered);
 });
 
-/** As the runtime has last counted them. */
+/** The last measurement of the runtime. */
 async function writableLayer(id: string): Promise<number> {
   const answer = JSON.parse(await crictl(cluster, 'stats', '-o', 'json', '--id', id)) as {
     stats: { writableLayer?: { usedBytes?: { value: string } } }[];
@@ -219,7 +219,7 @@ test('DryRun removes nothing, and reports the removable images', async () => {
 test('Enforce frees space to below the low threshold: never used images first, the longest known first', async () => {
   const before = disk();
   const oneImage = (2 * 24 * mebi * 100) / before.capacityBytes;
-  // Five have to go and leave it just below.
+  // Five removals reach just below the threshold.
   const low = Math.ceil(before.usedPercent - 4.5 * oneImage);
   await applyPolicy(cluster, 'Enforce', policy(before.usedPercent - 2, low));
   await expect.poll(() => metric(agent, space), eventually).toBe(5);

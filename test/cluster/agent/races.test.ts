@@ -26,9 +26,9 @@ import { create } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
 const requestTimeoutMs = 4_000;
-/** Longer than any call of the agent may take. */
+/** Longer than the deadline of any request of the agent. */
 const pauseMs = 11_000;
-/** Longer than it believes what the API server said. */
+/** Longer than responses of the API server stay fresh. */
 const freshMs = 6_000;
 /** All that a pass does before its next call to the runtime; well below the deadline of that call. */
 const untilItWaitsMs = 1_000;
@@ -40,15 +40,15 @@ const begun = 10;
 
 const periods = ['--image-gc-period=1s', '--container-gc-period=1s'];
 const args = [...periods, `--runtime-request-timeout=${requestTimeoutMs}ms`];
-/** Images that nothing has used for two seconds go. */
+/** Removes images that were unused for two seconds. */
 const unusedGo = { highThresholdPercent: 100, lowThresholdPercent: 80, minimumAge: '1s', maximumAge: '2s' };
 
 let cluster: Cluster;
 let agent: DustpanProcess | undefined;
 let sandbox: Sandbox;
-/** Of its containers, as the kubelet puts them. */
+/** The labels that the kubelet sets on its containers. */
 let labels: Readonly<Record<string, string>>;
-/** Images that have to stay, by tag. */
+/** Tags of the images that must stay. */
 const living = new Set(['bed.test/pause:1']);
 
 beforeAll(async () => {
@@ -112,7 +112,7 @@ async function useImage(image: string, command: readonly string[]): Promise<void
   living.add(image);
 }
 
-/** Waits until all is gone that may go; nothing of the rest may ever be missing. */
+/** Waits until all removable images are gone; no other image may ever be missing. */
 async function othersGo(): Promise<void> {
   const wanted = [...living].sort();
   await expect
@@ -154,7 +154,7 @@ test('a clock that is moved by an hour, forward and back, makes no image or cont
   await expect.poll(ended, eventually).toHaveLength(3);
   const before = { images: await imageTags(cluster), containers: await states() };
   expect(before.images).toEqual([...new Set([...living, ...images])].sort());
-  // The space step does not ask the API server for its time.
+  // The space step does not use the time of the API server.
   const full = { highThresholdPercent: 1, lowThresholdPercent: 0 };
   const patient = { ...full, minimumAge: '30m', maximumAge: '45m' };
   await applyPolicy(cluster, 'Enforce', {
@@ -171,11 +171,11 @@ test('a clock that is moved by an hour, forward and back, makes no image or cont
     expect({ images: await imageTags(cluster), containers: await states() }).toEqual(before);
   }
 
-  // By an agent that starts with the right clock they are as old as they are.
+  // An agent with the right clock sees their real age.
   await applyPolicy(cluster, 'Enforce', { imageGC: unusedGo, containerGC: { maxPerPodContainer: 0 } });
   await start();
   await othersGo();
-  // The newest attempt in a pod that has not finished stays.
+  // The agent keeps the newest attempt in an unfinished pod.
   const staying = before.containers.filter((state) => / CONTAINER_RUNNING$|\/job\/2 /.test(state));
   expect(staying).toHaveLength(2);
   await expect.poll(states, eventually).toEqual(staying);
@@ -202,7 +202,7 @@ test('keeps images that came into use while the agent was paused beyond all dead
   const left = order.filter((ref) => tags.includes(ref));
   const [next = '', second = ''] = left;
   const last = left.at(-1) ?? '';
-  // Of the next one the agent may have seen just before that nothing uses it.
+  // The agent may just have checked that nothing uses the next image.
   await useImage(next, sleeps);
   await useImage(second, ends);
   await bindPod('late', last);

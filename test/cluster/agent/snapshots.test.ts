@@ -48,7 +48,7 @@ const keys = async (): Promise<readonly string[]> =>
     .filter((key) => key !== '')
     .sort();
 
-/** Two looks, as ten minutes apart. */
+/** Counts twice, as the agent does ten minutes apart. */
 async function counted(finder: SnapshotFinder): Promise<number | undefined> {
   await finder.find(signal);
   return (await finder.find(signal))?.count;
@@ -91,11 +91,11 @@ test('counts leaked snapshots, and no removed ones once the runtime has collecte
   await runContainer(cluster, sandbox, { ...sleeps, name: 'main' });
   await expect.poll(() => counted(finder), patience).toBe(0);
 
-  // ctr marks what it makes as not to be collected; without the mark containerd collects it with its next removal.
+  // ctr protects its snapshots from containerd's collection by a label.
   for (const key of ['leak-1', 'leak-2', 'collected']) await ctr('snapshots', 'prepare', key);
   await ctr('snapshots', 'label', 'collected', 'containerd.io/gc.root=');
   await crictl(cluster, 'rmi', bigId);
-  // The container still stands on the layers of the image that is gone.
+  // The container still uses the layers of the removed image.
   expect(readdirSync(directories).length).toBeGreaterThanOrEqual(6);
   await expect.poll(() => counted(finder), patience).toBe(2);
   // One that comes now cannot know whose they are.

@@ -8,13 +8,13 @@ import { policyManifest } from '../../manifests.ts';
 
 export const namespace = 'dustpan-system';
 
-/** A request that somebody may try. */
+/** A request that a token's owner may try. */
 export interface Attempt {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: object;
-  /** What the request writes is stored; else the API server authorizes, admits and validates it, and forgets it. */
+  /** True: not a dry run. */
   readonly keep?: boolean;
 }
 
@@ -78,7 +78,7 @@ export const writeReport = (node: string): Attempt => ({
 
 const events = '/apis/events.k8s.io/v1/namespaces/default/events';
 
-/** As the agent on node-a writes it, about its Node. */
+/** An Event of the agent on node-a about its Node. */
 export const createEvent = (name: string, over: object = {}): Attempt => ({
   name,
   method: 'POST',
@@ -95,7 +95,7 @@ export const createEvent = (name: string, over: object = {}): Attempt => ({
   },
 });
 
-/** The same object by the core API, with what only that API lets a client set. */
+/** The same Event by the core API, with fields that only the core API accepts. */
 export const createCoreEvent = (name: string, over: object = {}): Attempt => ({
   name,
   method: 'POST',

@@ -58,7 +58,7 @@ interface Workload extends Manifest {
 export interface RenderOptions {
   /** Names below ci/, before `set`. */
   readonly values?: readonly string[];
-  /** Over the files, as `--set-json` takes them. */
+  /** Values that override the files, as for `--set-json`. */
   readonly set?: Readonly<Record<string, unknown>>;
   readonly release?: string;
   readonly namespace?: string;
@@ -69,7 +69,7 @@ export interface RenderOptions {
   readonly chart?: string;
 }
 
-/** As `kubeVersion`: the version that helm itself has for a cluster it does not reach. */
+/** As `kubeVersion`: helm's built-in version. */
 export const builtInVersion = '';
 
 /** `helm template`, as text; without a cluster. */
@@ -96,7 +96,7 @@ function valueArgs({ values = [], set = {}, apiVersions = [] }: RenderOptions): 
   ];
 }
 
-/** What the chart renders to; throws what helm says when it does not. */
+/** Renders the chart; throws helm's message when it fails. */
 export async function render(options: RenderOptions = {}): Promise<readonly Manifest[]> {
   const { code, stdout, stderr } = await template(options);
   if (code !== 0) throw new Error(stderr);

@@ -10,7 +10,7 @@ import { runCommand } from '../servers/command.ts';
 import { image } from '../node/image.ts';
 import { repositoryRoot } from '../repository.ts';
 
-/** What the README's lines do on a plain cluster of one node, with the image that `npm run image` makes. */
+/** Runs the README's commands on a cluster of one node, with the image that `npm run image` builds. */
 const namespace = 'dustpan-system';
 const root = repositoryRoot();
 const dir = mkdtempSync(join(tmpdir(), 'dustpan-install-'));
@@ -43,7 +43,7 @@ const [making, installing, collecting, ...others] = [
     ?.groups?.['section']?.matchAll(/^```\n([\s\S]*?)^```$/gm) ?? []),
 ].map(([, script = '']) => script);
 
-/** As someone at a shell in the checkout copies it; throws what it said when a line fails. */
+/** Runs the commands in a shell in the checkout; throws their output when one fails. */
 async function copied(script = ''): Promise<string> {
   const env = {
     ...process.env,
@@ -78,7 +78,7 @@ describe('the commands of the README', () => {
   test('delete a pod', async () => {
     const said = await copied(collecting);
     expect(said).toContain('pod/hello');
-    // The pod may be gone a moment before that is told.
+    // The Event may follow the deletion a moment later.
     const told = ['get', 'events', '--field-selector=reason=PodCollected'];
     await expect.poll(() => run('kubectl', ...told)).toMatch(/PodCollected/);
   });
@@ -123,7 +123,7 @@ test('helm test passes', async () => {
 test('helm upgrade to two replicas: one becomes leader', async () => {
   const values = ['--set=controller.replicas=2,log.verbosity=4', '--wait', '--timeout=300s'];
   await run('helm', 'upgrade', 'dustpan', chartDirectory, '--namespace', namespace, ...values);
-  // The old leader has handed over; one of the new ones takes the Lease at its next try.
+  // The old leader has released the Lease; a new one acquires it at its next attempt.
   const lease = ['get', 'lease', 'dustpan-controller', '--namespace', namespace] as const;
   const holder = (): Promise<string> => run('kubectl', ...lease, '-o=jsonpath={.spec.holderIdentity}');
   await expect.poll(holder, { timeout: 90_000 }).toContain('dustpan-controller-');
@@ -131,7 +131,7 @@ test('helm upgrade to two replicas: one becomes leader', async () => {
 
 describe('with metrics.secure', () => {
   const reader = { kind: 'ServiceAccount', name: 'scraper', namespace };
-  /** Prints the status of /metrics of the pod it runs in, asked for by its Service's name, with a token unless that is empty. */
+  /** Prints the HTTP status of /metrics of its own pod, requested by the Service's name, with a token unless that is empty. */
   const scrape = `
     const { readFileSync } = require('node:fs');
     const [servername, token] = process.argv.slice(1);
@@ -171,7 +171,7 @@ describe('with metrics.secure', () => {
         for (const token of tokens) seen.push(await statusWith(token));
         return seen;
       };
-      // A pod of before may still be going, and the API server takes a moment to follow a new binding.
+      // An old pod may still be terminating, and a new binding takes effect after a moment.
       await expect.poll(statuses, { timeout: 120_000, interval: 1_000 }).toEqual(['200', '403', '401']);
     },
   );

@@ -12,7 +12,7 @@ const released = `sha256:${'a'.repeat(64)}`;
 const other = `sha256:${'b'.repeat(64)}`;
 
 beforeAll(() => {
-  // As release.yml does.
+  // The same as release.yml.
   const args = ['scripts/manifests.ts', `--out=${out}`, `--image=r.example.com/o/dustpan@${released}`];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: repositoryRoot(), encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);

@@ -127,7 +127,7 @@ describe('a release without values', () => {
         await kubectl(['auth', 'can-i', verb, 'gcpolicies.gc.dustpan.dev', `--as=${user}`])
       ).stdout.trim();
     };
-    // The API server takes a moment to follow a new binding.
+    // A new binding takes effect after a moment.
     await expect
       .poll(async () => [await as('view', 'list'), await as('view', 'create')])
       .toEqual(['yes', 'no']);

@@ -2,11 +2,11 @@ import { render, workload } from './chart.ts';
 
 /** How the chart starts a program, with its own values. */
 interface Shipped {
-  /** What of its environment Node and the C library read. */
+  /** The environment variables that Node and the C library read. */
   readonly env: Readonly<Record<string, string>>;
-  /** Of the command line of Node. */
+  /** Node's flags. */
   readonly nodeFlags: readonly string[];
-  /** Beyond it the kernel kills it. */
+  /** The memory limit of the container. */
   readonly limitMiB: number;
 }
 

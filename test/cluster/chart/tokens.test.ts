@@ -22,9 +22,9 @@ import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
-/** What a stolen token of a release can do: each attempt is one that an admin's token succeeds with. */
+/** Attempts with a stolen token of a release; the same request succeeds with an administrator's token. */
 const longName = `long-${'n'.repeat(195)}`;
-/** As a pod on the node has it, by the node's name; `''` is bound to no pod. */
+/** The agent's token of a pod on each node, by the node's name; `''` is bound to no pod. */
 const agentTokens = new Map<string, string>();
 let controllerToken: string;
 let cluster: Cluster;
@@ -70,7 +70,7 @@ beforeAll(async () => {
   }
   agentTokens.set('', await tokenOf('dustpan-agent'));
   controllerToken = await tokenOf('dustpan-controller');
-  // The API server takes a moment to follow new rights and new admission policies.
+  // New rights and admission policies take effect after a moment.
   const foreign = createEvent('foreign', { reportingInstance: 'node-b' });
   await followed('the rights', createReport('node-a'), 201);
   await followed('the admission policy of reports', createReport('node-c'), 403);
@@ -183,7 +183,7 @@ describe("with the token of an agent's pod on a node", () => {
     });
 
     test('creates an Event in its own name', async () => {
-      // The API server takes a moment to follow a new right.
+      // A new right takes effect after a moment.
       await expect.poll(() => asAgent(createCoreEvent('core')), eventually).toEqual(done);
     });
 

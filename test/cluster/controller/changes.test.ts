@@ -18,7 +18,7 @@ import { etcdEntry } from '../servers/etcd-objects.ts';
 import { kubectl } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
-/** Long enough for what is done during it, by a kubectl on a busy machine. */
+/** Long enough for a few kubectl commands on a busy machine. */
 const quarantineMs = 10_000;
 const rules = {
   terminated: { ttlAfterFinished: '0s' },
@@ -31,9 +31,9 @@ const batch = 300;
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
-/** What must live, by UID. */
+/** UIDs of the pods that must stay. */
 let living: readonly string[];
-/** On node-1. */
+/** UIDs of the pods on node-1. */
 let first: readonly string[];
 
 const nodes = numbered('node', 10);
@@ -110,7 +110,7 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
 interface Change {
   readonly name: string;
   readonly change: () => Promise<unknown>;
-  /** Of the requests of the person who changed it. */
+  /** The verb of the administrator's request. */
   readonly verb: string;
   readonly says: () => Promise<unknown>;
   readonly expected: unknown;

@@ -20,13 +20,13 @@ import { eventually } from '../servers/waiting.ts';
 
 const hourMs = 3_600_000;
 const quarantineMs = 12_000;
-/** So long after the node has gone the clock is set: a quarantine that began anew then would be seen to end so much later. */
+/** The clock is set this long after the node is deleted: a restarted quarantine would end that much later. */
 const setAfterMs = 6_000;
 
 let cluster: Cluster;
 let clock: ShiftedClock;
 let dustpan: DustpanProcess;
-/** What must live, by UID. */
+/** UIDs of the pods that must stay. */
 let living: readonly string[];
 
 const nodes = numbered('node', 10);
@@ -85,7 +85,7 @@ test.each([
     living = [...living, young];
     await expect.poll(() => conditionOf(cluster, 'Degraded'), eventually).toBe('True ClockUnsure');
     expect(await unsure()).toBeGreaterThan(called);
-    // The server's own is told in whole seconds, and its answer is on its way for a while.
+    // The server's time has whole seconds, and its response takes a while.
     expect(await dustpan.logTail(1_000)).toMatch(
       shiftMs > 0 ? /"aheadSeconds":360[0-4]\b/ : /"aheadSeconds":-(3600|359[6-9])\b/,
     );

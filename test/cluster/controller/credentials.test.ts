@@ -22,9 +22,9 @@ import { eventually } from '../servers/waiting.ts';
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
-/** What must live, by UID. */
+/** UIDs of the pods that must stay. */
 let living: readonly string[];
-/** Where the kubelet would put token and CA. */
+/** The directory of token and CA, as the kubelet mounts it. */
 let account: string;
 
 /** A token that is good for as long as the Secret it is bound to exists. */
@@ -34,7 +34,7 @@ async function tokenBoundTo(secret: string): Promise<string> {
   return (await kubectl(cluster, ['create', 'token', 'dustpan', ...bound])).trim();
 }
 
-/** In one go, as the kubelet does. */
+/** Replaces the file atomically, as the kubelet does. */
 async function put(file: string, text: string): Promise<void> {
   await writeFile(join(account, `.${file}`), text);
   await rename(join(account, `.${file}`), join(account, file));
@@ -100,7 +100,7 @@ test('its token is replaced, then revoked during a pass: no deletion fails', asy
   await put('token', third);
   await kubectl(cluster, ['delete', 'secret', 'second']);
   await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
-  // So with the second token they could not go any more.
+  // The second token could not delete these any more.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);
   await isCompleted({ cluster, living }, dustpan);
   expect(dustpan.pid).toBe(pid);

@@ -14,15 +14,15 @@ interface DustpanOptions {
   readonly kubeconfig?: string;
   readonly serviceAccount?: ServiceAccount;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where its log goes, e.g. the cluster's folder. */
+  /** The log is written below this directory. */
   readonly dir: string;
   /** Come last, so they win. */
   readonly args?: readonly string[];
-  /** For Node itself. */
+  /** Flags of Node. */
   readonly nodeArgs?: readonly string[];
   /** Another build than dist/main.js. */
   readonly main?: string;
-  /** Of its log, where there are several. */
+  /** Name of the log file. */
   readonly name?: string;
 }
 

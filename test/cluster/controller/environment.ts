@@ -14,13 +14,13 @@ interface PodShape {
   readonly uid?: string;
   readonly node?: string;
   readonly createdAt?: Date;
-  /** By the clock of its node. */
+  /** By its node's clock. */
   readonly finishedAt?: Date;
-  /** Of the Job that owns it. */
+  /** The owning Job. */
   readonly job?: { readonly name: string; readonly uid: string } | undefined;
 }
 
-/** A pod as etcd has it, finished unless said otherwise: no API server would take its status at creation. */
+/** A stored pod, by default finished: the API server would drop its status at creation. */
 export function podEntry(name: string, shape: PodShape = {}): EtcdEntry {
   const { phase = 'Succeeded', uid = randomUUID(), node = 'node-1', finishedAt, job } = shape;
   const { createdAt = new Date('2026-01-01T00:00:00Z') } = shape;
@@ -62,7 +62,7 @@ export async function applyPolicy(cluster: Cluster, pods: object, mode = 'Enforc
   await apply(cluster, policyManifest('default', { mode, pods }));
 }
 
-/** As the API server lists them. */
+/** UIDs of the listed pods. */
 export async function podUids(cluster: Cluster): Promise<readonly string[]> {
   const uids = await kubectl(cluster, ['get', 'pods', '-o', 'jsonpath={.items[*].metadata.uid}']);
   return uids.split(' ').toSorted();
@@ -83,7 +83,7 @@ interface Pass {
 /** So many of a batch are gone when the fault comes. */
 const begun = 30;
 
-/** Counted where they are stored: a kubectl may take longer on a busy machine than a controller takes for half a batch. */
+/** Counts in etcd: kubectl may be slower than a controller is for half a batch. */
 const podCount = (cluster: Cluster): Promise<number> =>
   etcdClient(cluster.etcdUrl).count('/registry/pods/default/');
 
@@ -95,7 +95,7 @@ export async function inTheMiddleOf(name: string, batch: number, { cluster, livi
   expect(await podCount(cluster)).toBeGreaterThan(living.length + begun);
 }
 
-/** Nothing goes for a while, and all that must live is there. */
+/** Expects that nothing is deleted for a while and that all living pods exist. */
 export async function staysAsItIs(ms: number, { cluster, living }: Pass): Promise<void> {
   const before = await podUids(cluster);
   await sleep(ms);
@@ -104,7 +104,7 @@ export async function staysAsItIs(ms: number, { cluster, living }: Pass): Promis
   expect(living.filter((uid) => !after.includes(uid))).toEqual([]);
 }
 
-/** All that is due goes in the end, nothing else ever does; then condition and readiness say that all is well. */
+/** Waits until exactly the due pods are deleted, the policy is not Degraded and the controller is ready. */
 export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanProcess): Promise<void> {
   await expect
     .poll(async () => {
@@ -117,7 +117,7 @@ export async function isCompleted({ cluster, living }: Pass, dustpan: DustpanPro
   await expect.poll(() => dustpan.probe('/readyz'), eventually).toBe(200);
 }
 
-/** When each delete of a pod by this user came to the API server since, and how it was answered. */
+/** The pod deletions that this user has requested since, with time and status code. */
 export async function podDeletes(cluster: Cluster, user: string, since: Date): Promise<readonly PodDelete[]> {
   const requests = await cluster.audit({ user, verb: 'delete', since });
   return requests

@@ -9,7 +9,7 @@ const batch = 400;
 
 let cluster: Cluster;
 let dustpan: DustpanProcess;
-/** What must live, by UID. */
+/** UIDs of the pods that must stay. */
 let living: readonly string[];
 
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { etcdClient } from '../servers/etcd.ts';
 import { shipped } from '../chart/shipped.ts';
 import { eventually } from '../servers/waiting.ts';
 
-/** As large as etcd takes an object; gzip makes nothing of half of them. */
+/** Nearly the largest object of etcd; half of them compress to almost nothing. */
 const nameBytes = 1_400_000;
 const hostile = 170;
 const ownerName = (i: number): string =>
@@ -52,7 +52,7 @@ test('170 pods with owner names of 1.4 MB: the controller stays below the memory
   await expect.poll(podCount, { ...eventually, timeout: 180_000 }).toBe(hostile + living.length);
   expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
 
-  // Each is marked and deleted, 64 at a time; what is answered has the name in it.
+  // Each is marked and deleted, 64 at a time; the responses contain the name.
   const safety = { maxOrphanedNodesPercent: 100 };
   await applyPolicy(cluster, { orphaned: { quarantine: '1s' }, safety });
   await expect.poll(podCount, { ...eventually, timeout: 240_000 }).toBe(0);

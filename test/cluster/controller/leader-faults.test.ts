@@ -12,13 +12,13 @@ const retryMs = 500;
 /** Until the first act after the lease was won: one pass, on a busy machine. */
 const passMs = 15_000;
 
-/** Two users, so that the audit log tells the replicas apart. */
+/** Two users, so that the audit log distinguishes the replicas. */
 const names = ['first', 'second'] as const;
 type Name = (typeof names)[number];
 
 let cluster: Cluster;
 const replicas = new Map<Name, DustpanProcess>();
-/** What must live, by UID. */
+/** UIDs of the pods that must stay. */
 let living: readonly string[];
 
 async function start(name: Name): Promise<DustpanProcess> {
@@ -62,7 +62,7 @@ async function renewedAt(user: Name): Promise<number> {
   return Date.parse(renewals.at(-1)?.requestReceivedTimestamp ?? '');
 }
 
-/** No pod was deleted twice, whoever did it. */
+/** Expects that no pod was deleted twice. */
 async function nothingTwice(since: Date): Promise<void> {
   const all = await Promise.all(names.map((name) => podDeletes(cluster, name, since)));
   const gone = all.flat().filter(({ code }) => code === 200);
@@ -77,7 +77,7 @@ test('another replica follows a killed leader once its lease has expired; nothin
   await inTheMiddleOf('killed', 300, { cluster, living });
   const killedAt = new Date();
   await first.kill('SIGKILL');
-  // Its work is half done, and what has taken the name of a pod that it deleted is another pod.
+  // Half of the work is done; new pods take the names of the deleted ones.
   const gone = (await podDeletes(cluster, 'first', began)).filter(({ code }) => code === 200);
   expect(gone.length).toBeGreaterThan(0);
   const namesakes = gone.map(({ name }) => name);
@@ -108,7 +108,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
 
   await isCompleted({ cluster, living }, standby);
   const late = await podDeletes(cluster, 'second', resumedAt);
-  // What it was about to write when it was stopped: the next look at the lease says no.
+  // At most the request that it was about to send: the next check of the lease fails.
   expect(late.length).toBeLessThanOrEqual(1);
   expect(late.filter(({ code }) => code === 200)).toEqual([]);
   await nothingTwice(began);

@@ -8,7 +8,7 @@ import { policyManifest } from '../../manifests.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
 import { eventually } from '../servers/waiting.ts';
 
-/** As stored before there was a validation: no mode of that name, and a threshold that is a word. */
+/** A policy stored before validation existed: an unknown mode, and a threshold that is not a number. */
 const malformed = {
   apiVersion: 'gc.dustpan.dev/v1alpha1',
   kind: 'GCPolicy',

@@ -11,7 +11,7 @@ import { eventually } from '../servers/waiting.ts';
 const owned = 4_000;
 const alone = 6_000;
 const jobs = numbered('job', 3).map((name) => ({ name, uid: randomUUID() }));
-/** Of the recorder: so many at once, and one more each 100 ms. */
+/** The recorder's limit: a burst, and one more each 100 ms. */
 const eventBurst = 200;
 const msAnEvent = 100;
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const podCount = (): Promise<number> => etcdClient(cluster.etcdUrl).count('/registry/pods/');
 
-/** As the API server's cache has them. */
+/** The number of pods in the API server's cache. */
 async function cachedCount(): Promise<number> {
   const path = '/api/v1/namespaces/default/pods?resourceVersion=0';
   const list = await kubectl(cluster, ['get', '--raw', path]);
@@ -49,12 +49,12 @@ async function events(): Promise<readonly Told[]> {
 test('10 000 pods are deleted in one pass: one Event for each Job, a bounded number for the others, and a small status', async () => {
   const living = await runningPods(cluster, numbered('living', 20));
   await etcdClient(cluster.etcdUrl).putFast([
-    // They go by name, so that the Jobs' are told of first.
+    // Deleted in order of names, so that the Jobs' Events come first.
     ...numbered('batch', owned).map((name, i) => podEntry(name, { job: jobs[i % jobs.length] })),
     ...numbered('lone', alone).map((name) => podEntry(name)),
   ]);
   expect(await podCount()).toBe(owned + alone + living.length);
-  // Nobody looks before the API server has digested them.
+  // Wait until the API server's cache is complete.
   await expect.poll(cachedCount, eventually).toBe(owned + alone + living.length);
   await applyPolicy(cluster, { terminated: { ttlAfterFinished: '0s' } });
   const startedMs = performance.now();

@@ -14,7 +14,7 @@ function newDir(): string {
   return mkdtempSync(join(tmpdir(), 'dustpan-jail-test-'));
 }
 
-/** A jail in the jail: from in here the inner one looks as any jail does from the host. */
+/** A jail within the jail: the inner one looks like a jail on the host. */
 async function inJail(command: string, env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
   return await runCommand(['bash', script, newDir(), 'bash', '-c', command], {
     env: { ...process.env, ...env },
@@ -38,7 +38,7 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    return ''; // ended meanwhile
+    return ''; // the process has ended
   }
 }
 
@@ -46,7 +46,7 @@ function mounts(): string {
   return readFileSync('/proc/self/mountinfo', 'utf8');
 }
 
-/** Of the jails that are no more. */
+/** cgroup folders of ended jails. */
 function cgroupFolders(): readonly string[] {
   const top = '/sys/fs/cgroup';
   const folders = [top, ...readdirSync(top).map((name) => join(top, name))];
@@ -59,7 +59,7 @@ function cgroupFolders(): readonly string[] {
   );
 }
 
-/** The script of another jail lives: that one comes and goes on its own. */
+/** Another jail is alive and ends by itself. */
 function isLocked(dirs: readonly string[]): boolean {
   return dirs.some((dir) => spawnSync('flock', ['--nonblock', dir, 'true']).status === 1);
 }
@@ -122,7 +122,7 @@ describe('a jail', () => {
     expect(mounts()).toBe(mountsBefore);
     // After a KILL it is the next jail that sweeps.
     if (signal === 'SIGKILL') await inJail('true');
-    // Others come and go meanwhile, and are without their locks for a moment.
+    // Other jails start and end, and have no lock for a moment.
     await until(() => cgroupFolders().every((name) => cgroupsBefore.includes(name)));
   });
 });

@@ -19,7 +19,7 @@ export async function jail(
   options: JailOptions = {},
 ): Promise<number> {
   const script = join(repositoryRoot(), 'test/cluster/jail/jail.sh');
-  // Should this process be killed, the script gets a TERM and takes the jail along.
+  // If this process is killed, the script receives TERM and ends the jail.
   const printed = options.output ?? 'inherit';
   const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'bash', script, dir, ...command], {
     stdio: ['inherit', printed, printed],
@@ -37,7 +37,7 @@ export async function jail(
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const patienceMs = 15_000;
 
-/** The script is asked to end, and killed when it does not: the kernel ends the jail with it either way. */
+/** Ends the script with the signal, then with KILL; the kernel ends the jail with it. */
 function forwardSignals(child: ChildProcess): () => void {
   let timer: NodeJS.Timeout | undefined;
   const forward = (signal: NodeJS.Signals): void => {

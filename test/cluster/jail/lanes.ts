@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { inspect } from 'node:util';
 
-/** What runs in one jail. */
+/** A job for one jail. */
 export interface Job {
   readonly name: string;
-  /** Resolves with the exit code; with `output`, a file descriptor, all that is printed goes there. */
+  /** Resolves with the exit code; prints to the file descriptor `output`, if given. */
   readonly run: (output?: number) => Promise<number>;
 }
 
@@ -40,13 +40,13 @@ export async function inLanes(jobs: readonly Job[], { say, show }: Shown): Promi
   }
 }
 
-/** Where lines go, and files of what was printed. */
+/** Sinks for lines and for output files. */
 interface Shown {
   readonly say: (line: string) => void;
   readonly show: (file: string) => Promise<void>;
 }
 
-/** A job that has ended, with its exit code and the file of what it printed. */
+/** A job that has ended, with its exit code and output file. */
 interface Ended {
   readonly name: string;
   readonly code: number;
@@ -75,12 +75,12 @@ async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): P
   return ended;
 }
 
-/** 129, 130 and 143 stand for HUP, INT and TERM: someone wants no more of it. */
+/** 129, 130 and 143 stand for HUP, INT and TERM: the run was cancelled. */
 export function isEnding(code: number): boolean {
   return [129, 130, 143].includes(code);
 }
 
-/** What it throws is told where the rest of it is, and is a failure: the other jobs go on. */
+/** An exception is printed to the job's output and counts as a failure: the other jobs continue. */
 async function printingTo(file: string, run: Job['run']): Promise<number> {
   const output = openSync(file, 'w');
   try {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { findProgram } from '../programs/find.ts';
 import { programsOf, type Part } from '../programs/parts.ts';
 
-/** Says in a few words what keeps this machine from running these parts; undefined when nothing does. */
+/** Why this machine cannot run these parts; undefined when it can. */
 export function cannotRun(parts: readonly Part[], env: NodeJS.ProcessEnv = process.env): string | undefined {
   if (process.platform !== 'linux') return 'not Linux';
   if (process.getuid?.() !== 0) return 'not root';

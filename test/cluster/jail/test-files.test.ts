@@ -66,7 +66,7 @@ describe('missing requirements of a node', () => {
     const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-files-test-'));
     for (const one of commands.filter((other) => other !== command)) {
       const found = spawnSync('which', [one], { encoding: 'utf8' }).stdout.trim();
-      // What this machine lacks itself is not what the test is about.
+      // This machine may lack the command itself.
       symlinkSync(found || '/bin/true', join(dir, one));
     }
     return { PATH: dir, DUSTPAN_TESTBED_CACHE: dir };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 
-/** The jail that a test file asks for. */
+/** The jail that a test file requires. */
 interface FileBed {
   readonly file: string;
   /** Size of the file system that holds the runtime's images. */
@@ -20,7 +20,7 @@ export interface BedFiles {
   readonly nodes: readonly FileBed[];
 }
 
-/** Asks vitest which files these arguments of `vitest run` select, and each file which jail it wants. */
+/** Lists the files that these arguments of `vitest run` select, with the jail of each. */
 export function bedFiles(vitestArgs: readonly string[]): BedFiles {
   const args = ['list', '--filesOnly', '--json', ...vitestArgs];
   const vitest = join(repositoryRoot(), 'node_modules/.bin/vitest');
@@ -36,7 +36,7 @@ export function bedFiles(vitestArgs: readonly string[]): BedFiles {
 /** Sparse, so that nothing depends on how full the machine's own disk is, and no sync waits for that. */
 const defaultImageFsMB = 4096;
 
-/** Files whose first lines have `// @bed node`, `// @bed node imageFsMB=1024` are nodes; `prometheus` at the end asks for that, also without a node. */
+/** Files whose first lines have `// @bed node` or `// @bed node imageFsMB=1024` run in a node; `prometheus` at the end adds Prometheus, also without a node. */
 export function sortFiles(files: readonly string[], read: (file: string) => string): BedFiles {
   const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
   const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);

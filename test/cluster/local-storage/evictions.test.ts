@@ -52,7 +52,7 @@ const notesOn = async (reason: string, pod: string): Promise<readonly string[]> 
 const told = (reason: string, pod: string) => async (): Promise<boolean> =>
   (await notesOn(reason, pod)).length > 0;
 
-/** Writes the first, and the second when somebody says so. */
+/** Runs the first script, and the second after `goOn`. */
 const inTwoSteps = (first: string, then: string): string =>
   `${first}; while [ ! -e /go/on ]; do sleep 0.2; done; ${then}`;
 const goOn = (pod: string): Promise<string> =>
@@ -74,7 +74,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
       main: { limit: '10Mi', script: inTwoSteps(`${write('/a/x', 8)}; ${print(1)}`, write('/a/y', 3)) },
     },
   };
-  /** Whoever looks may come while the last is being written. */
+  /** A measurement may be taken during the last write. */
   const words: Readonly<Record<string, RegExp>> = {
     volume:
       /^Usage of EmptyDir volume "a" exceeds the limit "10Mi"\. It uses 1[0-2]\.\d MiB, 1[0-2]\d % of the limit 10Mi\.$/,

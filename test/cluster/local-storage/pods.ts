@@ -5,13 +5,13 @@ import { create, kubectl } from '../servers/kubectl.ts';
 
 /** A container that writes, and then waits to be ended. */
 interface Writer {
-  /** For `sh -c`; volumes lie at `/NAME`. */
+  /** A shell script; volumes are mounted at `/NAME`. */
   readonly script?: string;
-  /** Of ephemeral storage. */
+  /** Limit of ephemeral storage. */
   readonly limit?: string;
 }
 
-/** A pod whose containers write what they should not. */
+/** A pod whose containers exceed limits. */
 export interface Overrun {
   readonly main?: Writer;
   readonly second?: Writer;
@@ -31,11 +31,11 @@ export interface Overrun {
   readonly ends?: boolean;
 }
 
-/** For a script: so many MiB in a file. */
+/** A shell command that writes so many MiB to a file. */
 export const write = (path: string, mebi: number): string =>
   `dd if=/dev/zero of=${path} bs=1048576 count=${mebi} 2>/dev/null`;
 
-/** For a script: so many MiB on stdout. */
+/** A shell command that prints so many MiB. */
 export const print = (mebi: number): string =>
   `line=$(printf '%01008d' 0); i=0; while [ $i -lt ${mebi * 1024} ]; do echo $line; i=$((i+1)); done`;
 

@@ -22,7 +22,7 @@ const pods: Readonly<Record<string, Overrun>> = {
   'volume-without-limit': { emptyDirs: { a: '' }, main: { script: write('/a/x', 20) } },
   'volume-limit-zero': { emptyDirs: { a: '0' }, main: { script: write('/a/x', 5) } },
   'second-volume-over': { emptyDirs: { a: '10Mi', b: '5Mi' }, main: { script: write('/b/x', 6) } },
-  // The one that counts, as it is first in the pod, is filled first: whoever looks between the two must not find the other alone.
+  // The first volume of the pod counts and is filled first: no measurement may find only the other one over its limit.
   'both-volumes-over': {
     emptyDirs: { b: '5Mi', a: '5Mi' },
     main: { script: `${write('/b/x', 6)}; ${write('/a/x', 9)}` },
@@ -83,7 +83,7 @@ const pods: Readonly<Record<string, Overrun>> = {
 const staticPod: Overrun = { emptyDirs: { a: '5Mi' }, main: { script: write('/a/x', 12) } };
 const manifests = '/var/lib/kubelet/manifests';
 
-/** Enough for the slowest figure of both: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
+/** Covers the slowest measurements: the kubelet's pass of 10 s, the runtime's statistics of 10 s. */
 const settling = { quietMs: 35_000, timeoutMs: 240_000 };
 
 let archive: string;
@@ -123,7 +123,7 @@ async function startNode(program: 'kubelet' | 'kubelet-quick', config: object = 
   return cluster;
 }
 
-/** `signal subject` by the words of who evicts; what follows them differs. */
+/** The messages up to the limit, by pod; the rest differs. */
 const evictions = (events: Awaited<ReturnType<typeof podEvents>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     events

@@ -21,7 +21,7 @@ let cluster: Cluster;
 let kubelet: KubeletUsage;
 let pods: readonly NodePodFacts[] = [];
 
-/** What each writes, and where. */
+/** The shell script of each pod. */
 const scripts: Readonly<Record<string, string>> = {
   disk: write('/data/x', 9),
   memory: write('/shm/x', 4),
@@ -92,7 +92,7 @@ beforeAll(async () => {
     const found = Object.values(await phases(cluster));
     return found.length === items.length && found.every((phase) => phase === 'Running');
   });
-  // What its first container wrote is gone with that.
+  // The layer of its first container is removed with the container.
   const main = '.status.containerStatuses[?(@.name=="main")]';
   const again = ['get', 'pod', 'restarted', '-o', `jsonpath={${main}.restartCount} {${main}.ready}`];
   await waitUntil('what has failed runs again', async () => (await kubectl(cluster, again)) === '1 true');

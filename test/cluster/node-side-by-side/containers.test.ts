@@ -19,7 +19,7 @@ import {
 import { startOtherKubelet } from './kubelet.ts';
 import { passesOf, keepingContainers } from '../agent/environment.ts';
 
-/** As the kubelet's flags; -1 = no limit. */
+/** The same as the kubelet's flags; -1 = no limit. */
 interface Limits {
   readonly name: string;
   readonly perContainer: number;
@@ -52,7 +52,7 @@ const policyOf = ({ perContainer, total, minimumAge }: Limits): object => ({
 const world = containerWorld(1);
 
 interface Side {
-  /** Collects under these limits and returns what is left; `meanwhile` happens while a kubelet would collect. */
+  /** Collects under these limits and returns the remains; `meanwhile` runs during the collection. */
   readonly collect: (given: Limits, meanwhile?: () => Promise<unknown>) => Promise<readonly string[]>;
   /** The pod `evicted` is evicted. */
   readonly evict: () => Promise<unknown>;
@@ -60,11 +60,11 @@ interface Side {
 
 interface Played {
   readonly before: readonly string[];
-  /** What was left under these limits. */
+  /** The remains under these limits. */
   after(given: Limits): readonly string[];
 }
 
-/** Each step finds what the one before has left. */
+/** Each step begins with the remains of the one before. */
 async function play(cluster: Cluster, { collect, evict }: Side): Promise<Played> {
   const before = await remainsOf(cluster);
   const left = new Map<string, readonly string[]>();
@@ -93,7 +93,7 @@ async function underKubelet(): Promise<Played> {
     const kubelet = await startOtherKubelet(cluster, flagsOf(given));
     try {
       await meanwhile?.();
-      // It takes pods for gone only after its own first look at them, which may be two seconds away.
+      // The kubelet first lists its pods, up to two seconds after its start.
       return await settled(() => remainsOf(cluster), 2_000 + 5 * quickPeriods.containerGcMs);
     } finally {
       await kubelet.kill();
@@ -103,7 +103,7 @@ async function underKubelet(): Promise<Played> {
 }
 
 interface OurSide extends Played {
-  /** What the evicted pod left behind. */
+  /** The remains of the evicted pod. */
   readonly ofEvicted: readonly string[];
 }
 
@@ -113,7 +113,7 @@ async function underDustpan(): Promise<OurSide> {
   const collect: Side['collect'] = async (given, meanwhile) => {
     await meanwhile?.();
     await applyNodesPolicy(cluster, policyOf(given));
-    // What is gone must be seen so for two passes; the first may not know of the policy yet.
+    // A deleted pod must be missing in two passes; the first may not have the policy yet.
     await passesOf(agent, 'containergc', 4, ['success']);
     return await remainsOf(cluster);
   };
@@ -122,7 +122,7 @@ async function underDustpan(): Promise<OurSide> {
   return { ...(await play(cluster, { collect, evict })), ofEvicted };
 }
 
-/** What one has more than the other. */
+/** Lines of the first list that the second lacks. */
 function beyond(some: readonly string[], others: readonly string[]): readonly string[] {
   const rest = [...others];
   return some.filter((line) => {

@@ -10,15 +10,15 @@ import { waitUntil } from '../servers/waiting.ts';
 
 /** How often each pod fails, of those that do. */
 interface ContainerWorld {
-  /** Until its container goes on running. */
+  /** Until its container keeps running. */
   readonly looping: readonly number[];
   /** Until its container succeeds. */
   readonly finishing: readonly number[];
-  /** As `finishing`, and then deleted while no kubelet runs. */
+  /** Like `finishing`, then deleted while no kubelet runs. */
   readonly gone: readonly number[];
 }
 
-/** In each group one that fails often enough for every limit, and one drawn by lot. */
+/** Each group has one that fails often enough for every limit, and a random one. */
 export function containerWorld(seed: number): ContainerWorld {
   const lot = seededRandom(seed);
   return { looping: [4, fails(lot)], finishing: [3, fails(lot)], gone: [2, fails(lot)] };
@@ -26,7 +26,7 @@ export function containerWorld(seed: number): ContainerWorld {
 
 const fails = (lot: Random): number => 1 + lot.int(4);
 
-/** A node that has lived, and whose kubelet has ended. Names of pods say what became of them. */
+/** Fills a node with remains and ends its kubelet. The names of pods tell their history. */
 export async function makeRemains(cluster: Cluster, world: ContainerWorld): Promise<void> {
   const { ref: image } = busyboxImage;
   const failing = (name: string, tries: number, end: string): object =>
@@ -89,7 +89,7 @@ async function moveToSandbox(cluster: Cluster, attempt: number): Promise<void> {
 const sandboxOf = (cluster: Cluster, pod: string): Promise<string> =>
   crictl(cluster, 'pods', '--quiet', '--state=ready', `--name=^${pod}$`);
 
-/** Deletes pods for which no kubelet will say that they have ended. */
+/** Force-deletes pods, as no kubelet confirms their end. */
 export async function deletePods(cluster: Cluster, names: readonly string[]): Promise<void> {
   await kubectl(cluster, ['delete', 'pod', ...names, '--force', '--grace-period=0']);
 }
@@ -120,7 +120,7 @@ const uidOf = (cluster: Cluster, pod: string): Promise<string> =>
 const podLogs = '/var/log/pods';
 const containerLogs = '/var/log/containers';
 
-/** A log directory and a link of pods that nobody knows, and a rotated log of the oldest container there is. */
+/** A log directory and a link of unknown pods, and a rotated log of the oldest container. */
 async function leaveLogs(cluster: Cluster): Promise<void> {
   leaveLogDirectory('default_ghost_4a6ed0b6-9b93-4f5c-8d1e-3f1c1d1f5a10');
   symlinkSync('/var/log/pods/away/0.log', join(containerLogs, `away_default_main-${'ab'.repeat(32)}.log`));
@@ -133,7 +133,7 @@ function leaveLogDirectory(name: string): void {
   writeFileSync(join(podLogs, name, 'main/0.log'), 'a line\n');
 }
 
-/** What the two are known to treat differently: a pod deleted while it runs, what the kubelet did not make, a folder of another name. */
+/** Known differences: a pod deleted while it runs, a container that the kubelet did not create, a directory of another name. */
 export async function leaveDeviations(cluster: Cluster): Promise<void> {
   await deletePods(cluster, ['started']);
   leaveLogDirectory('notes');
@@ -148,7 +148,7 @@ export async function leaveDeviations(cluster: Cluster): Promise<void> {
   await crictl(cluster, 'stopp', sandbox.id);
 }
 
-/** What is left of a node's containers, sandboxes and logs, one line each: by the names of pods, without what is drawn anew each time. */
+/** One line for each container, sandbox and log of the node, by the names of pods, without random parts. */
 export async function remainsOf(cluster: Cluster): Promise<readonly string[]> {
   const containers = await listContainers(cluster);
   const { items } = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { readonly items: Item[] };
@@ -160,7 +160,7 @@ export async function remainsOf(cluster: Cluster): Promise<readonly string[]> {
   ].sort();
 }
 
-/** Below the pods' directories, without the UIDs in their names. */
+/** Paths below the pods' directories, without UIDs. */
 function logFiles(): readonly string[] {
   const entries = readdirSync(podLogs, { recursive: true, withFileTypes: true });
   const directories = readdirSync(podLogs).map((name) => `${name}/`);

@@ -26,15 +26,15 @@ const policyOf = ({ high, low, minimumAgeMs }: Thresholds): object => ({
 const rounds = imageWorld(1, { leastBytes: 21 * megabyte });
 const [, , last] = rounds;
 
-/** Our message is to begin with the words of theirs. */
+/** Our message begins with the kubelet's text. */
 const someDisk = { capacityBytes: 1024, availableBytes: 1 };
 
-/** What was left at the end. */
+/** The images that were left. */
 interface Played {
   readonly rounds: readonly (readonly string[])[];
   readonly deviation: readonly string[];
   readonly complaints: Readonly<Record<'before' | 'after', readonly string[]>>;
-  /** With thresholds that the other side has not. */
+  /** With thresholds that differ from the other side's. */
   readonly unequal?: readonly string[];
 }
 
@@ -47,7 +47,7 @@ async function underKubelet(): Promise<Played> {
         imageGCLowThresholdPercent: thresholds.low,
         imageMinimumGCAge: `${thresholds.minimumAgeMs / 1000}s`,
       },
-      // It reads the disk from figures this old: at most a second, well below its image period.
+      // The kubelet's disk measurements are at most a second old, well below its image period.
       args: ['--housekeeping-interval=500ms'],
     },
     ctd: { config: "[debug]\nlevel = 'trace'" },
@@ -97,7 +97,7 @@ describe('the same images under the kubelet and under dustpan', () => {
     ({ index, idle, wanted, fresh }) => {
       const left = theirs.rounds[index] ?? [];
       expect(ours.rounds[index]).toEqual(left);
-      // And as the world was meant: the idle ones from the front, not the one that is too young.
+      // As planned: idle images from the front, not the one that is too young.
       const isLeft = ({ ref }: { readonly ref: string }): boolean =>
         left.some((names) => names.startsWith(ref));
       expect(idle.map(isLeft)).toEqual(idle.map((_, nth) => nth >= wanted));
@@ -112,7 +112,7 @@ describe('the same images under the kubelet and under dustpan', () => {
   });
 
   test('differs where docs/deviations.md says so', () => {
-    // By the packed sizes not even all of them are enough, so all go, the one a pod waits for included, and it complains.
+    // The kubelet counts packed sizes: all images are not enough, so it removes all, including the awaited one, and reports a failure.
     const isTwice = (names: string): boolean => names.startsWith('bed.test/twice-');
     expect(theirs.deviation.filter(isTwice)).toEqual([]);
     expect(theirs.deviation).not.toContain('bed.test/awaited:1');

@@ -21,7 +21,7 @@ export interface Thresholds {
 export interface ImageSide {
   readonly cluster: Cluster;
   readonly thresholds: Thresholds;
-  /** Waits until the collector has taken note of how things are at this call. */
+  /** Waits until the collector has seen the current state. */
   noticed(): Promise<void>;
   /** Longer than two passes are apart. */
   readonly quietMs: number;
@@ -46,7 +46,7 @@ export async function play(side: ImageSide, round: Round): Promise<readonly stri
   await oldEnough(side, noticedAt);
   await importImages(cluster, [round.fresh]);
   await discardPacked(cluster);
-  // Nobody waits until it is noticed: it must still be too young when the disk is full.
+  // Without a wait: it must still be too young when the disk is full.
   return await collect(side, middleOf(round));
 }
 
@@ -55,18 +55,18 @@ async function oldEnough({ thresholds }: ImageSide, since: number): Promise<void
   await waitUntil('images to be old enough', () => Promise.resolve(is()));
 }
 
-/** Between what is enough with the last image that is to go, and what is enough without it: no rounding decides. */
+/** Halfway between the bytes with and without the last image to remove, so that rounding does not matter. */
 function middleOf({ idle, wanted }: Round): number {
   const bytes = (count: number): number => idle.slice(0, count).reduce((sum, one) => sum + sizeOf(one), 0);
   return (bytes(wanted - 1) + bytes(wanted)) / 2;
 }
 
-/** Images that are kept packed as well: each takes twice what CRI says. */
+/** Images that are kept packed as well: each uses twice the size that CRI reports. */
 const twice = Array.from({ length: 6 }, (_, index) => ownImage(`twice-${index}`, 12 * megabyte));
-/** Of a pod that is still busy with its init container. */
+/** The image of a pod whose init container still runs. */
 const awaited = ownImage('awaited', 3 * megabyte);
 
-/** Plays what is known to end in two ways, after the last round; the disk needs four of the six images, by CRI's figures more than there are. */
+/** Runs the known difference after the last round: the disk needs four of the six images, or by CRI's sizes more than exist. */
 export async function playDeviation(side: ImageSide, last: Round): Promise<readonly string[]> {
   const { cluster } = side;
   const idle = [...last.idle.slice(last.wanted), last.fresh].map(({ ref }) => ref);
@@ -80,7 +80,7 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
   return await collect(side, 3.5 * 2 * sizeOf(twice[0] ?? awaited));
 }
 
-/** What one of the two has complained of about the images of the node: reason and words without figures, each once. */
+/** The distinct failure Events of one collector about images: reason and message without numbers. */
 export async function complaintsOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl(cluster, ['get', 'events', '-A', '-o', 'json'])) as Events;
   const told = items.filter(({ reason, reportingComponent, source }) => {
@@ -90,7 +90,7 @@ export async function complaintsOf(cluster: Cluster, collector: Collector): Prom
   return [...new Set(told.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
 }
 
-/** A message with an N for each figure. */
+/** Replaces each number of a message with N. */
 export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [KMGT]?i?B)?/g, 'N');
 
 const complaints: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
@@ -104,7 +104,7 @@ interface Events {
   }[];
 }
 
-/** Fills the disk until so many bytes must go, waits until that is done, and takes the filling out again. */
+/** Fills the disk until so many bytes must be freed, waits until that is done, and removes the filling. */
 export async function collect(
   { cluster, thresholds, quietMs }: ImageSide,
   wantedBytes: number,
@@ -133,7 +133,7 @@ async function fill(wantedBytes: number, { high, low }: Thresholds): Promise<voi
   if (code !== 0) throw new Error(`filling the disk: ${stderr}`);
 }
 
-/** Imports what is one archive for the runtime. */
+/** Imports images from one archive. */
 async function importImages(
   cluster: Cluster,
   specs: readonly ImageSpec[],
@@ -145,7 +145,7 @@ async function importImages(
   rmSync(archive);
 }
 
-/** Takes the packed layers away, as runtimes with `discard_unpacked_layers` do: what CRI calls an image's size is then what it takes. */
+/** Removes the packed layers, as `discard_unpacked_layers` does: CRI's image size is then the real one. */
 async function discardPacked(cluster: Cluster): Promise<void> {
   const { code, stderr } = await cluster.run('ctr', ['-n', 'k8s.io', 'content', 'prune', 'references']);
   if (code !== 0) throw new Error(`discarding packed layers: ${stderr}`);
@@ -153,7 +153,7 @@ async function discardPacked(cluster: Cluster): Promise<void> {
 
 const forever = 'exec /bin/busybox sleep 3600';
 
-/** `bed.test/NAME:1` has the pod NAME-ROUND. */
+/** The pod of the image `bed.test/NAME:1` is NAME-ROUND. */
 const podName = (round: Round, image: string): string => `${image.replace(/^.*\/|:.*$/g, '')}-${round.name}`;
 
 /** Starts a pod for each image and waits until all have ended or run. */
@@ -170,7 +170,7 @@ async function run(cluster: Cluster, round: Round): Promise<void> {
   });
 }
 
-/** Takes the last container away that was made from an image. */
+/** Removes the last container of an image. */
 async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Promise<void> {
   const pod = podName(round, image);
   const left = (): Promise<string> =>
@@ -180,7 +180,7 @@ async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Pr
   await waitUntil(`the container of ${pod} to go`, async () => (await left()) === '');
 }
 
-/** Of every image, by its first name; all its names go with it. */
+/** All names of each image, sorted. */
 async function imageNames(cluster: Cluster): Promise<readonly string[]> {
   const { images: listed } = JSON.parse(await crictl(cluster, 'images', '-o', 'json')) as Listing;
   return listed.map(({ repoTags }) => repoTags.toSorted().join(' ')).sort();
@@ -190,7 +190,7 @@ interface Listing {
   readonly images: readonly { readonly repoTags: readonly string[] }[];
 }
 
-/** Waits until the runtime has been asked for its images so often; only a containerd that logs at level trace tells. */
+/** Waits for so many ListImages requests; needs a containerd that logs at level trace. */
 export async function listed(cluster: Cluster, times: number): Promise<void> {
   const file = join(cluster.dir, 'log/ctd.log');
   const start = statSync(file).size;

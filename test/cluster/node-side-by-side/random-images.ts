@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { ImageSpec } from '../node/image.ts';
 import { seededRandom, type Random } from '../population/random.ts';
 
-/** How the last container of an image goes: by the runtime while its pod stays, or with its pod. */
+/** How the last container of an image is removed: alone, or with its pod. */
 export interface Release {
   readonly image: string;
   readonly by: 'container' | 'pod';
 }
 
-/** What happens on a node until its disk is full, image by image. */
+/** The steps on a node until its disk is full. */
 export interface Round {
   readonly name: string;
   /** One import after the other. */
@@ -16,15 +16,15 @@ export interface Round {
   readonly pinned: readonly ImageSpec[];
   /** Images of pods that run to their end and leave a dead container. */
   readonly ended: readonly string[];
-  /** Images of pods that go on running. */
+  /** Images of pods that keep running. */
   readonly running: readonly string[];
   /** One after the other: nothing uses these images any more. */
   readonly releases: readonly Release[];
-  /** Imported last, and too young to go. */
+  /** Imported last, and too young to be removed. */
   readonly fresh: ImageSpec;
   /** Idle images as they lose their place, the first first. */
   readonly idle: readonly ImageSpec[];
-  /** So many of them is what the disk needs. */
+  /** The number of idle images that must be removed. */
   readonly wanted: number;
 }
 
@@ -35,7 +35,7 @@ interface WorldOptions {
 
 const busybox = readFileSync('/bin/busybox');
 
-/** An image of which no other has a part, and that packs to what it is unpacked: its size is what comes free with it. */
+/** An image without shared or compressible layers: its removal frees its size. */
 export function ownImage(name: string, fillBytes: number, tags: readonly string[] = []): ImageSpec {
   const ref = `bed.test/${name}:1`;
   const files = [
@@ -45,12 +45,12 @@ export function ownImage(name: string, fillBytes: number, tags: readonly string[
   return { ref, tags, busybox: false, files, fill: { bytes: fillBytes, kind: 'random' } };
 }
 
-/** About what an own image takes. */
+/** The approximate size of an own image. */
 export const sizeOf = ({ fill }: ImageSpec): number => busybox.length + (fill?.bytes ?? 0);
 
 export const megabyte = 1_000_000;
 
-/** Three rounds on one node, everything that order depends on drawn by lot: sizes, who is used, who is released when, how much must go. */
+/** Three rounds on one node with random sizes, usage, releases and removals. */
 export function imageWorld(seed: number, options: WorldOptions): readonly Round[] {
   const lot = seededRandom(seed);
   const rounds: Round[] = [];
@@ -63,7 +63,7 @@ export function imageWorld(seed: number, options: WorldOptions): readonly Round[
   return rounds;
 }
 
-/** Idle images in the order in which they go: those nobody ever used first. */
+/** Idle images in the order of their removal: never used ones first. */
 interface Idle {
   readonly never: readonly ImageSpec[];
   readonly used: readonly ImageSpec[];
@@ -85,7 +85,7 @@ function drawRound(index: number, before: Idle, drawing: Drawing): Round {
   const idle = [...allNever, ...before.used.filter((image) => !again.includes(image)), ...released];
   return {
     name: `round-${index}`,
-    // A batch has one image that nobody will use: two would be the same age, and either could go first.
+    // A batch has one image that stays unused: the order of two images of the same age would be open.
     batches: [[never[0], used[0], held], [never[1], used[1], used[2]], ...first.batches],
     pinned: first.pinned,
     ended: [...released, ...first.ended].map(({ ref }) => ref),
@@ -97,7 +97,7 @@ function drawRound(index: number, before: Idle, drawing: Drawing): Round {
   };
 }
 
-/** What there is once: a third image that nobody uses, one that is pinned, one that a dead container holds. */
+/** Only in the first round: a third unused image, a pinned one, one of a dead container. */
 function firstRound(
   index: number,
   next: () => ImageSpec,
@@ -108,7 +108,7 @@ function firstRound(
   return { batches: [[never, ended]], pinned: [draw('pinned', 0, drawing)], never: [never], ended: [ended] };
 }
 
-/** Names in no order, so that none goes by its name. */
+/** Shuffled names, so that names do not determine the order. */
 function drawer(index: number, drawing: Drawing): () => ImageSpec {
   const numbers = shuffled(drawing.lot, [...Array(9).keys()]);
   let nth = 0;
@@ -129,7 +129,7 @@ function drawWanted(idle: readonly ImageSpec[], never: number, { lot, leastBytes
   return from + lot.int(to - from + 1);
 }
 
-/** Every round takes all that were never used. */
+/** Every round removes all images that were never used. */
 const leftOf = ({ idle, wanted, fresh }: Round): Idle => ({ never: [fresh], used: idle.slice(wanted) });
 
 function shuffled<T>(lot: Random, items: readonly T[]): readonly T[] {

@@ -10,7 +10,7 @@ import { idleKubelet } from '../agent/environment.ts';
 /** The node under its own kubelet's collector, or under dustpan's; the test has one after the other. */
 export type Collector = 'kubelet' | 'dustpan';
 
-/** A node with API server and runtime, and a kubelet whose own image collector is off unless the options say otherwise. */
+/** A node with API server and runtime, and a kubelet that removes no images by default. */
 export async function startNode(
   options: Pick<ClusterOptions, 'kubelet' | 'ctd' | 'images'>,
 ): Promise<Cluster> {
@@ -28,7 +28,7 @@ const quickRestarts = { crashLoopBackOff: { maxContainerRestartPeriod: '1s' } };
 
 const agentPeriodMs = 1_000;
 
-/** The agent with the shortest periods that it takes, under a policy that says `nodes`. */
+/** Starts the agent with its shortest periods, under a policy with these node rules. */
 export async function startCollecting(cluster: Cluster, nodes: object): Promise<DustpanProcess> {
   await applyNodesPolicy(cluster, nodes);
   const periods = ['image', 'container'].map((unit) => `--${unit}-gc-period=${agentPeriodMs}ms`);
@@ -101,7 +101,7 @@ const containerOf = (
   volumeMounts: [{ name: 'count', mountPath: '/count' }],
 });
 
-/** By name. */
+/** Phases by name of the pod. */
 export async function podPhases(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
   const { items } = JSON.parse(await kubectl(cluster, ['get', 'pods', '-o', 'json'])) as PodList;
   return new Map(items.map(({ metadata, status }) => [metadata.name, status.phase ?? '']));

@@ -4,7 +4,7 @@ import type { Cluster } from '../servers/cluster.ts';
 
 type Runner = Pick<Cluster, 'run' | 'dir'>;
 
-/** Runs crictl and returns what it prints; throws with its complaint when it fails. */
+/** Runs crictl and returns its output; throws its message when it fails. */
 export async function crictl(cluster: Runner, ...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await cluster.run('crictl', args);
   if (code !== 0) throw new Error(`crictl ${args.join(' ')}: ${stderr.trim()}`);
@@ -13,7 +13,7 @@ export async function crictl(cluster: Runner, ...args: readonly string[]): Promi
 
 interface SandboxOptions {
   readonly name: string;
-  /** By default `default` and `uid-NAME`. */
+  /** Defaults: `default` and `uid-NAME`. */
   readonly namespace?: string;
   readonly uid?: string;
   readonly attempt?: number;
@@ -55,7 +55,7 @@ interface ContainerOptions {
   readonly command: readonly string[];
   readonly attempt?: number;
   readonly labels?: Readonly<Record<string, string>>;
-  /** As CRI's Mount, in JSON. */
+  /** CRI Mounts in JSON. */
   readonly mounts?: readonly object[];
 }
 

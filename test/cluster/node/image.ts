@@ -5,13 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { tar, type TarEntry } from '../../../scripts/tar.ts';
 
 export interface ImageSpec {
-  /** Whole reference with a tag that is not `latest`, so that nobody tries to pull it: `bed.test/name:tag`. */
+  /** Full reference `bed.test/name:tag`; any tag but `latest`, which would be pulled. */
   readonly ref: string;
   /** Further references to the same image. */
   readonly tags?: readonly string[];
   /** A static busybox with its usual commands; true by default, one layer that all images share. */
   readonly busybox?: boolean;
-  /** The layer below the files, for what many images share. */
+  /** The layer below the files, for content that many images share. */
   readonly base?: readonly TarEntry[];
   readonly files?: readonly TarEntry[];
   /** A layer of its own: `random` is as large packed as unpacked, `zeros` is packed to a thousandth. */
@@ -20,25 +20,25 @@ export interface ImageSpec {
   readonly env?: readonly string[];
   readonly user?: string;
   readonly workingDir?: string;
-  /** In the image's configuration; the labels that CRI reads are those of the import. */
+  /** Labels in the image's configuration; CRI reads the labels of the import. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface BuiltImage {
   readonly ref: string;
-  /** What CRI calls the image's id: the digest of its configuration. */
+  /** The image ID of CRI: the digest of its configuration. */
   readonly id: string;
   /** The digest of its manifest. */
   readonly digest: string;
-  /** Of all layers, packed as in the archive, and unpacked. */
+  /** Sizes of all layers, packed and unpacked. */
   readonly packedBytes: number;
   readonly unpackedBytes: number;
 }
 
-/** What every pod sandbox runs; imported whenever containerd starts. */
+/** The image of every pod sandbox; imported when containerd starts. */
 export const pauseImage: ImageSpec = { ref: 'bed.test/pause:1', entrypoint: ['/bin/sleep', '2147483647'] };
 
-/** A shell and the commands of busybox, for pods that say what to run. */
+/** A shell and the commands of busybox. */
 export const busyboxImage: ImageSpec = { ref: 'bed.test/busybox:1', entrypoint: ['/bin/sh'] };
 
 /** So many small images of different content, without a program: for lists, not for running. */
@@ -56,7 +56,7 @@ export async function image(spec: ImageSpec, out: string): Promise<BuiltImage> {
   return built;
 }
 
-/** The same with any number of images in one archive, what they share written once. */
+/** Writes several images into one archive, shared blobs once. */
 export async function images(specs: readonly ImageSpec[], out: string): Promise<readonly BuiltImage[]> {
   const made = specs.map(make);
   const blobs = new Map(made.flatMap((one) => one.blobs.map((blob) => [blob.digest, blob.data])));

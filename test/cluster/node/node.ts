@@ -13,13 +13,13 @@ export interface ClusterNode {
 /** An OCI archive to import. */
 export interface NodeImage {
   readonly archive: string;
-  /** Marks what is imported as never to be removed. */
+  /** Pins the imported images. */
   readonly pinned?: boolean;
 }
 
 export const containerdSocket = '/run/containerd/containerd.sock';
 
-/** The node of this jail; only a file that asks for one has it, and one cluster at a time. */
+/** The node of this jail, for one cluster at a time. */
 export function nodeOfJail(env: NodeJS.ProcessEnv): ClusterNode {
   const { BED_IMAGEFS_MB: isNode, BED_NODE: name, BED_NODE_IP: address } = env;
   if (!isNode || !name || !address)
@@ -43,7 +43,7 @@ export async function importImage(cluster: Runner, { archive, pinned = false }: 
   }
 }
 
-/** CRI hears of images by events. It is asked first, so that what somebody removes between the two is not waited for. */
+/** CRI learns of images by events. List CRI first, so that an image removed in between is not waited for. */
 async function isListed(cluster: Runner): Promise<boolean> {
   const { stdout } = await cluster.run('crictl', ['images', '-o', 'json']);
   const { images = [] } = JSON.parse(stdout || '{}') as { readonly images?: readonly CriImage[] };
@@ -62,7 +62,7 @@ interface CriImage {
 const tagsOf = (images: readonly CriImage[]): ReadonlySet<string> =>
   new Set(images.flatMap(({ repoTags }) => repoTags));
 
-/** By its names; those that CRI has made of ids are left out. */
+/** Names of the images, without those that CRI derives from ids. */
 async function imported(cluster: Runner, ...filters: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await cluster.run('ctr', ['-n', 'k8s.io', 'images', 'ls', '-q', ...filters]);
   return stdout.split('\n').filter((name) => name !== '' && !name.includes('sha256:'));
@@ -71,7 +71,7 @@ async function imported(cluster: Runner, ...filters: readonly string[]): Promise
 const readyTimeoutMs = 120_000;
 const readyFields = '{.status.conditions[?(@.type=="Ready")].status} {.spec.taints[*].key}';
 
-/** Waits until the node is Ready and, where a controller lifts its taint, takes pods. */
+/** Waits until the node is Ready and, if a controller lifts its taint, schedulable. */
 export async function nodeReady(cluster: Cluster, isTaintLifted: boolean): Promise<void> {
   const { name } = cluster.node;
   const deadline = Date.now() + readyTimeoutMs;

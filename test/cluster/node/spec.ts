@@ -109,16 +109,16 @@ function kubeletConfig(dir: string): Readonly<Record<string, unknown>> {
     cgroupRoot: '/',
     cgroupsPerQOS: true,
     enforceNodeAllocatable: [],
-    oomScoreAdj: 0, // lowering it takes CAP_SYS_RESOURCE
+    oomScoreAdj: 0, // lowering it requires CAP_SYS_RESOURCE
     containerRuntimeEndpoint: `unix://${containerdSocket}`,
     resolvConf: '/etc/resolv.conf',
-    // Nobody answers there; without it every pod gets a MissingClusterDNS Event.
+    // No DNS server exists; without it every pod gets a MissingClusterDNS Event.
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     nodeStatusUpdateFrequency: '5s',
-    // Upstream's, without those that ask how full the machine's own disk is.
+    // Upstream's defaults, without those that depend on the machine's own disk.
     evictionHard: { 'memory.available': '100Mi', 'imagefs.available': '15%' },
-    // By default on the machine's own disk.
+    // The default is on the machine's own disk.
     volumePluginDir: '/var/lib/kubelet/volume-plugins',
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Everything of a machine that a node may leave behind; `toEqual` of two moments says what it was. */
+/** Everything that a node may leave behind on a machine. */
 interface Traces {
   readonly processes: readonly string[];
   readonly mounts: readonly string[];
@@ -10,7 +10,7 @@ interface Traces {
   readonly loopDevices: readonly string[];
 }
 
-/** What is there now. */
+/** Reads the current traces. */
 export function traces(): Traces {
   return {
     processes: processes(),
@@ -29,7 +29,7 @@ function processes(): readonly string[] {
     try {
       return /^\d+$/.test(pid) ? [`${pid} ${readlinkSync(`/proc/${pid}/exe`)}`] : [];
     } catch {
-      return []; // ended meanwhile, or the kernel's
+      return []; // ended, or a kernel thread
     }
   });
 }
@@ -39,7 +39,7 @@ function cgroups(dir: string): readonly string[] {
   return folders.map(({ name }) => join(dir, name)).flatMap((path) => [path, ...cgroups(path)]);
 }
 
-/** The files of this bed behind loop devices: of those, all jails of a machine see the same. */
+/** The files of this jail behind loop devices: all jails of a machine see the same devices. */
 function loopDevices(): readonly string[] {
   const devices = readdirSync('/sys/block').filter((name) => name.startsWith('loop'));
   const files = devices.map((name) => `/sys/block/${name}/loop/backing_file`);
@@ -47,7 +47,7 @@ function loopDevices(): readonly string[] {
   return files.flatMap((file) => content(file)).filter((path) => path.startsWith(bed));
 }
 
-/** A device may go between two looks. */
+/** A device may vanish during the listing. */
 function content(file: string): readonly string[] {
   try {
     return lines(file);

@@ -28,7 +28,7 @@ function contents(folders: readonly string[]): readonly string[] {
   return folders.filter(existsSync).flatMap((dir) => readdirSync(dir).map((name) => join(dir, name)));
 }
 
-/** By pid, found below containerd's shims: those of this jail alone, its process namespace has no others. */
+/** The containers' processes by pid: the descendants of containerd's shims in this jail. */
 async function endContainers(): Promise<void> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
@@ -37,7 +37,7 @@ async function endContainers(): Promise<void> {
     const doomed = below(shims, processes);
     if (doomed.length === 0) return;
     if (Date.now() > deadline) throw new Error(`containers do not end: ${JSON.stringify(doomed)}`);
-    // A shim adopts what its containers leave: it goes when they are gone.
+    // A shim adopts its containers' orphans and ends after them.
     for (const { pid } of doomed.length > shims.length ? without(shims, doomed) : shims) kill(pid);
     await sleep(20);
   }
@@ -55,11 +55,11 @@ function processesOfJail(): readonly Process[] {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (state === 'Z') return []; // ended, and nobody has asked
+      if (state === 'Z') return []; // a zombie
       const program = basename(readlinkSync(`/proc/${pid}/exe`));
       return [{ pid: Number(pid), parent: Number(parent), program }];
     } catch {
-      return []; // ended meanwhile, or the kernel's
+      return []; // ended, or a kernel thread
     }
   });
 }
@@ -119,7 +119,7 @@ function removeTree(folder: string): boolean {
     for (const inner of subfolders(folder)) removeTree(inner);
     rmdirSync(folder);
   } catch {
-    // a process that is just ending, or gone meanwhile
+    // a process that is ending or has ended
   }
   return !existsSync(folder);
 }

@@ -44,7 +44,7 @@ const imageVolume = (reference: string) => ({
 
 const secret = 'hunter2';
 const emptyDirectory = `${podLogs}/default_empty_9f1d7a52-1c0e-4a70-8f4e-0d2f4c1b7a11`;
-/** What a policy asks for so that each rule has something to do. */
+/** Rules of which each has something to remove. */
 const rules = {
   imageGC: { highThresholdPercent: 2, lowThresholdPercent: 1, keep: ['bed.test/fat:*'] },
   containerGC: { maxPerPodContainer: 1, logs: { maxRotatedPerContainer: 1 } },
@@ -55,7 +55,7 @@ const storage = { localStorageEviction: { defaultLimits: { pod: '1Mi' }, warnAtP
 
 let cluster: Cluster;
 let looks: Looks;
-/** Taken while the kubelet runs: both plans, of local storage alone. */
+/** Both plans of local storage, made while the kubelet runs. */
 let storagePlans: { live: readonly Decision[]; offline: readonly Decision[] };
 
 beforeAll(async () => {
@@ -90,7 +90,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-/** Pods in every state that matters here, and what pods leave behind. */
+/** Creates pods in every relevant state, and remains of pods. */
 async function fill(): Promise<void> {
   await createPods(cluster, {
     crash: { image, script: crashing, ...data },
@@ -114,7 +114,7 @@ async function fill(): Promise<void> {
   );
 }
 
-/** A pod with what a snapshot must not show. */
+/** A pod with secrets that a snapshot must not contain. */
 function discreet(): object {
   const { metadata, spec, ...rest } = podManifest('discreet', { image, script: sleep }) as Record<
     'metadata' | 'spec',
@@ -128,7 +128,7 @@ function discreet(): object {
   };
 }
 
-/** Lets an agent look, so that there is a state file; a node that is not looked into has a report. */
+/** Runs an agent until it has written its state file, and creates the report of another node. */
 async function remember(): Promise<void> {
   await applyPolicy(cluster, 'DryRun', rules);
   const agent = await startAgent(cluster, { args: ['--image-gc-period=1s', '--container-gc-period=1s'] });
@@ -145,7 +145,7 @@ async function remember(): Promise<void> {
   await kubectl(cluster, [...patch, JSON.stringify({ status })]);
 }
 
-/** The kubelet measures again and again: until two looks have fallen between two of its walks. */
+/** Repeats both plans until the kubelet has not measured in between. */
 async function lookAtStorage(): Promise<typeof storagePlans> {
   const policy = join(cluster.dir, 'storage.json');
   const metadata = { name: 'storage' };
@@ -166,13 +166,13 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
   }
 }
 
-/** Nothing moves any more: containers run on without a kubelet, and nobody judges the node. */
+/** Stops all controllers; the containers keep running without a kubelet. */
 async function freeze(): Promise<void> {
   for (const part of ['kubelet', 'kcm', 'sched'] as const) await cluster.kill(part);
   // While it starts, a running kubelet would end it, as it does not know it.
   await leavePhantom(cluster, image);
   const gone = await uidOf(cluster, 'gone');
-  // As a force delete does: their containers are still there, one of them runs.
+  // Like a force delete: their containers still exist, one of them runs.
   for (const name of ['gone', 'stray'])
     await etcdClient(cluster.etcdUrl).remove(`/registry/pods/default/${name}`);
   mkdirSync(emptyDirectory);
@@ -262,12 +262,12 @@ test('the snapshot contains no secrets', async () => {
     expect(pods).toContain(one);
     expect(looks.text()).not.toContain(one);
   }
-  // What tells a static pod by its mirror is.
+  // The annotation that identifies the mirror of a static pod is kept.
   expect(looks.text()).toContain('kubernetes.io/config.mirror');
   expect(looks.text()).toContain('kubernetes.io/config.source');
 });
 
-// Nothing sorts what stays for one reason: the runtime lists in any order, and two plans must agree all the same.
+// Kept objects are not sorted: the runtime lists in any order, and both plans must still agree.
 test('both plans are equal on a node without a policy', async () => {
   await kubectl(cluster, ['delete', 'gcpolicy', 'default']);
   const { live, offline } = await both();

@@ -7,14 +7,14 @@ import { repositoryRoot } from '../repository.ts';
 
 interface Setting {
   readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig'>;
-  /** Who looks. */
+  /** The user of the commands. */
   readonly user: string;
-  /** Of both looks: what makes them look into a node. */
+  /** Node flags of both commands. */
   readonly nodeArgs?: readonly string[];
   readonly planArgs: readonly string[];
 }
 
-/** Plans by the built command, live and of snapshots: two looks at one cluster that does not change in between. */
+/** Plans by the built command, live and of snapshots of a cluster that does not change. */
 export class Looks {
   readonly directory: string;
   readonly #setting: Setting;
@@ -29,13 +29,13 @@ export class Looks {
     return JSON.parse(await run('plan', ...this.#cluster, ...nodeArgs, ...planArgs, ...args)) as PlanDocument;
   }
 
-  /** Takes the snapshot, in place of the last one. */
+  /** Writes the snapshot, replacing the last one. */
   async snapshot(): Promise<void> {
     const { nodeArgs = [] } = this.#setting;
     await run('snapshot', this.directory, '--force', ...this.#cluster, ...nodeArgs);
   }
 
-  /** The plan of the snapshot that was taken. */
+  /** The plan of the snapshot. */
   async offline(...args: readonly string[]): Promise<PlanDocument> {
     const { planArgs } = this.#setting;
     return JSON.parse(
@@ -43,7 +43,7 @@ export class Looks {
     ) as PlanDocument;
   }
 
-  /** The plan of the snapshot with one file of it edited, as if it had told something else. */
+  /** The plan of the snapshot with one edited file. */
   async edited(file: string, edit: (content: Edited) => void): Promise<PlanDocument> {
     const path = join(this.directory, file);
     const text = readFileSync(path, 'utf8');
@@ -57,7 +57,7 @@ export class Looks {
     }
   }
 
-  /** All that the snapshot says. */
+  /** The text of all files of the snapshot. */
   text(): string {
     const files = readdirSync(this.directory, { recursive: true, encoding: 'utf8' });
     return files

@@ -16,13 +16,13 @@ const owners = { jobs: 6, replicaSets: 12 };
 
 interface Dressed {
   readonly world: World;
-  /** Jobs, ReplicaSets, reports, and a policy that no server would take today. */
+  /** Jobs, ReplicaSets, reports, and a policy that the API server would reject today. */
   readonly others: readonly EtcdEntry[];
   /** To be applied as a person does. */
   readonly policies: readonly object[];
 }
 
-/** A world in which everything that any rule reads is there, with secrets in between. */
+/** Adds everything that any rule reads, and secrets. */
 export function dressed(seed: number, world: World): Dressed {
   const random = seededRandom(seed * 7919);
   const made = ownersIn(random);
@@ -162,7 +162,7 @@ function endOf(random: Random, { metadata }: StoredObject): object {
   };
 }
 
-/** Of one node each, the first degraded. */
+/** The reports of nodes, the first degraded. */
 function reports(random: Random): readonly EtcdEntry[] {
   return ['node-0', 'node-1', 'node-2'].map((name, i) => {
     const condition = { type: 'Degraded', status: i === 0 ? 'True' : 'False', reason: 'Some', message: '' };
@@ -180,7 +180,7 @@ function reports(random: Random): readonly EtcdEntry[] {
   });
 }
 
-/** As stored before there was a validation; it may govern what the others leave. */
+/** A policy stored before validation existed; it might govern the remaining pods. */
 const brokenPolicy = entryOf('gc.dustpan.dev/gcpolicies/broken', {
   ...{ apiVersion, kind: 'GCPolicy' },
   metadata: { name: 'broken', uid: 'broken', creationTimestamp: created, generation: 1 },

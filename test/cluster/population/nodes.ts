@@ -10,7 +10,7 @@ export interface WorldNodes {
 
 const outOfService = 'node.kubernetes.io/out-of-service';
 
-/** What a node says of itself: condition Ready, taints, and its last of each kind twice, so that worlds differ in where pods are. */
+/** Condition Ready and taints of each node. */
 const kinds: readonly (readonly [ready: string | undefined, taints: readonly object[]])[] = [
   ['True', []],
   ['True', [{ key: 'example.com/dedicated', value: 'batch', effect: 'NoSchedule' }]],
@@ -24,7 +24,7 @@ const kinds: readonly (readonly [ready: string | undefined, taints: readonly obj
   ['False', [{ key: `${outOfService}-soon`, effect: 'NoExecute' }]],
 ];
 
-/** Nodes in every state that the collectors tell apart. */
+/** Nodes in every state that the collectors distinguish. */
 export function worldNodes(random: Random): WorldNodes {
   const objects = kinds.map(([ready, taints], i) => nodeOf(random, { name: `node-${i}`, ready, taints }));
   return {

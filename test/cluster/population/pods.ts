@@ -1,7 +1,7 @@
 import type { StoredMetadata, StoredObject } from '../servers/etcd-objects.ts';
 import type { Random } from './random.ts';
 
-/** What decides the fate of a pod; the rest is chosen at random, because it must not matter. */
+/** The fields that decide about a pod; the others are random, because they must not matter. */
 export interface PodTraits {
   readonly name: string;
   readonly createdMs: number;
@@ -11,7 +11,7 @@ export interface PodTraits {
   readonly terminating: boolean;
   readonly finalizers: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
-  /** deletionGracePeriodSeconds of one that is terminating; by lot when absent. */
+  /** deletionGracePeriodSeconds of a terminating pod; random by default. */
   readonly grace?: number;
 }
 
@@ -77,7 +77,7 @@ function ownersOf(random: Random, { nodeName }: PodTraits): Ownership {
   };
 }
 
-/** Whoever writes a pod may claim any owner: this one is claimed in every namespace. */
+/** An owner that pods in every namespace claim. */
 const claimedUid = '00000000-0000-4000-8000-000000000001';
 
 const groups: Readonly<Record<string, string>> = {
@@ -117,7 +117,7 @@ function statusOf(random: Random, { phase, reason, createdMs }: PodTraits): obje
   };
 }
 
-/** What the kubelet last saw of the spec: of an older one, of none. */
+/** The observed generation of the kubelet: of an older spec, or none. */
 function observationOf(random: Random): object {
   const observedGeneration = random.pick([undefined, undefined, 1, 2]);
   return observedGeneration === undefined ? {} : { observedGeneration };

@@ -13,13 +13,13 @@ export interface World {
 
 const worldNamespaces = ['team-a', 'team-b', 'team-c', 'batch', 'zz'] as const;
 
-/** The moment from which the pods of a world were made. */
+/** The earliest creation of a pod. */
 const epochMs = Date.parse('2026-01-01T00:00:00Z');
 
 /**
  * Random but valid states. Held back are the few in which dustpan differs on purpose (docs/deviations.md): pods with finalizers
  * are the newest and never evicted, so that no threshold reaches them, and namesakes of one second are the oldest or the
- * newest of the others, because upstream leaves open which of them goes first.
+ * newest of the others, because upstream leaves their order open.
  */
 export function randomWorld(seed: number, { pods }: { readonly pods: number }): World {
   const random = seededRandom(seed);
@@ -35,7 +35,7 @@ export function randomWorld(seed: number, { pods }: { readonly pods: number }): 
   };
 }
 
-/** Puts a world behind the API server's back: nodes and namespaces first, so that no pod is ever seen without them. */
+/** Writes a population to etcd: nodes and namespaces first, so that no pod is seen without them. */
 export async function loadWorld(etcd: EtcdClient, { namespaces, nodes, pods }: World): Promise<void> {
   await etcd.put([...namespaces, ...nodes].map(etcdEntry));
   await etcd.put(pods.map(etcdEntry));

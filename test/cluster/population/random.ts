@@ -1,8 +1,8 @@
 /** Random choices that a seed repeats. */
 export interface Random {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
-  /** In [0, below). */
+  /** An integer in [0, below). */
   int(below: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly [T, ...T[]]): T;

@@ -3,13 +3,13 @@ import { build } from './build.ts';
 import { cacheFolder, findProgram, type Located } from './find.ts';
 import { programsOf, type Group, type Part, type Program } from './parts.ts';
 
-/** By program name: its file, and where it was taken from. */
+/** The file of each program, and its source. */
 export interface Found {
   readonly bin: Readonly<Record<string, string>>;
   readonly from: Readonly<Record<string, Located['from'] | 'built'>>;
 }
 
-/** Finds or builds what these parts run, each program on its own, and says in one line what was taken from where. */
+/** Finds or builds the programs of these parts, and prints the source of each. */
 export async function binaries(parts: readonly Part[], progress: (line: string) => void): Promise<Found> {
   const bin: Record<string, string> = {};
   const from: Record<string, Located['from'] | 'built'> = {};

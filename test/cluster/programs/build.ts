@@ -40,7 +40,7 @@ async function buildInto(bin: string, programs: readonly Program[], work: Work):
   const { group, progress } = work;
   const names = programs.map(({ name }) => name).join(', ');
   const start = Date.now();
-  // Half a build is never taken for a whole one: built aside, moved when complete.
+  // Built in a temporary folder and moved when complete, so that half a build is never used.
   const aside = join(bin, '..', 'building');
   rmSync(aside, { recursive: true, force: true });
   progress(`building ${names} (once; kept in ${bin})`);
@@ -50,7 +50,7 @@ async function buildInto(bin: string, programs: readonly Program[], work: Work):
   progress(`built ${names} of ${group} in ${seconds(start)} s`);
 }
 
-/** `go install` names a program after the last part of its path that is no major version: etcd's is called server. */
+/** `go install` names a program after the last part of its path that is not a major version: `server` for etcd. */
 function builtName(path: string): string {
   return basename(path.replace(/\/v\d+$/, ''));
 }
@@ -71,7 +71,7 @@ async function goInstall(into: string, programs: readonly Program[], work: Work)
     throw new Error(`building ${work.group} by Go failed:\n${complaints.slice(-20).join('\n')}`);
 }
 
-/** As it was published; kubelet-quick with its patches. */
+/** The published module; kubelet-quick with its patches. */
 async function moduleOf([program]: readonly Program[], { group, env }: Work): Promise<PatchedModule> {
   if (group !== 'kubelet-quick' || program === undefined)
     return { args: [], [Symbol.dispose]: () => undefined };
@@ -79,7 +79,7 @@ async function moduleOf([program]: readonly Program[], { group, env }: Work): Pr
   return await patchedModule({ folder: moduleFolder(group), module, patches: quickPatches, env });
 }
 
-/** Reports every five seconds how far Go is; returns the lines that are no package names, as they come. */
+/** Reports Go's progress every five seconds; returns the lines that are not package names. */
 function follow(child: ChildProcess, { group, progress }: Work): readonly string[] {
   const complaints: string[] = [];
   const start = Date.now();

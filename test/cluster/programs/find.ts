@@ -13,7 +13,7 @@ export interface Located {
   readonly from: 'assets' | 'path' | 'cache';
 }
 
-/** Finds a program of the pinned minor version: KUBEBUILDER_ASSETS, PATH, then the cache; `say` hears of every one passed over. */
+/** Finds a program of the pinned minor version: KUBEBUILDER_ASSETS, PATH, then the cache; reports every rejected one to `say`. */
 export function findProgram(
   program: Program,
   env: NodeJS.ProcessEnv,
@@ -62,12 +62,12 @@ function versionRefusal(program: Program, path: string): string | undefined {
   return found[1] === wanted ? undefined : `${found[0]} is not ${String(wanted)}`;
 }
 
-/** The folder of a group's Go module. */
+/** The directory of a group's Go module. */
 export function moduleFolder(group: Group): string {
   return join(repositoryRoot(), 'test/cluster/go', group === 'kubelet-quick' ? 'kubernetes' : group);
 }
 
-/** The version go.mod requires of a module, with its leading v. */
+/** The version that go.mod requires of a module, with its leading v. */
 export function pinnedVersion(group: Group, module: string): string {
   const lines = readFileSync(join(moduleFolder(group), 'go.mod'), 'utf8').split('\n');
   const words = lines.map((line) =>
@@ -81,7 +81,7 @@ export function pinnedVersion(group: Group, module: string): string {
   return version;
 }
 
-/** Where a group's binaries are kept: a change of its pins or flags, and of no other group's, makes another folder. */
+/** The cache directory of a group's binaries, by its pins and flags. */
 export function cacheFolder(group: Group, env: NodeJS.ProcessEnv): string {
   const base = given(env, 'XDG_CACHE_HOME') ?? join(homedir(), '.cache');
   const cache = given(env, 'DUSTPAN_TESTBED_CACHE') ?? join(base, 'dustpan/testbed');

@@ -12,12 +12,12 @@ interface Patch {
   readonly to: string;
 }
 
-/** How often the kubelet-quick does what a kubelet does every minute (containers) and every five (images). */
+/** Periods of the kubelet-quick, in place of a minute (containers) and five minutes (images). */
 export const quickPeriods = { containerGcMs: 1_000, imageGcMs: 5_000, imageDetectionMs: 250 } as const;
 
 const duration = (ms: number): string => `${ms} * time.Millisecond`;
 
-/** Kubelet configuration with which a kubelet-quick measures local storage and evicts no pod for it: dustpan alone acts on what it measures. */
+/** Kubelet configuration: a kubelet-quick measures local storage and evicts no pod for it. */
 export const onlyMeasures = { evictionPressureTransitionPeriod: '24h' } as const;
 
 /** The differences between a kubelet and a kubelet-quick: three periods that no flag sets, and the switch `onlyMeasures`. */
@@ -59,7 +59,7 @@ export function applyPatches(folder: string, patches: readonly Patch[]): void {
 
 /** A module that is built with a patched copy of one that it requires. */
 export interface PatchedModule extends Disposable {
-  /** For `go install`. */
+  /** Arguments for `go install`. */
   readonly args: readonly string[];
 }
 
@@ -71,7 +71,7 @@ interface Patching {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Copies the required module from Go's cache and patches the copy, which goes with the result; only the copy ever holds upstream's code. */
+/** Copies the required module from Go's cache and patches the copy; disposing the result removes the copy. */
 export async function patchedModule({ folder, module, patches, env }: Patching): Promise<PatchedModule> {
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-patched-'));
   const remove = (): void => {
@@ -81,7 +81,7 @@ export async function patchedModule({ folder, module, patches, env }: Patching):
     const copy = join(dir, 'module');
     mkdirSync(copy);
     const original = await downloaded(module, folder, env);
-    // Go's cache is read-only, and what is copied keeps its mode: root alone does not mind.
+    // Files from Go's cache are read-only, which only root ignores.
     cpSync(original, copy, { recursive: true });
     applyPatches(copy, patches);
     copyFileSync(join(folder, 'go.sum'), join(dir, 'go.sum'));
@@ -94,7 +94,7 @@ export async function patchedModule({ folder, module, patches, env }: Patching):
   return { args: [`-modfile=${join(dir, 'go.mod')}`, '-mod=mod'], [Symbol.dispose]: remove };
 }
 
-/** The module's folder in Go's cache, in the version that go.mod requires. */
+/** The module's directory in Go's cache, in the version that go.mod requires. */
 async function downloaded(module: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
   const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {
     cwd: folder,

@@ -1,16 +1,16 @@
-/** What a test bed can be made of. `startCluster` starts etcd, api and kcm; the others have their pinned binaries here already. */
+/** The parts of a test bed. */
 export type Part = 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' | 'kubelet' | 'proxy' | 'prometheus';
 
-/** Go modules of their own below test/cluster/go, because they could not agree on one set of versions; kubelet-quick is built from kubernetes. */
+/** Separate Go modules below test/cluster/go, as their dependencies conflict; kubelet-quick is built from kubernetes. */
 export type Group = 'etcd' | 'containerd' | 'kubernetes' | 'kubelet-quick' | 'tools' | 'prometheus';
 
 export interface Program {
   readonly name: string;
   readonly group: Group;
   readonly package: string;
-  /** The module in go.mod whose version this program has. */
+  /** The module in go.mod that has this program's version. */
   readonly module: string;
-  /** How it tells its version; without, one found on the machine is never taken (bridge is another program there, and so on). */
+  /** Arguments that print the version; without them, a program found on the machine is never used. */
   readonly versionArgs?: readonly string[];
 }
 
@@ -69,7 +69,7 @@ const programs: Readonly<Record<Part, readonly Program[]>> = {
   ],
   kubelet: [program(kubernetes, 'kubelet', version), quick],
   proxy: [program(kubernetes, 'kube-proxy', version)],
-  // As packaged elsewhere it may lack Kubernetes discovery, and does not say so: always our own.
+  // Other builds may lack Kubernetes discovery without notice: always our own build.
   prometheus: [program(prometheus, 'prometheus'), program(prometheus, 'promtool')],
 };
 

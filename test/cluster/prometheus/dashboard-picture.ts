@@ -1,6 +1,6 @@
 import type { Sample } from './prometheus.ts';
 
-/** One panel and what its query gave. */
+/** One panel and the result of its query. */
 interface Graph {
   readonly title: string;
   readonly unit: string;
@@ -14,7 +14,7 @@ const plot = { left: 52, top: 26, width: 356, height: 104 };
 const colours = ['#3572b0', '#d1762c', '#3a9a50', '#b33a3a', '#7d5ba6', '#8c6d46', '#c45fa0', '#6b6b6b'];
 const shownNames = 6;
 
-/** An SVG of all graphs in reading order, for a person to look at. */
+/** An SVG of all graphs in reading order, for manual review. */
 export function picture(graphs: readonly Graph[]): string {
   const rows = Math.ceil(graphs.length / perRow);
   const size = `width="${perRow * width}" height="${rows * height}"`;

@@ -13,7 +13,7 @@ const queries = dashboardQueries(
   readFileSync(join(repositoryRoot(), 'helm/dustpan/files/dashboard.json'), 'utf8'),
 );
 
-/** As rules they are parsed, and each complaint names its line. */
+/** promtool parses them as rules, and each error names its line. */
 async function check(exprs: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> {
   const file = join(mkdtempSync(join(tmpdir(), 'dashboard-')), 'rules.json');
   const rules = exprs.map((expr, i) => ({ record: `panel:${i}`, expr }));

@@ -24,7 +24,7 @@ import { policyManifest } from '../../manifests.ts';
 import { kubectl, apply } from '../servers/kubectl.ts';
 import { eventually, waitUntil } from '../servers/waiting.ts';
 
-/** Queries that give nothing while all is well: what they count has labels that come up with the first case. */
+/** Queries without data while nothing fails: their series appear with the first failure. */
 const mayBeEmpty: Readonly<Record<string, string>> = {
   'Watches: failed: {{job}} {{resource}}': 'no watch has failed, and its resource is not preset',
   'Left of pods that are gone: {{kind}}':
@@ -154,7 +154,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await expect
       .poll(() => value('dustpan_image_garbage_collected_total{reason="age"}'), eventually)
       .toBeGreaterThan(0);
-    // Each by itself: a scrape that takes too long leaves a gap in all of them.
+    // One at a time: a slow scrape leaves a gap in all of them.
     for (const expr of [
       'dustpan_pod_gc_deleted_pods_total{reason="Expired"}',
       'dustpan_leader_election_master_status',
@@ -175,7 +175,7 @@ describe('a Prometheus that discovers and scrapes both', () => {
     await expect.poll(onTheirWay, eventually).toEqual([]);
   });
 
-  /** With DUSTPAN_PICTURE=FILE.svg: the dashboard as it was at the end, for a person to look at. */
+  /** With DUSTPAN_PICTURE=FILE.svg: writes a picture of the dashboard for manual review. */
   async function draw(): Promise<void> {
     const { DUSTPAN_PICTURE: file } = process.env;
     if (file === undefined) return;

@@ -10,7 +10,7 @@ import { kubectl, apply } from '../servers/kubectl.ts';
 
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
-  /** Of an instant one value, of a range all. */
+  /** One value for an instant, all for a range. */
   readonly values: readonly (readonly [seconds: number, value: number])[];
 }
 
@@ -42,11 +42,11 @@ export interface Scrape {
   readonly tls?: { readonly caFile: string; readonly token: boolean };
 }
 
-/** Where dustpan runs, as far as Kubernetes is told. */
+/** The namespace of dustpan's Services. */
 export const namespace = 'dustpan-system';
 const account = 'prometheus';
 
-/** Makes the account with which Prometheus finds what to scrape, and may read metrics, and nothing else. */
+/** Creates the account with which Prometheus discovers its targets and reads metrics. */
 export async function makeScraper(cluster: Cluster): Promise<void> {
   const metadata = { name: account, namespace };
   const rbac = 'rbac.authorization.k8s.io';
@@ -67,7 +67,7 @@ export async function makeScraper(cluster: Cluster): Promise<void> {
   await apply(cluster, ...items);
 }
 
-/** Tells Kubernetes of a process on this node as of an endpoint of a Service. */
+/** Publishes a process on this node as an endpoint of a Service. */
 export async function publish(cluster: Cluster, component: string, port: number): Promise<void> {
   const metadata = { name: component, namespace, labels: { component } };
   const slice = { ...metadata, labels: { component, 'kubernetes.io/service-name': component } };

@@ -6,17 +6,17 @@ import type { Rule } from '../servers/resources.ts';
 import { policyManifest } from '../../manifests.ts';
 import { apply, kubectl } from '../servers/kubectl.ts';
 
-/** Where the chart is installed. */
+/** The namespace of the release. */
 export const namespace = 'dustpan-system';
 
-/** As the API server knows a component of the release. */
+/** The user name of a component of the release. */
 export const account = (component: string): string =>
   `system:serviceaccount:${namespace}:dustpan-${component}`;
 
-/** Beyond all that an uninstall takes on a busy machine, and within the grace of a pod. */
+/** Longer than an uninstall on a busy machine, and within the grace period of a pod. */
 export const renewMs = 25_000;
 
-/** Only how often it looks, because a test has no minutes, and how long it holds its Lease. */
+/** Short periods, because a test has no minutes, and the duration of the Lease. */
 export const releaseValues = {
   'controller.podGCPeriod': '2s',
   'controller.leaderElection.leaseDuration': '28s',
@@ -26,7 +26,7 @@ export const releaseValues = {
   'agent.localStorage.period': '2s',
 };
 
-/** Has what the examples have, with times of seconds. */
+/** The rules of the examples, with times of seconds. */
 export const quickPolicy = (storage: object, imageGC: object = {}): object =>
   policyManifest('quick', {
     ...{ mode: 'Enforce', priority: 100 },
@@ -48,7 +48,7 @@ export const quickPolicy = (storage: object, imageGC: object = {}): object =>
     },
   });
 
-/** Of a policy that is part of the release. */
+/** Values of a policy that is part of the release. */
 export const policyOfRelease = (ttlAfterFinished: string): object =>
   policyManifest('of-release', { priority: 1, pods: { terminated: { ttlAfterFinished } } });
 
@@ -97,7 +97,7 @@ export async function applyAfterLost(cluster: Cluster, ...items: readonly object
   await apply(cluster, ...items);
 }
 
-/** Over half of its limit, and over all of it when somebody says so. */
+/** Over half of its limit, and over the whole limit on request. */
 export const greedy: Overrun = {
   emptyDirs: { cache: '20Mi', go: '' },
   main: {
@@ -110,7 +110,7 @@ interface Role {
   readonly rules?: readonly Rule[] | null;
 }
 
-/** What the API server has of the roles of one component, and of those that everybody is bound to. */
+/** The roles of one component, and those that every user has. */
 export async function grantsOf(
   cluster: Cluster,
   component: 'controller' | 'agent',
@@ -131,7 +131,7 @@ async function rolesOf(cluster: Cluster, what: readonly string[]): Promise<reado
   return (JSON.parse(list) as { readonly items: readonly Role[] }).items;
 }
 
-/** By name, the UID of each pod of dustpan: equal before and after means that none was started anew. */
+/** The UIDs of dustpan's pods by name: equal before and after means that none was replaced. */
 export async function dustpanPods(cluster: Cluster): Promise<Readonly<Record<string, string>>> {
   const each = '{range .items[*]}{.metadata.name} {.metadata.uid}{"\\n"}{end}';
   const of = ['get', 'pods', '--namespace', namespace, '--selector=app.kubernetes.io/component'];
@@ -144,7 +144,7 @@ export async function dustpanPods(cluster: Cluster): Promise<Readonly<Record<str
   );
 }
 
-/** One series of what Prometheus would get of the component's pod; 0 where there is none. */
+/** One series of the component's pod; 0 when it does not exist. */
 export async function scraped(
   cluster: Cluster,
   component: 'controller' | 'agent',
@@ -157,7 +157,7 @@ export async function scraped(
   return Number(line?.slice(series.length + 1) ?? 0);
 }
 
-/** Names that stay in the cluster: everything with the release's label, and all that its namespace holds besides what each has. */
+/** Names of the remaining objects: those with the release's label, and those in its namespace except the default ones. */
 export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
   const kindsOf = async (namespaced: boolean): Promise<string> => {
     const kinds = ['api-resources', '--verbs=list', `--namespaced=${namespaced}`, '-o', 'name'];
@@ -175,7 +175,7 @@ export async function leftBehind(cluster: Cluster): Promise<readonly string[]> {
   return [...new Set(names)].filter((name) => !everyNamespaceHas.includes(name)).sort();
 }
 
-/** What the API server has deleted for a user so far, by name. */
+/** Names of the objects that this user has deleted. */
 export async function deletedBy(cluster: Cluster, user: string): Promise<readonly string[]> {
   const asked = await cluster.audit({ user, verb: 'delete' });
   const deleted = asked.filter(({ responseStatus }) => responseStatus?.code === 200);

@@ -100,7 +100,7 @@ describe('installed, with dry-run policies', () => {
       .poll(async () => rows(await see('get', 'nodegcreports')), eventually)
       .toEqual([
         'NAME | POLICY | IMAGE FS % | REMOVABLE BYTES | WARNINGS | DEGRADED | AGE',
-        // The images are too young; of local storage this policy says nothing.
+        // The images are too young; this policy has no rule for local storage.
         expect.stringMatching(/^node-a \| default \| \d+ \| 0 \| False \| /),
       ]);
     expect(await isGone('done')()).toBe(false);
@@ -162,7 +162,7 @@ describe('with a policy that enforces, without a restart', () => {
 
   test('deletes a pod of a deleted node', async () => {
     await waitUntil('the lost pod is gone', isGone('lost'));
-    // The policies that only tell have a breaker that one node of two trips.
+    // The circuit breaker of the dry-run policies opens with one of two nodes missing.
     await expect.poll(() => see('describe', 'gcpolicy', 'default'), eventually).toMatch(oneOfTwoMissing);
   });
 
@@ -240,7 +240,7 @@ describe('uninstalled', () => {
 
   beforeAll(async () => {
     grants = { controller: await grantsOf(cluster, 'controller'), agent: await grantsOf(cluster, 'agent') };
-    // What is forbidden from here on is so because the rights have gone.
+    // Requests from here on are forbidden because the uninstall removes the rights.
     const log = await cluster.audit();
     accesses = {
       controller: accessesOf(account('controller'), log),
@@ -273,7 +273,7 @@ describe('uninstalled', () => {
       `${crd}/nodegcreports.gc.dustpan.dev`,
       'lease.coordination.k8s.io/dustpan-controller',
     ]);
-    // Its own policy goes with it.
+    // The release's own policy is removed with it.
     const left = policies.split('\n').filter((name) => !name.endsWith('/of-release'));
     expect(await see('get', 'gcpolicies', '-o', 'name')).toBe(left.join('\n'));
   });

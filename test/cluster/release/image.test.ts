@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** What both faces have in the chart, uid apart. */
+/** The security context of both components in the chart, without the uid. */
 const confined = {
   readonly_rootfs: true,
   no_new_privs: true,
@@ -85,7 +85,7 @@ interface Inspected {
 const inspect = async (id: string): Promise<Inspected> =>
   JSON.parse(await crictl(cluster, 'inspect', id)) as Inspected;
 
-/** The words of a CRI log, each line's time, stream and tag taken off. */
+/** The messages of a CRI log, without time, stream and tag. */
 function logOf(name: string): string {
   const file = join('/var/log/pods/default_image_uid-image', `${name}.log`);
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];

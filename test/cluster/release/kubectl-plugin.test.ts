@@ -12,7 +12,7 @@ import { policyManifest } from '../../manifests.ts';
 
 const facts: unknown = JSON.parse(readFileSync(join(repositoryRoot(), 'package.json'), 'utf8'));
 const { PATH: pathBefore } = process.env;
-/** As npm would link the names of package.json's `bin`. */
+/** A directory with the links that npm creates for package.json's `bin`. */
 let bin: string;
 let cluster: Cluster;
 

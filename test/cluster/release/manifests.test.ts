@@ -22,14 +22,14 @@ afterAll(async () => {
   rmSync(out, { recursive: true });
 });
 
-/** As `npm run manifests` does. */
+/** The same as `npm run manifests`. */
 function make(into: string): void {
   const script = [join(root, 'scripts/manifests.ts'), `--out=${into}`];
   const { status, stderr } = spawnSync(process.execPath, script, { cwd: root, encoding: 'utf8' });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
 }
 
-/** What kubectl prints; warnings are failures too. */
+/** Runs kubectl; warnings are failures too. */
 async function kubectl(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await cluster.run('kubectl', args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

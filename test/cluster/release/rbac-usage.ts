@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../servers/audit.ts';
 import type { Rule } from '../servers/resources.ts';
 
-/** Something that was asked of the API server, or of a server that asks it for permission. */
+/** A request to the API server, or to a server that it authorizes. */
 export interface Access {
   readonly verb: string;
   /** `pods`, `gc.dustpan.dev/gcpolicies/status`, or the path of a URL that is no resource. */
@@ -20,18 +20,18 @@ export interface Grant {
   readonly isEverybodys?: boolean;
 }
 
-/** Where rights and requests differ, each as `verb what`; rights are exact when all are empty. */
+/** The differences of rights and requests, each as `verb resource`; rights are exact when all are empty. */
 interface RbacDifferences {
   readonly forbidden: readonly string[];
-  /** Asked for, and granted by none of these rules. */
+  /** Requested, but granted by none of these rules. */
   readonly missing: readonly string[];
-  /** Granted, never asked for, and not excused. */
+  /** Granted, never requested, and not excused. */
   readonly unused: readonly string[];
   /** Excused for being unused, but used or not even granted. */
   readonly excusedInVain: readonly string[];
 }
 
-/** Compares what one user may do with what it did; `excused` says by `verb what` why a right was not used. */
+/** Compares a user's rights with its requests; `excused` explains unused rights by `verb resource`. */
 export function rbacDifferences(
   grants: readonly Grant[],
   accesses: readonly Access[],
@@ -70,7 +70,7 @@ function rightsOf({ rule, namespace, isEverybodys = false }: Grant): readonly Ri
 function covers({ verb, what, namespace, names }: Right, access: Access): boolean {
   if (verb !== access.verb || !isSame(what, access.what)) return false;
   if (namespace !== undefined && namespace !== access.namespace) return false;
-  // RBAC knows no name of what is only being made.
+  // RBAC has no name for an object that is being created.
   return names === undefined || (verb !== 'create' && names.includes(access.name ?? ''));
 }
 
@@ -84,7 +84,7 @@ const nameOf = (group: string, resource: string): string =>
 const distinct = (all: readonly { readonly verb: string; readonly what: string }[]): readonly string[] =>
   [...new Set(all.map(({ verb, what }) => `${verb} ${what}`))].sort();
 
-/** What a user asked for, by an audit log: itself, and through servers that asked whether it may. */
+/** A user's requests in an audit log: its own, and those that other servers had authorized. */
 export function accessesOf(user: string, events: readonly AuditEvent[]): readonly Access[] {
   return events.flatMap((event) => [
     ...(event.user.username === user ? [accessOf(event)] : []),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Every request once, when it has been answered; without bodies, but for what others ask about a user's rights. */
+/** Logs every request once, after its response; with bodies only for access reviews. */
 export const auditPolicy = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -14,7 +14,7 @@ export const auditPolicy = JSON.stringify({
   ],
 });
 
-/** The part of an audit.k8s.io/v1 Event that tests ask about. */
+/** The fields of an audit.k8s.io/v1 Event that tests read. */
 export interface AuditEvent {
   readonly stage: string;
   readonly verb: string;
@@ -29,14 +29,14 @@ export interface AuditEvent {
   };
   readonly responseStatus?: { readonly code?: number };
   readonly requestReceivedTimestamp: string;
-  /** When it had been answered. */
+  /** The time of the response. */
   readonly stageTimestamp: string;
   readonly userAgent?: string;
   /** Only of a SubjectAccessReview. */
   readonly responseObject?: AccessReview;
 }
 
-/** The part of a SubjectAccessReview that tests ask about. */
+/** The fields of a SubjectAccessReview that tests read. */
 interface AccessReview {
   readonly spec?: {
     readonly user?: string;

@@ -27,7 +27,7 @@ export type Startable = Extract<Part, 'etcd' | 'api' | 'kcm' | 'sched' | 'ctd' |
 
 type Command = 'kubectl' | 'helm' | 'ctr' | 'crictl';
 
-/** Of a service account of the release: the API server queues its requests with those of others, and of one component in one flow, as in a cluster. */
+/** Groups of a service account of the release, so that API priority and fairness queues its requests as in a cluster. */
 export const serviceAccountGroups = ['system:serviceaccounts', 'system:serviceaccounts:dustpan-system'];
 
 export interface User {
@@ -49,9 +49,9 @@ export interface ClusterOptions {
   /** `controllers` is the flag's value; by default all but the pod garbage collector. */
   readonly kcm?: { readonly controllers?: string; readonly args?: readonly string[] };
   readonly sched?: { readonly args?: readonly string[] };
-  /** TOML in containerd's format 3, merged over the bed's. */
+  /** TOML in containerd's format 3, merged over the defaults. */
   readonly ctd?: { readonly config?: string };
-  /** Fields of KubeletConfiguration that replace the bed's; `args` come last. kubelet-quick collects garbage every few seconds. */
+  /** Fields of KubeletConfiguration that replace the defaults; `args` come last. kubelet-quick collects garbage every few seconds. */
   readonly kubelet?: {
     readonly program?: 'kubelet' | 'kubelet-quick';
     readonly config?: Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ export interface ClusterOptions {
   readonly users?: readonly User[];
   /** Installs crds/ and waits until they are served. */
   readonly crds?: boolean;
-  /** For each part; 120 s by default. */
+  /** For each part; default 120 s. */
   readonly timeoutMs?: number;
 }
 
@@ -77,7 +77,7 @@ export interface Cluster extends AsyncDisposable {
   /** `admin`, `kcm`, `sched`, `kubelet`, or the name of one of the option `users`. */
   token(user: string): string;
   kubeconfig(user: string): string;
-  /** Runs a program of the bed as admin. */
+  /** Runs a program of the test bed as an administrator. */
   run(command: Command, args: readonly string[], input?: string): Promise<CommandResult>;
   /** Imports an archive as the option `images` does. */
   importImage(image: NodeImage): Promise<void>;
@@ -88,11 +88,11 @@ export interface Cluster extends AsyncDisposable {
   kill(part: Startable, signal?: NodeJS.Signals): Promise<void>;
   /** Starts a part again that was killed, with the same data and address, and waits until it is ready. */
   start(part: Startable): Promise<void>;
-  /** Ends every part and every container, and empties the node's paths; the parts' logs stay until the jail ends. */
+  /** Ends every part and container, and empties the node's paths; the parts' logs remain until the jail ends. */
   stop(): Promise<void>;
 }
 
-/** What does not need each other starts at the same time. */
+/** Parts that do not need each other start at the same time. */
 const waves: readonly (readonly Startable[])[] = [['etcd', 'ctd'], ['api'], ['kcm', 'sched'], ['kubelet']];
 const defaultTimeoutMs = 120_000;
 
@@ -131,7 +131,7 @@ async function prepare(options: ClusterOptions): Promise<Bed> {
 
 async function portsOf({ parts }: ClusterOptions): Promise<Bed['ports']> {
   const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0] = await freePorts(5);
-  // Pods are told the service's port, and no proxy turns that into another.
+  // Pods use the service's port, and no proxy translates it.
   return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
 }
 

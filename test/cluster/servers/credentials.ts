@@ -14,7 +14,7 @@ export async function writePki(dir: string): Promise<void> {
   await renewCa(dir);
 }
 
-/** Writes another CA, and a serving certificate of it for whoever is started from now on; the key of tokens stays. */
+/** Writes another CA and its serving certificate for later starts; the key of tokens stays. */
 export async function renewCa(dir: string): Promise<void> {
   const pki = join(dir, 'pki');
   await Promise.all(['ca', 'server'].map((name) => writeKey(join(pki, `${name}.key`))));
@@ -25,7 +25,7 @@ export async function renewCa(dir: string): Promise<void> {
   await certify(pki, 'server', { extensions: ['extendedKeyUsage=serverAuth', names] });
 }
 
-// The last two are what the jail has on its loopback device: the service address and the node's.
+// The last two are on the jail's loopback device: the service address and the node's.
 const serverNames = [
   'DNS:kubernetes',
   'DNS:kubernetes.default',
@@ -37,7 +37,7 @@ const serverNames = [
   'IP:10.97.0.1',
 ];
 
-/** Adds to pki/ what a kubelet serves with, and what the API server shows it. */
+/** Adds the kubelet's serving certificate and the API server's client certificate to pki/. */
 export async function writeNodePki(
   dir: string,
   { name, address }: { readonly name: string; readonly address: string },
@@ -76,7 +76,7 @@ async function certify(
   await run('openssl', ['req', '-x509', '-new', ...request, ...signer, ...added, ...files], { cwd: pki });
 }
 
-/** Someone with a static token; what they may do is up to RBAC. */
+/** A user with a static token; RBAC defines its rights. */
 export interface Identity {
   /** Names the kubeconfig and the token. */
   readonly key: string;

@@ -34,7 +34,7 @@ export function etcdKey(
   return ['/registry', folders[kind], ...(namespace === undefined ? [] : [namespace]), name].join('/');
 }
 
-/** As an entry for etcd: the API server reads JSON there as well as protobuf. */
+/** The etcd entry of an object in JSON, which the API server reads as well as protobuf. */
 export function etcdEntry(object: StoredObject): EtcdEntry {
   return { key: etcdKey(object.kind, object.metadata), value: Buffer.from(JSON.stringify(object)) };
 }

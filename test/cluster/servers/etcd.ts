@@ -4,7 +4,7 @@ export interface EtcdEntry {
   readonly value: Buffer;
 }
 
-/** What the tests need of etcd, over its JSON gateway: states that no API server would let anyone write. */
+/** etcd over its JSON gateway: tests write states that the API server would reject. */
 export interface EtcdClient {
   /** Writes one by one, as an API server does. */
   put(entries: Iterable<EtcdEntry>): Promise<void>;
@@ -67,7 +67,7 @@ async function putAll(
       onProgress?.(done);
     }
   };
-  // All take from one iterator, so each batch goes once.
+  // All workers share one iterator, so each batch is sent once.
   await Promise.all(Array.from({ length: inFlight }, work));
   return done;
 }

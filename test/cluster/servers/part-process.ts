@@ -8,15 +8,15 @@ export interface PartSpec {
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Beside what we have ourselves. */
+  /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly logFile: string;
-  /** One look at whether it serves. */
+  /** Whether it serves now. */
   isReady(): Promise<boolean>;
 }
 
-/** One server of a cluster: may be killed and started again; its log goes on in the same file. */
+/** One server of a cluster, which can be killed and restarted; its log continues in the same file. */
 export class PartProcess {
   readonly #spec: PartSpec;
   #child: ChildProcess | undefined;
@@ -25,7 +25,7 @@ export class PartProcess {
     this.#spec = spec;
   }
 
-  /** A method, not a field: it changes between two looks. */
+  /** A method, so that TypeScript does not narrow it. */
   #isRunning(): boolean {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -49,7 +49,7 @@ export class PartProcess {
   #spawn(): void {
     const { command, args, cwd, logFile } = this.#spec;
     const env = { ...process.env, ...this.#spec.env };
-    // A file, not a pipe: a full pipe would stop it. It dies with the process that started it, and hears no Ctrl-C of a terminal.
+    // A file, not a pipe: a full pipe would stop it. It dies with its parent, and receives no Ctrl-C.
     const log = openSync(logFile, 'a');
     const run = ['--pdeathsig', 'KILL', command, ...args];
     this.#child = spawn('setpriv', run, { cwd, env, detached: true, stdio: ['ignore', log, log] });
@@ -84,7 +84,7 @@ function isStopped(pid: number): boolean {
       return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
     });
   } catch {
-    return false; // a thread ended between two looks
+    return false; // a thread has ended
   }
 }
 

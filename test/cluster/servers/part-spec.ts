@@ -7,13 +7,13 @@ import { containerdSpec, kubeletSpec } from '../node/spec.ts';
 import type { PartSpec } from './part-process.ts';
 import { statusOf } from './probe.ts';
 
-/** What the command lines of a cluster's parts are made from. */
+/** The inputs of the parts' command lines. */
 export interface Bed {
   readonly dir: string;
   readonly bin: string;
   readonly ca: string;
   readonly ports: Readonly<Record<'etcd' | 'peer' | 'api' | 'kcm' | 'sched', number>>;
-  /** Where containerd is among the parts. */
+  /** Set when containerd is one of the parts. */
   readonly node?: ClusterNode;
   readonly options: ClusterOptions;
 }
@@ -111,7 +111,7 @@ const kubeletClientArgs = [
   '--kubelet-preferred-address-types=InternalIP',
 ];
 
-/** Where nobody makes the service account "default", admission would refuse every pod. */
+/** Without the service account "default", admission would refuse every pod. */
 export function makesServiceAccounts({ parts, kcm }: ClusterOptions): boolean {
   const controllers = kcm?.controllers ?? defaultControllers;
   return parts.includes('kcm') && /(^|,)(\*|serviceaccount)/.test(controllers);
@@ -123,7 +123,7 @@ export function liftsTaints({ parts, kcm }: ClusterOptions): boolean {
   return parts.includes('kcm') && /(^|,)(\*|node-?lifecycle)/.test(controllers);
 }
 
-/** All but the one that dustpan stands in for. */
+/** All controllers except the one that dustpan replaces. */
 const defaultControllers = '*,-pod-garbage-collector-controller';
 
 function kcmSpec({ dir, ports, options, ca }: Bed): Spec {
@@ -146,7 +146,7 @@ function kcmSpec({ dir, ports, options, ca }: Bed): Spec {
       '--cluster-signing-key-file=pki/ca.key',
       `--controllers=${options.kcm?.controllers ?? defaultControllers}`,
       '--node-monitor-period=1s',
-      // At its defaults the forty accounts of its controllers alone take four seconds.
+      // With the defaults, the forty service accounts of its controllers take four seconds.
       '--kube-api-qps=200',
       '--kube-api-burst=400',
       ...(options.kcm?.args ?? []),

@@ -6,10 +6,10 @@ interface Access {
   readonly token?: string | undefined;
 }
 
-/** A server on a busy machine may take seconds; one that is stopped is not waited for any longer. */
+/** A busy machine may need seconds. */
 const patienceMs = 5_000;
 
-/** The status of one GET; undefined when nobody answers. */
+/** The status of one GET; undefined without a response. */
 export async function statusOf(url: string, { ca, token }: Access = {}): Promise<number | undefined> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const options = { headers, agent: false, timeout: patienceMs, ...(ca === undefined ? {} : { ca }) };

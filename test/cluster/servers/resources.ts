@@ -18,7 +18,7 @@ type Kubectl = Pick<Cluster, 'run'>;
 /** Every cluster starts with these waits. */
 const quickly = { ...eventually, interval: 50 };
 
-/** Installs the repository's CRDs until kubectl knows their kinds; returns the paths that answer once they are served. */
+/** Installs the repository's CRDs and waits until kubectl knows their kinds; returns the paths of their resources. */
 export async function installCrds(cluster: Kubectl): Promise<string[]> {
   const path = '/apis/{.spec.group}/{.spec.versions[0].name}/{.spec.names.plural}{"\\n"}';
   const crds = join(repositoryRoot(), 'crds');
@@ -40,7 +40,7 @@ async function ourKindsListed(cluster: Kubectl): Promise<void> {
   );
 }
 
-/** Lets a user do what the rules say, in the whole cluster; resolves when the API server knows. */
+/** Grants a user these rules in the whole cluster; resolves when they are effective. */
 export async function grant(cluster: Kubectl, user: string, rules: readonly Rule[]): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io';
   const metadata = { name: `bed:${user}` };
@@ -58,7 +58,7 @@ export async function grant(cluster: Kubectl, user: string, rules: readonly Rule
     await waitUntil(`${user} has its rights`, () => isAllowed(cluster, user, attributes), quickly);
 }
 
-/** As a SubjectAccessReview asks for the first thing that the rule allows. */
+/** The attributes of a SubjectAccessReview for the first access that the rule allows. */
 function attributesOf({
   apiGroups = [],
   resources = [],

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The wall clock of one process, which can be set while it runs; how long things take it does not touch. */
+/** The wall clock of one process, which a test can set; the monotonic clock does not change. */
 export interface ShiftedClock {
-  /** For Node: they make the program's clock this one. */
+  /** Node flags that make the program use this clock. */
   readonly nodeArgs: readonly string[];
   /** Makes it differ from the true time by so many milliseconds; resolves when it does. */
   set(program: { kill(signal: NodeJS.Signals): Promise<void> }, shiftMs: number): Promise<void>;

@@ -4,7 +4,7 @@ import { randomWorld, type World } from '../population/population.ts';
 
 const finished = { phase: 'Succeeded', reason: '', terminating: false, finalizers: [], nodeName: 'node-0' };
 
-/** From the oldest to the newest. */
+/** Sorted from the oldest to the newest. */
 const pods: readonly (Partial<PodTraits> & { readonly namespace?: string })[] = [
   { name: 'marked', labels: { 'gc.dustpan.dev/keep': 'true' } },
   // Finished and terminating on a node out of service: due by two of upstream's rules.
@@ -17,7 +17,7 @@ const pods: readonly (Partial<PodTraits> & { readonly namespace?: string })[] = 
   { name: 'held-new', namespace: 'team-a', terminating: true, grace: 0, finalizers: ['example.com/backup'] },
 ];
 
-/** The cases that `randomWorld` leaves out: each is named after what it shows. */
+/** The cases that `randomPopulation` leaves out; the names describe them. */
 export function deviatingWorld(): World {
   const random = seededRandom(0);
   const { nodes, namespaces } = randomWorld(0, { pods: 0 });

@@ -13,17 +13,17 @@ export interface PodRecord {
   readonly phase: string;
   /** dustpan counts it for no threshold, kube-controller-manager does (docs/deviations.md). */
   readonly held: boolean;
-  /** What a collector may have changed, as one line that can be compared. */
+  /** The fields that a collector may change, as one comparable line. */
   readonly state: string;
 }
 
-/** What became of every pod of a cluster, the deleted ones included. */
+/** The last state of every pod of a cluster, deleted ones included. */
 export interface Ledger {
-  /** By UID. */
+  /** Pods by UID. */
   readonly pods: ReadonlyMap<string, PodRecord>;
   /** Since the last change, or since the ledger was opened. */
   quietForMs(): number;
-  /** Whether the server has as many pods as the ledger; if not, the watch is opened anew and the ledger counts as changed. */
+  /** Whether the server has as many pods as the ledger; if not, the watch is reopened and the ledger counts as changed. */
   isCurrent(): Promise<boolean>;
   close(): void;
 }
@@ -77,7 +77,7 @@ export async function openLedger(api: Api): Promise<Ledger> {
       changedAt = performance.now();
     }
   };
-  // On a busy machine a connection may break: the next watch goes on where this one was.
+  // On a busy machine a connection may break: the next watch resumes.
   const keepFollowing = async (): Promise<void> => {
     while (!closed) {
       await follow().catch(() => undefined);

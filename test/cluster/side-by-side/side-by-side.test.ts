@@ -23,7 +23,7 @@ describe('the same population under kube-controller-manager and under dustpan', 
     { concurrent: true, timeout: timeoutMs },
     async ({ seed, threshold }, { expect }) => {
       const world = randomWorld(seed, { pods });
-      // Upstream counts the pods that cannot be deleted; they are the newest, so without them as many fewer may stay.
+      // Upstream counts the pods that cannot be deleted; they are the newest, so our threshold is lower by their number.
       const held = world.pods.filter(isHeld).length;
       expect(held).toBeGreaterThan(2);
       const ourThreshold = threshold === 0 ? 0 : threshold - held;
@@ -53,7 +53,7 @@ describe('the same population under kube-controller-manager and under dustpan', 
       expect(podsOf(sides.upstream).there).toEqual([
         ...['free-3', 'held', 'held-new', 'uncounted', 'uncounted-new'],
       ]);
-      // The threshold's three stay here; the opted-out pod and the held ones do not count.
+      // The threshold keeps three; the opted-out pod and the held ones do not count.
       expect(podsOf(sides.dustpan).there).toEqual([
         ...['free-1', 'free-2', 'free-3', 'held', 'held-new', 'marked', 'uncounted', 'uncounted-new'],
       ]);

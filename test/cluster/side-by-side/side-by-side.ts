@@ -14,7 +14,7 @@ interface Side {
   stop(): Promise<void>;
 }
 
-/** The same world under upstream's collector and under dustpan. */
+/** The same population under upstream's collector and under dustpan. */
 interface Sides extends AsyncDisposable {
   readonly upstream: Side;
   readonly dustpan: Side;
@@ -28,7 +28,7 @@ interface Experiment {
   readonly ourThreshold?: number;
 }
 
-/** Two clusters with one world; both collectors have been started when this resolves. */
+/** Starts two clusters with one population and both collectors. */
 export async function startSides(experiment: Experiment): Promise<Sides> {
   const [upstream, dustpan] = await Promise.all([startUpstream(experiment), startOurs(experiment)]);
   return {
@@ -51,7 +51,7 @@ async function startUpstream({ world, threshold }: Experiment): Promise<Side> {
     },
     timeoutMs: startTimeoutMs,
   });
-  // Half a world would be judged by half a count.
+  // With half of the population, the threshold would keep too many.
   await cluster.kill('kcm');
   await loadWorld(etcdClient(cluster.etcdUrl), world);
   const ledger = await openLedger(cluster);
@@ -82,7 +82,7 @@ function sideOf(cluster: Cluster, ledger: Ledger, stopCollector?: () => Promise<
   return { cluster, ledger, stop };
 }
 
-/** Writes the policy that asks for what upstream does: all four rules, no breaker. */
+/** Writes the policy that equals upstream: all four rules, no circuit breaker. */
 export async function applyPolicy(cluster: Cluster, threshold: number): Promise<void> {
   const policy = policyManifest('as-upstream', {
     mode: 'Enforce',
@@ -132,7 +132,7 @@ export function differences({ upstream, dustpan }: Sides): readonly string[] {
 
 const unknownPod: PodRecord = { name: '', deleted: true, phase: '', held: false, state: 'never seen' };
 
-/** What is left of a side's pods and what went, by name where names are unique. */
+/** A side's remaining and deleted pods by name. */
 export function podsOf({
   ledger,
 }: Side): Readonly<Record<'deleted' | 'there' | 'counted' | 'terminating', string[]>> {
@@ -149,7 +149,7 @@ export function podsOf({
   };
 }
 
-/** How often each pod was asked to go, however that ended. */
+/** The number of delete requests for each pod, successful or not. */
 export async function deletesOf({ cluster }: Side): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { objectRef } of await cluster.audit({ verb: 'delete' })) {

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { latePatience, noImage, nobody } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
-/** What dustpan relies on about containers. */
+/** Behaviour of containers that dustpan relies on. */
 export function containerSuite(environment: CriEnvironment): void {
   const { runtime, kubelet, bed, app } = environment;
   const { signal } = new AbortController();

@@ -4,15 +4,15 @@ import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../.
 import { KubeletHand } from './kubelet-side.ts';
 import type { BedImage, ContainerChoice, CriBed } from './kubelet-side.ts';
 
-/** For what a runtime does soon. */
+/** Options for changes that a runtime makes soon. */
 export const patience = { timeout: 60_000, interval: 50 };
-/** containerd looks at its snapshots every ten seconds. */
+/** containerd measures its snapshots every ten seconds. */
 export const latePatience = { timeout: 90_000, interval: 250 };
 /** Ids that nothing has. */
 export const nobody = 'f'.repeat(64);
 export const noImage = `sha256:${nobody}`;
 
-/** A bed with both sides of the CRI at hand: dustpan's and the kubelet's. */
+/** A runtime with both of its clients: dustpan and the kubelet. */
 export class CriEnvironment {
   readonly bed: CriBed;
   readonly runtime: ContainerRuntime & { close(): void };

@@ -4,7 +4,7 @@ import { RuntimeError } from '../../../src/cri/runtime.ts';
 import { patience } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
-/** What dustpan relies on when a runtime is away or hangs. */
+/** Behaviour of an unavailable or hanging runtime that dustpan relies on. */
 export function faultSuite(environment: CriEnvironment): void {
   const { runtime, kubelet, bed } = environment;
   const { signal } = new AbortController();

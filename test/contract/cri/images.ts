@@ -3,7 +3,7 @@ import { answersCri } from '../../../src/cri/probe.ts';
 import { latePatience, noImage } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
-/** What dustpan relies on about images. */
+/** Behaviour of images that dustpan relies on. */
 export function imageSuite(environment: CriEnvironment): void {
   const { runtime, kubelet, bed, app } = environment;
   const { signal } = new AbortController();

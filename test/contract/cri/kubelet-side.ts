@@ -3,18 +3,18 @@ import { runtimeService } from '../../sandbox/cri/definitions.ts';
 
 export interface BedImage {
   readonly id: string;
-  /** Whole references, in the order they were asked for. */
+  /** Full references in the requested order. */
   readonly tags: readonly string[];
 }
 
 /** A container runtime under test, the sandbox or a real one: the same suite runs against both, so that the sandbox cannot drift. */
 export interface CriBed {
   readonly socket: string;
-  /** Below it pods have their log directories. */
+  /** The parent of the pods' log directories. */
   readonly logRoot: string;
   /** A new image, with a shell, by one or more tags. */
   image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<BedImage>;
-  /** The runtime takes connections and answers nothing. */
+  /** The runtime accepts connections and never responds. */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /** It is killed, and comes back. */
@@ -32,7 +32,7 @@ export interface ContainerChoice {
   readonly name: string;
   readonly image: string;
   readonly attempt?: number;
-  /** Of its shell; default: runs until it is stopped. */
+  /** A shell script; default: runs until it is stopped. */
   readonly script?: string;
 }
 

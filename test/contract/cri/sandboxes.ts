@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nobody } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
-/** What dustpan relies on about pod sandboxes. */
+/** Behaviour of pod sandboxes that dustpan relies on. */
 export function sandboxSuite(environment: CriEnvironment): void {
   const { runtime, kubelet } = environment;
   const { signal } = new AbortController();

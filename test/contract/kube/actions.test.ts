@@ -6,7 +6,6 @@ import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 import { policyManifest } from '../../manifests.ts';
 
-// What the acts on the cluster, and the transport below them, rely on from an API server.
 const { signal } = new AbortController();
 
 const { server, transport, objects } = await startEnvironment();

@@ -27,7 +27,7 @@ interface Event {
   readonly object: Obj & { readonly code?: number; readonly reason?: string };
 }
 
-// What dustpan relies on from an API server beyond what the suites of its adapters show.
+// Behaviour of an API server that dustpan relies on beyond the suites of its adapters.
 const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();

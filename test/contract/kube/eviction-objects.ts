@@ -10,7 +10,7 @@ interface Budget {
 
 /** Running pods and the budgets that cover them. */
 export class Budgets extends Objects {
-  /** False: nobody works out what budgets allow, so the bed writes it. */
+  /** False: no controller computes the allowed disruptions, so the test writes them. */
   readonly #hasController: boolean;
 
   constructor(transport: ConstructorParameters<typeof Objects>[0], hasController: boolean) {
@@ -49,7 +49,7 @@ export class Budgets extends Objects {
     return name;
   }
 
-  /** Lets the budget ask for fewer pods; resolves when the server counts that. */
+  /** Lowers the budget's minimum; resolves when the server has counted it. */
   async relax(name: string, minAvailable: number): Promise<void> {
     await this.#patch(this.#path(name), { spec: { minAvailable } });
     await this.#settled(name, 1);

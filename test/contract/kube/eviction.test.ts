@@ -5,7 +5,6 @@ import { isReal } from '../project.ts';
 import { startEnvironment } from './environment.ts';
 import { Budgets } from './eviction-objects.ts';
 
-// What evictions rely on from an API server; with the controller of disruptions, budgets are as real as they get.
 const { signal } = new AbortController();
 
 // The controllers that collect pods would delete these: their node does not exist.

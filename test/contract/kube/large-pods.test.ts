@@ -9,7 +9,7 @@ import { reflect } from './reflecting.ts';
 
 const waiting = { timeout: 60_000, interval: 20 };
 
-// Pods as large as an API server takes them.
+// Pods as large as an API server accepts.
 const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();

@@ -37,7 +37,7 @@ interface Candidate {
   readonly log: RecordingLogger;
   readonly outcome: Promise<LeaseOutcome>;
   readonly stop: () => void;
-  /** True once the guarded work was told to end. */
+  /** True once the guarded work's signal is aborted. */
   readonly told: () => boolean;
 }
 
@@ -81,7 +81,6 @@ function candidate(
   };
 }
 
-// What leader election relies on from an API server.
 const { signal } = new AbortController();
 
 const { transport } = await startEnvironment();

@@ -15,7 +15,7 @@ import { contractTransport } from './objects.ts';
 
 const path = '/apis/gc.dustpan.dev/v1alpha1/nodegcreports';
 
-// What the agent relies on from an API server: its report, and the pods of its node.
+// The agent's requests: its report, and the pods of its node.
 const { signal } = new AbortController();
 
 const { server, transport, objects } = await startEnvironment();

@@ -13,7 +13,6 @@ import { policyManifest } from '../../manifests.ts';
 const patience = { timeout: 60_000, interval: 50 };
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
-// What the policy operator relies on from an API server with dustpan's CRDs.
 let reflector: Reflector<RawFacts> | undefined;
 let operator: PolicyOperator;
 let told: { readonly what: string; readonly object: unknown }[];

@@ -11,7 +11,6 @@ import { startEnvironment } from './environment.ts';
 
 const patience = { timeout: 60_000, interval: 50 };
 
-// What the Events recorder relies on from an API server.
 let recorder: EventRecorder;
 let dropped: EventDrop[];
 let sent: string[];

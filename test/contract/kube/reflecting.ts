@@ -23,7 +23,7 @@ export function named<T extends Identified>(reflector: Reflector<T>, name: strin
   return [...reflector.items.values()].find((object) => object.name === name);
 }
 
-/** A transport whose watches a test can end, as a server or a load balancer does; and which remembers what was asked. */
+/** A transport that records requests and whose watches a test can end, as a load balancer does. */
 export class CutTransport implements KubeTransport {
   readonly requests: KubeRequest[] = [];
   readonly #inner: KubeTransport;

@@ -17,7 +17,6 @@ const mergePatch = 'application/merge-patch+json';
 const waiting = { timeout: 60_000, interval: 20 };
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
-// What the reflector relies on from an API server.
 const { signal } = new AbortController();
 
 const { transport, objects } = await startEnvironment();

@@ -6,7 +6,7 @@ import { FakeClock } from '../../fakes/clock.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 
-/** Names, and what they may do in the whole cluster. */
+/** Users with their rights in the whole cluster. */
 const users = {
   /** Us. */
   'metrics-server': [
@@ -23,7 +23,6 @@ const users = {
 
 type ReviewUser = keyof typeof users;
 
-// What the protection of /metrics relies on from an API server.
 const { signal } = new AbortController();
 
 const { server } = await startEnvironment({

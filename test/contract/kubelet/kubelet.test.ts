@@ -148,7 +148,7 @@ describe('trust', () => {
   });
 
   test('a certificate of another node is not trusted', async () => {
-    // By its name alone: some certificates are for the address, too, and that is what we call.
+    // Connect by name: some certificates are also valid for the address.
     const endpoint = bed.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
     await expect(
       source({ clusterCa: bed.ca, nodeName: 'another-node', endpoint }).usage(never),

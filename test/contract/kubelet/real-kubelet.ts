@@ -9,7 +9,7 @@ const never = new AbortController().signal;
 const mebi = 1024 * 1024;
 const bytes = { dataBytes: 12 * mebi, shmBytes: 3 * mebi, layerBytes: 5 * mebi, logBytes: mebi };
 
-/** What its pod writes: files of zeros that are no holes, and lines. */
+/** The pod writes files without holes, and log lines. */
 const script = [
   'dd if=/dev/zero of=/data/x bs=1048576 count=12 2>/dev/null',
   'dd if=/dev/zero of=/shm/x bs=1048576 count=3 2>/dev/null',

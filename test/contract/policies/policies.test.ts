@@ -16,12 +16,12 @@ interface Answer {
   };
 }
 
-// What the API server takes as a GCPolicy, what it refuses and in which words.
+// GCPolicies that the API server accepts or refuses, with its messages.
 
 const { server } = await startEnvironment();
 const ca = server.caFile === undefined ? undefined : await readFile(server.caFile);
 
-/** Plain HTTP on purpose: what is under test is the server, not our transport. */
+/** Without our transport: the server is under test. */
 async function create(policy: object): Promise<Answer> {
   const url = new URL('/apis/gc.dustpan.dev/v1alpha1/gcpolicies?dryRun=All', server.url);
   const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };

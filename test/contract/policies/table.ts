@@ -12,7 +12,7 @@ interface BadPolicy {
 /** The same, as a row of a table. */
 export type BadRow = readonly [name: string, spec: unknown, field: string];
 
-/** A GCPolicy that the API server must take, and what it must have made of it. */
+/** A GCPolicy that the API server must accept, and its stored form. */
 export interface GoodPolicy {
   readonly name: string;
   readonly spec: object;

@@ -29,7 +29,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A socket file that nobody listens on, as a killed process leaves it. */
+/** A socket file without a listener, as a killed process leaves it. */
 async function abandonedSocket(): Promise<string> {
   const [born, left] = [join(folder, 'born.sock'), join(folder, 'left.sock')];
   const server = createServer();

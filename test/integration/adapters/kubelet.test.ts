@@ -12,7 +12,7 @@ import { startKubeletSandbox, type KubeletSandbox } from '../../sandbox/kubelet/
 const never = new AbortController().signal;
 let sandbox: KubeletSandbox;
 let kubelet: KubeletUsage;
-/** As the service account's files would have it; `refresh` reads them. */
+/** The content of the service account's files; `refresh` reads them. */
 let account: { token: string; ca: string; onFile: string };
 
 function connect(options: Partial<KubeletUsageOptions> = {}): KubeletUsage {
@@ -25,7 +25,7 @@ function connect(options: Partial<KubeletUsageOptions> = {}): KubeletUsage {
       },
     },
     auth: {
-      // As a kubeconfig: the material is read with the first headers, and is another object once it has changed.
+      // Like a kubeconfig: the material is read with the first headers, and is a new object after a change.
       headers: () => {
         if (tls.ca !== account.ca) tls = { ca: account.ca };
         return Promise.resolve({ authorization: `Bearer ${account.token}` });

@@ -8,7 +8,7 @@ import { contractTransport } from '../../contract/kube/objects.ts';
 import { reflect } from '../../contract/kube/reflecting.ts';
 import { policyManifest } from '../../manifests.ts';
 
-// What a view of the cluster is worth when the connection to the server is bad, over real connections.
+// Behaviour of a cluster view over bad connections.
 
 const { signal } = new AbortController();
 const waiting = { timeout: 60_000, interval: 20 };

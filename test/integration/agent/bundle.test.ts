@@ -21,7 +21,7 @@ afterAll(() => {
   built.remove();
 });
 
-/** What is loaded with the chunk of `entry`, or could be later on when `kinds` says so. */
+/** The modules that the chunk of `entry` loads through these kinds of import. */
 function modulesOf(entry: string, kinds: readonly string[]): string[] {
   const chunk = Object.keys(facts.outputs).find((name) => facts.outputs[name]?.entryPoint?.endsWith(entry));
   const queue = [chunk ?? ''];

@@ -13,7 +13,7 @@ import { policyManifest } from '../../manifests.ts';
 
 export const nodeName = 'node-1';
 
-/** Directories as a node has them, and what runs there: an API server, a container runtime, agents. */
+/** The directories of a node, with an API server, a container runtime and agents. */
 export class AgentBed {
   readonly root = mkdtempSync(join(tmpdir(), 'dustpan-agent-'));
   readonly agents: RunningAgent[] = [];
@@ -127,7 +127,7 @@ interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** An agent as a process, with all it says. */
+/** An agent as a process, with its output. */
 export class RunningAgent extends RunningProcess {
   constructor(built: Pick<Built, 'main'>, args: readonly string[], uid?: number) {
     super([...memoryFlags.split(' '), built.main, 'agent', ...args], uid);
@@ -156,7 +156,7 @@ export class RunningAgent extends RunningProcess {
     return typeof address === 'string' ? address : '';
   }
 
-  /** How often it said so. */
+  /** The number of log lines with this message. */
   said(message: string): number {
     return this.messages.filter((one) => one === message).length;
   }

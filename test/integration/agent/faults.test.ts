@@ -25,7 +25,7 @@ const collectImages = (minimumAge: string) =>
     containerGC: { maxPerPodContainer: 0 },
   });
 
-/** A pod that has finished, its sandbox stopped: a limit of zero takes its only container. */
+/** A finished pod with a stopped sandbox: a limit of zero removes its only container. */
 function runFinishedPod({ runtime }: CriSandbox): void {
   const { sandbox } = runtime.runPod({
     name: 'web',

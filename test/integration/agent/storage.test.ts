@@ -42,7 +42,7 @@ function runPod(name: string, over: object = {}): void {
   });
 }
 
-/** In MiB, by pod. */
+/** Sets the usage in MiB by pod. */
 function use(used: Readonly<Record<string, number>>): void {
   kubelet.pods = Object.entries(used).map(([name, tmp]) => ({
     ...{ uid: `uid-${name}`, name, volumes: { tmp: tmp * mib } },

@@ -4,7 +4,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import type { SandboxUser } from '../../sandbox/users.ts';
 import { until } from '../built.ts';
 
-/** How a node asks for a pod: what is left out is as the pod has it, measured now. */
+/** An eviction request of a node; the defaults are the pod's own values, measured now. */
 interface Ask {
   readonly name: string;
   readonly uid?: string;
@@ -17,7 +17,7 @@ const limitBytes = 1_000_000;
 /** A user who may do everything but evict. */
 export const powerless = 'no-evictions';
 
-/** node-1 and node-2, running pods, a policy that evicts, and what their agents would report: here the scene writes it. */
+/** node-1 and node-2, running pods, a policy that evicts, and the reports that agents would write. */
 export class EvictionScene {
   readonly api: Sandbox;
 
@@ -64,7 +64,7 @@ export class EvictionScene {
     this.pod(name);
   }
 
-  /** A budget over all pods of the scene, as its controller has worked it out. */
+  /** A budget over all pods, with the status of its controller. */
   budget(allowed: number): void {
     const spec = { minAvailable: 2, selector: { matchLabels: { app: 'web' } } };
     const counts = {
@@ -81,7 +81,7 @@ export class EvictionScene {
     });
   }
 
-  /** The report of the node, under the policy as it is; first asked = the most excessive. */
+  /** Writes the report of the node under the current policy; the first request exceeds the limit most. */
   report(node: string, ...asks: readonly Ask[]): void {
     const { metadata } = this.#get('GCPolicy', 'default');
     const { name, uid, generation } = metadata;
@@ -97,7 +97,7 @@ export class EvictionScene {
     });
   }
 
-  /** What was asked of the API server about this pod, but for lists and watches. */
+  /** The requests about this pod, without lists and watches. */
   asked(name: string): string[] {
     return this.api.requests
       .filter(({ path }) => path.includes(`/pods/${name}`))

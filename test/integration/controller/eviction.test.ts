@@ -25,7 +25,7 @@ const keptFor = (controller: RunningController, name: string): unknown => {
   return kept.at(-1)?.kept;
 };
 
-/** The evictions and deletes that were asked for. */
+/** The requested evictions and deletes. */
 const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
 
 test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
@@ -69,7 +69,7 @@ test('reports evicted pods that never end once, held by a finalizer or a hanging
   start();
   await scene.untilGoing('held');
   await scene.untilGoing('hanging');
-  // Nobody requests them any more.
+  // No report requests them any more.
   scene.report('node-1');
   await until('both are reported', () => scene.events('ExceededGracePeriod').length === 2);
   const reports = scene.events('ExceededGracePeriod');
@@ -124,7 +124,7 @@ test('DryRun evicts nothing; Enforce does, once the node has requested it under 
   await scene.untilGoing('web-0');
 });
 
-// In each the pod `other`, which is judged after the first, goes: so that pass has come to its end.
+// In each the pod `other`, evaluated after the first, is evicted: so the pass has ended.
 test('a report whose name is not the node of the pod evicts nothing', async () => {
   scene = await EvictionScene.open('Enforce');
   scene.pod('web-0');

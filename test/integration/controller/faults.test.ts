@@ -12,7 +12,7 @@ afterEach(async () => {
   await sandbox.stop();
 });
 
-/** Two users, so that the log of the server tells two replicas apart. */
+/** Two users, so that the server's log distinguishes two replicas. */
 async function open(count: number): Promise<void> {
   const users = ['first', 'second'].map((name) => ({ name, token: `token-${name}`, allow: () => true }));
   sandbox = await startSandbox({ users });
@@ -27,7 +27,7 @@ function start(user: 'first' | 'second', ...args: string[]): RunningController {
 
 const deletesOf = (user: string): number =>
   sandbox.requests.filter((one) => one.user === user && one.method === 'DELETE').length;
-/** How often a stopped process has asked, when all that it had sent has arrived. */
+/** The number of deletes of a stopped process, once all sent ones have arrived. */
 async function arrivedOf(user: string): Promise<number> {
   for (let before = -1; ;) {
     const now = deletesOf(user);
@@ -58,7 +58,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   const left = podCount(sandbox);
   first.kill('SIGCONT');
   expect(await first.ended()).not.toBe(0);
-  // What it was about to write when it was stopped.
+  // At most the request that it was about to send.
   expect(deletesOf('first')).toBeLessThanOrEqual(sent + 1);
   await until('the second goes on', () => podCount(sandbox) < left);
 });
