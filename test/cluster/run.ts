@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { bedFiles, type BedFiles } from './jail/test-files.ts';
+import { testFiles, type TestFiles } from './jail/test-files.ts';
 import { binaries, type Found } from './programs/binaries.ts';
 import { jail, type JailOptions } from './jail/jail.ts';
-import { inLanes, isEnding, toStdout, type Job } from './jail/lanes.ts';
+import { runJobs, isEnding, toStdout, type Job } from './jail/jobs.ts';
 import type { Part } from './programs/parts.ts';
 import { repositoryRoot } from './repository.ts';
 import { cannotRun } from './jail/requirements.ts';
@@ -57,39 +57,39 @@ async function main(command: readonly string[]): Promise<number> {
   if (reason !== undefined) return skipped('cluster tests', reason);
   const [program, subcommand, ...args] = command;
   if (program !== 'vitest' || subcommand !== 'run') return await inJail(command);
-  const beds = bedsOf(bedFiles(args));
-  const refused = beds.map(({ files, parts }) => {
+  const jails = jailsOf(testFiles(args));
+  const refused = jails.map(({ files, parts }) => {
     const lacking = cannotRun(parts);
     return lacking === undefined ? undefined : skipped(files.join(', '), lacking);
   });
-  const able = beds.filter((_, i) => refused[i] === undefined);
+  const able = jails.filter((_, i) => refused[i] === undefined);
   // Found or built before the jails begin, or two would wait for the same build.
   await binaries([...new Set(able.flatMap(({ parts }) => parts))], say);
   const jobs = able.map((bed) => jobOf(bed, command));
-  const code = await inLanes(jobs, { say, show: toStdout });
+  const code = await runJobs(jobs, { say, show: toStdout });
   return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 
 /** Files that share a jail, and its options. */
-interface Bed extends Pick<JailOptions, 'imageFsMB'> {
+interface SharedJail extends Pick<JailOptions, 'imageFsMB'> {
   readonly files: readonly string[];
   readonly parts: readonly Part[];
 }
 
 /** The longest first. Prometheus is built only for files that need it: that takes minutes. */
-function bedsOf({ plain, prometheus, nodes }: BedFiles): readonly Bed[] {
-  const beds: Bed[] = nodes.map((node) => ({
+function jailsOf({ plain, prometheus, nodes }: TestFiles): readonly SharedJail[] {
+  const jails: SharedJail[] = nodes.map((node) => ({
     files: [node.file],
     parts: node.prometheus ? [...wholeNode, 'prometheus'] : wholeNode,
     imageFsMB: node.imageFsMB,
   }));
-  if (prometheus.length > 0) beds.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
+  if (prometheus.length > 0) jails.unshift({ files: prometheus, parts: [...controlPlane, 'prometheus'] });
   // Nothing selected is for vitest to complain about.
-  if (plain.length > 0 || beds.length === 0) beds.unshift({ files: plain, parts: controlPlane });
-  return beds;
+  if (plain.length > 0 || jails.length === 0) jails.unshift({ files: plain, parts: controlPlane });
+  return jails;
 }
 
-function jobOf({ files, ...bed }: Bed, command: readonly string[]): Job {
+function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
   const env = { DUSTPAN_BED_FILES: files.join(',') };
   const name = files.length === 1 ? (files[0] ?? '') : `${files.length} files in one jail`;
   return { name, run: (output) => inJail(command, { ...bed, env, output }) };

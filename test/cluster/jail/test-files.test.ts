@@ -3,7 +3,7 @@ import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bedFiles, sortFiles } from './test-files.ts';
+import { testFiles, sortFiles } from './test-files.ts';
 import { cannotRun } from './requirements.ts';
 
 const imports = "import { test } from 'vitest';\n";
@@ -31,16 +31,16 @@ describe('the jail that a test file requests', () => {
   test.each(['// @bed nodes', '// @bed', '// @bed prometheus node'])(
     'an unknown directive is an error, not a plain jail: %s',
     (line) => {
-      expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a asks for a bed that nobody knows');
+      expect(() => sortFiles(['a'], () => `${line}\n`)).toThrow('a has an unknown jail directive');
     },
   );
 
   test('the files are those that vitest selects', () => {
     const args = ['--project', 'cluster'];
-    expect(bedFiles([...args, 'test/cluster/node/node.test.ts']).nodes.map(({ file }) => file)).toEqual([
+    expect(testFiles([...args, 'test/cluster/node/node.test.ts']).nodes.map(({ file }) => file)).toEqual([
       'test/cluster/node/node.test.ts',
     ]);
-    expect(bedFiles([...args, 'test/cluster/jail/jail'])).toEqual({
+    expect(testFiles([...args, 'test/cluster/jail/jail'])).toEqual({
       plain: ['test/cluster/jail/jail.test.ts'],
       prometheus: [],
       nodes: [],

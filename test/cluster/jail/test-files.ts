@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 
 /** The jail that a test file requires. */
-interface FileBed {
+interface NodeFile {
   readonly file: string;
   /** Size of the file system that holds the runtime's images. */
   readonly imageFsMB: number;
@@ -12,16 +12,16 @@ interface FileBed {
   readonly prometheus: boolean;
 }
 
-export interface BedFiles {
+export interface TestFiles {
   /** Repository paths of those that share one jail, because they need no node. */
   readonly plain: readonly string[];
   /** Likewise, and they need Prometheus and promtool. */
   readonly prometheus: readonly string[];
-  readonly nodes: readonly FileBed[];
+  readonly nodes: readonly NodeFile[];
 }
 
 /** Lists the files that these arguments of `vitest run` select, with the jail of each. */
-export function bedFiles(vitestArgs: readonly string[]): BedFiles {
+export function testFiles(vitestArgs: readonly string[]): TestFiles {
   const args = ['list', '--filesOnly', '--json', ...vitestArgs];
   const vitest = join(repositoryRoot(), 'node_modules/.bin/vitest');
   const env = { ...process.env, DUSTPAN_BED_FILES: '' }; // all of them
@@ -37,7 +37,7 @@ export function bedFiles(vitestArgs: readonly string[]): BedFiles {
 const defaultImageFsMB = 4096;
 
 /** Files whose first lines have `// @bed node` or `// @bed node imageFsMB=1024` run in a node; `prometheus` at the end adds Prometheus, also without a node. */
-export function sortFiles(files: readonly string[], read: (file: string) => string): BedFiles {
+export function sortFiles(files: readonly string[], read: (file: string) => string): TestFiles {
   const asked = files.map((file) => ({ file, ...directive(read(file), file) }));
   const shared = asked.filter(({ imageFsMB }) => imageFsMB === undefined);
   return {
@@ -61,7 +61,7 @@ function directive(source: string, file: string): Directive {
   );
   const { node, megabytes, prometheus } = asked?.groups ?? {};
   if (node === undefined && prometheus === undefined)
-    throw new Error(`${file} asks for a bed that nobody knows: ${line}`);
+    throw new Error(`${file} has an unknown jail directive: ${line}`);
   return {
     imageFsMB: node === undefined ? undefined : Number(megabytes ?? defaultImageFsMB),
     prometheus: prometheus !== undefined,

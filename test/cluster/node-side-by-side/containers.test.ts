@@ -8,7 +8,7 @@ import { busyboxImage, image } from '../node/image.ts';
 import { quickPeriods } from '../programs/kubelet-quick.ts';
 import { applyNodesPolicy, settled, startCollecting, startNode } from './side-by-side.ts';
 import {
-  containerWorld,
+  containerHistory,
   deletePods,
   evictAndLeave,
   leaveDeviations,
@@ -49,7 +49,7 @@ const policyOf = ({ perContainer, total, minimumAge }: Limits): object => ({
   containerGC: { maxPerPodContainer: perContainer, maxContainers: total, minimumAge, logs: {} },
 });
 
-const world = containerWorld(1);
+const history = containerHistory(1);
 
 interface Side {
   /** Collects under these limits and returns the remains; `meanwhile` runs during the collection. */
@@ -83,7 +83,7 @@ async function startWithRemains(): Promise<Cluster> {
   const archive = join(mkdtempSync(join(tmpdir(), 'dustpan-containers-')), 'busybox.tar');
   await image(busyboxImage, archive);
   const cluster = await startNode({ images: [{ archive }], kubelet: { args: keepingContainers } });
-  await makeRemains(cluster, world);
+  await makeRemains(cluster, history);
   return cluster;
 }
 

@@ -9,7 +9,7 @@ import { kubectl, create } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
 /** How often each pod fails, of those that do. */
-interface ContainerWorld {
+interface ContainerHistory {
   /** Until its container keeps running. */
   readonly looping: readonly number[];
   /** Until its container succeeds. */
@@ -19,20 +19,20 @@ interface ContainerWorld {
 }
 
 /** Each group has one that fails often enough for every limit, and a random one. */
-export function containerWorld(seed: number): ContainerWorld {
-  const lot = seededRandom(seed);
-  return { looping: [4, fails(lot)], finishing: [3, fails(lot)], gone: [2, fails(lot)] };
+export function containerHistory(seed: number): ContainerHistory {
+  const random = seededRandom(seed);
+  return { looping: [4, fails(random)], finishing: [3, fails(random)], gone: [2, fails(random)] };
 }
 
-const fails = (lot: Random): number => 1 + lot.int(4);
+const fails = (random: Random): number => 1 + random.int(4);
 
 /** Fills a node with remains and ends its kubelet. The names of pods tell their history. */
-export async function makeRemains(cluster: Cluster, world: ContainerWorld): Promise<void> {
+export async function makeRemains(cluster: Cluster, history: ContainerHistory): Promise<void> {
   const { ref: image } = busyboxImage;
   const failing = (name: string, tries: number, end: string): object =>
     podOn(cluster, { name, image, script: failingScript(tries, end), restartPolicy: 'OnFailure' });
-  const podsOf = (group: keyof ContainerWorld, end: string): object[] =>
-    namesOf(group, world).map(({ name, tries }) => failing(name, tries, end));
+  const podsOf = (group: keyof ContainerHistory, end: string): object[] =>
+    namesOf(group, history).map(({ name, tries }) => failing(name, tries, end));
   await create(
     cluster,
     ...podsOf('looping', forever),
@@ -45,12 +45,12 @@ export async function makeRemains(cluster: Cluster, world: ContainerWorld): Prom
     podOn(cluster, { name: 'held', image, script: forever, finalizers: ['dustpan.test/hold'] }),
     podOn(cluster, { name: 'evicted', image, script: forever, storageLimit: '1Mi' }),
   );
-  await atRest(cluster, world);
+  await atRest(cluster, history);
   for (const attempt of [1, 2]) await moveToSandbox(cluster, attempt);
   await cluster.kill('kubelet');
   for (const pod of ['gone-stopped', 'held']) await crictl(cluster, 'stopp', await sandboxOf(cluster, pod));
   await kubectl(cluster, ['delete', 'pod', 'held', '--wait=false']);
-  await deletePods(cluster, ['gone-stopped', ...namesOf('gone', world).map(({ name }) => name)]);
+  await deletePods(cluster, ['gone-stopped', ...namesOf('gone', history).map(({ name }) => name)]);
   await leaveLogs(cluster);
 }
 
@@ -60,15 +60,15 @@ const failingScript = (tries: number, end: string): string =>
   `n=$(cat /count/n 2>/dev/null); echo $((n + 1)) >/count/n; [ $((n)) -ge ${tries} ] || exit 1; ${end}`;
 
 const namesOf = (
-  group: keyof ContainerWorld,
-  world: ContainerWorld,
+  group: keyof ContainerHistory,
+  history: ContainerHistory,
 ): readonly { readonly name: string; readonly tries: number }[] =>
-  world[group].map((tries, nth) => ({ name: `${group}-${nth}`, tries }));
+  history[group].map((tries, nth) => ({ name: `${group}-${nth}`, tries }));
 
-async function atRest(cluster: Cluster, world: ContainerWorld): Promise<void> {
-  const ended = [...namesOf('finishing', world), ...namesOf('gone', world)];
+async function atRest(cluster: Cluster, history: ContainerHistory): Promise<void> {
+  const ended = [...namesOf('finishing', history), ...namesOf('gone', history)];
   const running = ['started', 'moved', 'gone-stopped', 'held', 'evicted'].map((name) => `${name}/main#0`);
-  const looping = namesOf('looping', world).map(({ name, tries }) => `${name}/main#${tries}`);
+  const looping = namesOf('looping', history).map(({ name, tries }) => `${name}/main#${tries}`);
   await waitUntil('pods to come to rest', async () => {
     const phases = await podPhases(cluster);
     if (!ended.every(({ name }) => phases.get(name) === 'Succeeded')) return false;

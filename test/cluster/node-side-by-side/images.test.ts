@@ -13,7 +13,7 @@ import {
   type ImageSide,
   type Thresholds,
 } from './images.ts';
-import { imageWorld, megabyte } from './random-images.ts';
+import { imageRounds, megabyte } from './random-images.ts';
 import { passesOf } from '../agent/environment.ts';
 
 const thresholds: Thresholds = { high: 63, low: 60, minimumAgeMs: 20_000 };
@@ -23,7 +23,7 @@ const policyOf = ({ high, low, minimumAgeMs }: Thresholds): object => ({
 });
 
 /** Three percent of the file system, and the rest of a percent. */
-const rounds = imageWorld(1, { leastBytes: 21 * megabyte });
+const rounds = imageRounds(1, { leastBytes: 21 * megabyte });
 const [, , last] = rounds;
 
 /** Our message begins with the kubelet's text. */

@@ -40,7 +40,7 @@ export async function play(side: ImageSide, round: Round): Promise<readonly stri
   await run(cluster, round);
   await side.noticed();
   for (const release of round.releases) {
-    await letGo(cluster, round, release);
+    await removeLastContainer(cluster, round, release);
     await side.noticed();
   }
   await oldEnough(side, noticedAt);
@@ -171,7 +171,7 @@ async function run(cluster: Cluster, round: Round): Promise<void> {
 }
 
 /** Removes the last container of an image. */
-async function letGo(cluster: Cluster, round: Round, { image, by }: Release): Promise<void> {
+async function removeLastContainer(cluster: Cluster, round: Round, { image, by }: Release): Promise<void> {
   const pod = podName(round, image);
   const left = (): Promise<string> =>
     crictl(cluster, 'ps', '--all', '--quiet', `--label=io.kubernetes.pod.name=${pod}`);

@@ -28,7 +28,7 @@ export interface Round {
   readonly wanted: number;
 }
 
-interface WorldOptions {
+interface RoundOptions {
   /** Less would not reach from the low threshold to the high one. */
   readonly leastBytes: number;
 }
@@ -51,12 +51,12 @@ export const sizeOf = ({ fill }: ImageSpec): number => busybox.length + (fill?.b
 export const megabyte = 1_000_000;
 
 /** Three rounds on one node with random sizes, usage, releases and removals. */
-export function imageWorld(seed: number, options: WorldOptions): readonly Round[] {
-  const lot = seededRandom(seed);
+export function imageRounds(seed: number, options: RoundOptions): readonly Round[] {
+  const random = seededRandom(seed);
   const rounds: Round[] = [];
   let idle: Idle = { never: [], used: [] };
   for (const index of [0, 1, 2]) {
-    const round = drawRound(index, idle, { ...options, lot });
+    const round = drawRound(index, idle, { ...options, random });
     rounds.push(round);
     idle = leftOf(round);
   }
@@ -69,8 +69,8 @@ interface Idle {
   readonly used: readonly ImageSpec[];
 }
 
-interface Drawing extends WorldOptions {
-  readonly lot: Random;
+interface Drawing extends RoundOptions {
+  readonly random: Random;
 }
 
 function drawRound(index: number, before: Idle, drawing: Drawing): Round {
@@ -80,7 +80,7 @@ function drawRound(index: number, before: Idle, drawing: Drawing): Round {
   const used = [next(), next(), next()] as const;
   const held = next();
   const first = firstRound(index, next, drawing);
-  const released = shuffled(drawing.lot, [...again, ...used]);
+  const released = shuffled(drawing.random, [...again, ...used]);
   const allNever = [...before.never, ...never, ...first.never];
   const idle = [...allNever, ...before.used.filter((image) => !again.includes(image)), ...released];
   return {
@@ -110,29 +110,29 @@ function firstRound(
 
 /** Shuffled names, so that names do not determine the order. */
 function drawer(index: number, drawing: Drawing): () => ImageSpec {
-  const numbers = shuffled(drawing.lot, [...Array(9).keys()]);
+  const numbers = shuffled(drawing.random, [...Array(9).keys()]);
   let nth = 0;
   return () => draw(`r${index}-${numbers[nth] ?? nth}`, nth++, drawing);
 }
 
-function draw(name: string, nth: number, { lot }: Drawing): ImageSpec {
+function draw(name: string, nth: number, { random }: Drawing): ImageSpec {
   const tags = nth % 4 === 0 ? [`bed.test/${name}:again`] : [];
-  return ownImage(name, (3 + lot.int(9)) * megabyte, tags);
+  return ownImage(name, (3 + random.int(9)) * megabyte, tags);
 }
 
 /** All that were never used and one more at least, and never the last two. */
-function drawWanted(idle: readonly ImageSpec[], never: number, { lot, leastBytes }: Drawing): number {
+function drawWanted(idle: readonly ImageSpec[], never: number, { random, leastBytes }: Drawing): number {
   let sum = 0;
   const enough = idle.findIndex((image) => (sum += sizeOf(image)) > leastBytes) + 1;
   const [from, to] = [Math.max(enough, never) + 1, idle.length - 2];
   if (enough === 0 || from > to) throw new Error('another seed: too little is idle in this round');
-  return from + lot.int(to - from + 1);
+  return from + random.int(to - from + 1);
 }
 
 /** Every round removes all images that were never used. */
 const leftOf = ({ idle, wanted, fresh }: Round): Idle => ({ never: [fresh], used: idle.slice(wanted) });
 
-function shuffled<T>(lot: Random, items: readonly T[]): readonly T[] {
+function shuffled<T>(random: Random, items: readonly T[]): readonly T[] {
   const rest = [...items];
-  return items.flatMap(() => rest.splice(lot.int(rest.length), 1));
+  return items.flatMap(() => rest.splice(random.int(rest.length), 1));
 }

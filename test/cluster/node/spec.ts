@@ -4,13 +4,13 @@ import { runCommand } from '../servers/command.ts';
 import { kubeconfigFile } from '../servers/credentials.ts';
 import { containerdSocket } from './node.ts';
 import type { PartSpec } from '../servers/part-process.ts';
-import type { Bed } from '../servers/part-spec.ts';
+import type { PartInputs } from '../servers/part-spec.ts';
 import { statusOf } from '../servers/probe.ts';
 
 type Spec = Pick<PartSpec, 'command' | 'args' | 'isReady'>;
 
 /** containerd with runc and the CNI bridge, all state on the node's well-known paths. */
-export function containerdSpec({ dir, bin, options }: Bed): Spec {
+export function containerdSpec({ dir, bin, options }: PartInputs): Spec {
   mkdirSync(join(dir, 'cni'), { recursive: true });
   writeFileSync(join(dir, 'cni/10-bridge.conflist'), bridge);
   writeFileSync(join(dir, 'containerd.toml'), containerdConfig(dir, bin));
@@ -68,8 +68,8 @@ const bridge = JSON.stringify({
 const healthPort = 10_248;
 
 /** The kubelet of this jail's node; the option's `config` replaces whole fields of its configuration. */
-export function kubeletSpec(bed: Bed): Spec {
-  const { dir, options } = bed;
+export function kubeletSpec(inputs: PartInputs): Spec {
+  const { dir, options } = inputs;
   const config = { ...kubeletConfig(dir), ...options.kubelet?.config };
   writeFileSync(join(dir, 'kubelet.json'), JSON.stringify(config));
   return {
@@ -77,7 +77,7 @@ export function kubeletSpec(bed: Bed): Spec {
     args: [
       '--config=kubelet.json',
       `--kubeconfig=${kubeconfigFile(dir, 'kubelet')}`,
-      `--node-ip=${bed.node?.address ?? ''}`,
+      `--node-ip=${inputs.node?.address ?? ''}`,
       '--runtime-cgroups=/',
       '--kubelet-cgroups=/',
       '--v=2',

@@ -19,7 +19,7 @@ import {
 import type { Cluster } from '../servers/cluster.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { busyboxImage, tinyImages } from '../node/image.ts';
-import { Looks, verdictsOf } from './plan-equality.ts';
+import { Plans, verdictsOf } from './plan-equality.ts';
 import { kubectl, create } from '../servers/kubectl.ts';
 import { waitUntil } from '../servers/waiting.ts';
 
@@ -54,7 +54,7 @@ const rules = {
 const storage = { localStorageEviction: { defaultLimits: { pod: '1Mi' }, warnAtPercent: [50] } };
 
 let cluster: Cluster;
-let looks: Looks;
+let plans: Plans;
 /** Both plans of local storage, made while the kubelet runs. */
 let storagePlans: { live: readonly Decision[]; offline: readonly Decision[] };
 
@@ -74,7 +74,7 @@ beforeAll(async () => {
   await fill();
   await remember();
   const now = new Date(Date.now() + 48 * 3_600_000).toISOString().replace(/\.\d+/, '');
-  looks = new Looks({
+  plans = new Plans({
     cluster,
     user: 'admin',
     nodeArgs: [
@@ -157,10 +157,10 @@ async function lookAtStorage(): Promise<typeof storagePlans> {
   const of = ({ decisions }: PlanDocument): readonly Decision[] =>
     decisions.filter(({ unit }) => unit === 'localstorage');
   for (let attempt = 0; ; attempt += 1) {
-    const plan = await looks.live(`--policy=${policy}`);
+    const plan = await plans.live(`--policy=${policy}`);
     expect(plan.notes.filter((note) => note.includes('kubelet'))).toEqual([]);
-    await looks.snapshot();
-    const seen = { live: of(plan), offline: of(await looks.offline(`--policy=${policy}`)) };
+    await plans.snapshot();
+    const seen = { live: of(plan), offline: of(await plans.offline(`--policy=${policy}`)) };
     const isMeasured = seen.live.every(({ reason }) => reason !== 'UsageUnknown');
     if ((isMeasured && isDeepStrictEqual(seen.live, seen.offline)) || attempt === 20) return seen;
   }
@@ -188,12 +188,12 @@ const available = (): number => statfsSync('/var/lib/containerd').bavail;
 async function both(...args: readonly string[]): Promise<{ live: PlanDocument; offline: PlanDocument }> {
   for (let attempt = 0; ; attempt += 1) {
     const before = available();
-    const live = await looks.live(...args);
-    await looks.snapshot();
+    const live = await plans.live(...args);
+    await plans.snapshot();
     const isStill = available() === before;
     if (!isStill && attempt < 10) continue;
     expect(isStill, 'the disk does not come to rest').toBe(true);
-    return { live, offline: await looks.offline(...args) };
+    return { live, offline: await plans.offline(...args) };
   }
 }
 
@@ -244,27 +244,27 @@ test('the comparison detects what a snapshot loses', async () => {
   const node = `nodes/${cluster.node.name}`;
   // One after the other: each edits the files that the others read.
   const changes = [
-    () => looks.edited('pods.json', ({ items }) => items.splice(0, 1)),
+    () => plans.edited('pods.json', ({ items }) => items.splice(0, 1)),
     () =>
-      looks.edited(`${node}/containers.json`, ({ containers }) => {
+      plans.edited(`${node}/containers.json`, ({ containers }) => {
         for (const one of containers) delete one['mountedImages'];
       }),
-    () => looks.edited(`${node}/loglisting.json`, (listing) => (listing.directories = [])),
-    () => looks.edited('nodegcreports.json', (list) => (list.items = [])),
+    () => plans.edited(`${node}/loglisting.json`, (listing) => (listing.directories = [])),
+    () => plans.edited('nodegcreports.json', (list) => (list.items = [])),
   ];
   for (const change of changes) expect(await change()).not.toEqual(live);
 });
 
 test('the snapshot contains no secrets', async () => {
-  await looks.snapshot();
+  await plans.snapshot();
   const pods = await kubectl(cluster, ['get', 'pods', '-o', 'json', '--show-managed-fields']);
   for (const one of [`${secret}-env`, `${secret}-annotation`, 'managedFields']) {
     expect(pods).toContain(one);
-    expect(looks.text()).not.toContain(one);
+    expect(plans.text()).not.toContain(one);
   }
   // The annotation that identifies the mirror of a static pod is kept.
-  expect(looks.text()).toContain('kubernetes.io/config.mirror');
-  expect(looks.text()).toContain('kubernetes.io/config.source');
+  expect(plans.text()).toContain('kubernetes.io/config.mirror');
+  expect(plans.text()).toContain('kubernetes.io/config.source');
 });
 
 // Kept objects are not sorted: the runtime lists in any order, and both plans must still agree.

@@ -15,7 +15,7 @@ interface Setting {
 }
 
 /** Plans by the built command, live and of snapshots of a cluster that does not change. */
-export class Looks {
+export class Plans {
   readonly directory: string;
   readonly #setting: Setting;
 

@@ -1,7 +1,7 @@
 import type { StoredMetadata, StoredObject } from '../servers/etcd-objects.ts';
 import type { EtcdEntry } from '../servers/etcd.ts';
 import { seededRandom, type Random } from '../population/random.ts';
-import type { World } from '../population/population.ts';
+import type { Population } from '../population/population.ts';
 
 /** Values that no snapshot may show, where the issue of snapshots expects them. */
 export const secrets = {
@@ -15,7 +15,7 @@ const created = '2026-01-01T00:00:00Z';
 const owners = { jobs: 6, replicaSets: 12 };
 
 interface Dressed {
-  readonly world: World;
+  readonly population: Population;
   /** Jobs, ReplicaSets, reports, and a policy that the API server would reject today. */
   readonly others: readonly EtcdEntry[];
   /** To be applied as a person does. */
@@ -23,14 +23,14 @@ interface Dressed {
 }
 
 /** Adds everything that any rule reads, and secrets. */
-export function dressed(seed: number, world: World): Dressed {
+export function dressed(seed: number, population: Population): Dressed {
   const random = seededRandom(seed * 7919);
   const made = ownersIn(random);
   return {
-    world: {
-      ...world,
-      namespaces: [...world.namespaces.map(marked)],
-      pods: world.pods.map((pod) => dressedPod(random, pod, made)),
+    population: {
+      ...population,
+      namespaces: [...population.namespaces.map(marked)],
+      pods: population.pods.map((pod) => dressedPod(random, pod, made)),
     },
     others: [...made.map(({ entry }) => entry), ...reports(random), brokenPolicy],
     policies: policiesOf(random),

@@ -1,7 +1,7 @@
 import type { StoredObject } from '../servers/etcd-objects.ts';
 import type { Random } from './random.ts';
 
-export interface WorldNodes {
+export interface RandomNodes {
   readonly objects: readonly StoredObject[];
   readonly names: readonly [string, ...string[]];
   /** One that works and has no taint. */
@@ -25,7 +25,7 @@ const kinds: readonly (readonly [ready: string | undefined, taints: readonly obj
 ];
 
 /** Nodes in every state that the collectors distinguish. */
-export function worldNodes(random: Random): WorldNodes {
+export function randomNodes(random: Random): RandomNodes {
   const objects = kinds.map(([ready, taints], i) => nodeOf(random, { name: `node-${i}`, ready, taints }));
   return {
     objects,

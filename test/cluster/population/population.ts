@@ -1,17 +1,17 @@
 import { etcdEntry, type StoredObject } from '../servers/etcd-objects.ts';
 import type { EtcdClient } from '../servers/etcd.ts';
-import { worldNodes, type WorldNodes } from './nodes.ts';
+import { randomNodes, type RandomNodes } from './nodes.ts';
 import { podOf, type PodTraits } from './pods.ts';
 import { seededRandom, type Random } from './random.ts';
 
 /** Everything that is in a cluster before its collector starts. */
-export interface World {
+export interface Population {
   readonly namespaces: readonly StoredObject[];
   readonly nodes: readonly StoredObject[];
   readonly pods: readonly StoredObject[];
 }
 
-const worldNamespaces = ['team-a', 'team-b', 'team-c', 'batch', 'zz'] as const;
+const namespaceNames = ['team-a', 'team-b', 'team-c', 'batch', 'zz'] as const;
 
 /** The earliest creation of a pod. */
 const epochMs = Date.parse('2026-01-01T00:00:00Z');
@@ -21,11 +21,11 @@ const epochMs = Date.parse('2026-01-01T00:00:00Z');
  * are the newest and never evicted, so that no threshold reaches them, and namesakes of one second are the oldest or the
  * newest of the others, because upstream leaves their order open.
  */
-export function randomWorld(seed: number, { pods }: { readonly pods: number }): World {
+export function randomPopulation(seed: number, { pods }: { readonly pods: number }): Population {
   const random = seededRandom(seed);
-  const nodes = worldNodes(random);
+  const nodes = randomNodes(random);
   return {
-    namespaces: worldNamespaces.map((name) => namespaceOf(name, random)),
+    namespaces: namespaceNames.map((name) => namespaceOf(name, random)),
     nodes: nodes.objects,
     pods: [
       ...twins(random, { nodes, second: 0 }),
@@ -36,7 +36,10 @@ export function randomWorld(seed: number, { pods }: { readonly pods: number }): 
 }
 
 /** Writes a population to etcd: nodes and namespaces first, so that no pod is seen without them. */
-export async function loadWorld(etcd: EtcdClient, { namespaces, nodes, pods }: World): Promise<void> {
+export async function loadPopulation(
+  etcd: EtcdClient,
+  { namespaces, nodes, pods }: Population,
+): Promise<void> {
   await etcd.put([...namespaces, ...nodes].map(etcdEntry));
   await etcd.put(pods.map(etcdEntry));
 }
@@ -47,7 +50,7 @@ const lastSecond = 60;
 const finalizerShare = 0.12;
 
 interface Setting {
-  readonly nodes: WorldNodes;
+  readonly nodes: RandomNodes;
 }
 
 /** Pods of equal names and times in two namespaces. */
@@ -71,7 +74,7 @@ function randomPod(random: Random, { nodes, number }: Setting & { number: number
   const second = held ? lastSecond + 1 + random.int(20) : 1 + random.int(lastSecond - 1);
   const phase = random.pick(phases);
   return podOf(random, {
-    namespace: random.pick(worldNamespaces),
+    namespace: random.pick(namespaceNames),
     name: `${random.pick(['web', 'job', 'a', 'z'])}-${random.int(1_000)}-${number}`,
     createdMs: epochMs + second * 1_000,
     nodeName: placeOf(random, nodes),
@@ -82,7 +85,7 @@ function randomPod(random: Random, { nodes, number }: Setting & { number: number
   });
 }
 
-function placeOf(random: Random, nodes: WorldNodes): string | undefined {
+function placeOf(random: Random, nodes: RandomNodes): string | undefined {
   if (random.chance(0.18)) return undefined;
   return random.chance(0.25) ? random.pick(vanishedNodes) : random.pick(nodes.names);
 }

@@ -16,7 +16,7 @@ import { image, pauseImage } from '../node/image.ts';
 import { importImage, nodeOfJail, nodeReady, type ClusterNode, type NodeImage } from '../node/node.ts';
 import { wipeNode } from '../node/wipe.ts';
 import { PartProcess } from './part-process.ts';
-import { liftsTaints, makesServiceAccounts, partSpec, type Bed } from './part-spec.ts';
+import { liftsTaints, makesServiceAccounts, partSpec, type PartInputs } from './part-spec.ts';
 import type { Part } from '../programs/parts.ts';
 import { freePorts } from './ports.ts';
 import { statusOf } from './probe.ts';
@@ -98,16 +98,16 @@ const defaultTimeoutMs = 120_000;
 
 /** Starts a cluster of its own; rejects with the part that failed and the last lines of its log, and leaves nothing running then. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const bed = await prepare(options);
-  const cluster = new LocalCluster(bed);
+  const inputs = await prepare(options);
+  const cluster = new LocalCluster(inputs);
   try {
     for (const wave of waves) {
       await Promise.all(
         wave.filter((part) => options.parts.includes(part)).map((part) => cluster.start(part)),
       );
-      if (bed.node && wave.includes('ctd')) await importImages(cluster, bed);
+      if (inputs.node && wave.includes('ctd')) await importImages(cluster, inputs);
     }
-    await settle(cluster, bed);
+    await settle(cluster, inputs);
     if (options.parts.includes('kubelet')) await nodeReady(cluster, liftsTaints(options));
     return cluster;
   } catch (err) {
@@ -116,7 +116,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-async function prepare(options: ClusterOptions): Promise<Bed> {
+async function prepare(options: ClusterOptions): Promise<PartInputs> {
   const { BED_DIR: beds, DUSTPAN_BED_BIN: bin } = process.env;
   if (!beds || !bin) throw new Error('a cluster starts only inside a jail: npm run test:cluster');
   const has = (part: Startable): boolean => options.parts.includes(part);
@@ -129,7 +129,7 @@ async function prepare(options: ClusterOptions): Promise<Bed> {
   return { dir, bin, ca, ports, options, ...(node && { node }) };
 }
 
-async function portsOf({ parts }: ClusterOptions): Promise<Bed['ports']> {
+async function portsOf({ parts }: ClusterOptions): Promise<PartInputs['ports']> {
   const [etcd = 0, peer = 0, api = 0, kcm = 0, sched = 0] = await freePorts(5);
   // Pods use the service's port, and no proxy translates it.
   return { etcd, peer, api: parts.includes('kubelet') ? 443 : api, kcm, sched };
@@ -142,7 +142,7 @@ async function writeApiFiles(dir: string, port: number, { users = [] }: ClusterO
   return await readFile(join(dir, 'pki/ca.crt'), 'utf8');
 }
 
-async function importImages(cluster: Cluster, { dir, options }: Bed): Promise<void> {
+async function importImages(cluster: Cluster, { dir, options }: PartInputs): Promise<void> {
   const archive = join(dir, 'pause.tar');
   await image(pauseImage, archive);
   for (const one of [{ archive }, ...(options.images ?? [])]) await cluster.importImage(one);
@@ -159,7 +159,7 @@ function identities(users: readonly User[]): readonly Identity[] {
   ];
 }
 
-async function settle(cluster: Cluster, { options, ca }: Bed): Promise<void> {
+async function settle(cluster: Cluster, { options, ca }: PartInputs): Promise<void> {
   if (!options.parts.includes('api')) return;
   const isServed = async (path: string): Promise<boolean> => {
     return (await statusOf(`${cluster.url}${path}`, { ca, token: cluster.token('admin') })) === 200;
@@ -178,25 +178,25 @@ async function settle(cluster: Cluster, { options, ca }: Bed): Promise<void> {
 }
 
 class LocalCluster implements Cluster {
-  readonly #bed: Bed;
+  readonly #inputs: PartInputs;
   readonly #parts = new Map<Startable, PartProcess>();
   #isStopped = false;
 
-  constructor(bed: Bed) {
-    this.#bed = bed;
-    for (const part of bed.options.parts) this.#parts.set(part, new PartProcess(partSpec(part, bed)));
+  constructor(inputs: PartInputs) {
+    this.#inputs = inputs;
+    for (const part of inputs.options.parts) this.#parts.set(part, new PartProcess(partSpec(part, inputs)));
   }
 
   get dir(): string {
-    return this.#bed.dir;
+    return this.#inputs.dir;
   }
 
   get url(): string {
-    return `https://127.0.0.1:${this.#bed.ports.api}`;
+    return `https://127.0.0.1:${this.#inputs.ports.api}`;
   }
 
   get etcdUrl(): string {
-    return `http://127.0.0.1:${this.#bed.ports.etcd}`;
+    return `http://127.0.0.1:${this.#inputs.ports.etcd}`;
   }
 
   get caFile(): string {
@@ -214,13 +214,13 @@ class LocalCluster implements Cluster {
   }
 
   #checkUser(user: string): void {
-    const known = identities(this.#bed.options.users ?? []).map(({ key }) => key);
+    const known = identities(this.#inputs.options.users ?? []).map(({ key }) => key);
     if (!known.includes(user)) throw new Error(`no user ${user} in this cluster, only ${known.join(', ')}`);
   }
 
   get node(): ClusterNode {
-    if (!this.#bed.node) throw new Error('this cluster has no node');
-    return this.#bed.node;
+    if (!this.#inputs.node) throw new Error('this cluster has no node');
+    return this.#inputs.node;
   }
 
   async run(command: Command, args: readonly string[], input = ''): Promise<CommandResult> {
@@ -231,9 +231,9 @@ class LocalCluster implements Cluster {
       HELM_CACHE_HOME: join(this.dir, 'helm/cache'),
       HELM_CONFIG_HOME: join(this.dir, 'helm/config'),
       HELM_DATA_HOME: join(this.dir, 'helm/data'),
-      ...(this.#bed.node && { CONTAINER_RUNTIME_ENDPOINT: this.#bed.node.criSocket }),
+      ...(this.#inputs.node && { CONTAINER_RUNTIME_ENDPOINT: this.#inputs.node.criSocket }),
     };
-    return await runCommand([join(this.#bed.bin, command), ...args], { env, cwd: this.dir, input });
+    return await runCommand([join(this.#inputs.bin, command), ...args], { env, cwd: this.dir, input });
   }
 
   async importImage(archive: NodeImage): Promise<void> {
@@ -257,7 +257,7 @@ class LocalCluster implements Cluster {
   }
 
   async start(part: Startable): Promise<void> {
-    await this.#part(part).start(this.#bed.options.timeoutMs ?? defaultTimeoutMs);
+    await this.#part(part).start(this.#inputs.options.timeoutMs ?? defaultTimeoutMs);
   }
 
   #part(part: Startable): PartProcess {
@@ -273,7 +273,7 @@ class LocalCluster implements Cluster {
     // Nothing in here is worth a graceful end.
     await Promise.all([...this.#parts.values()].map((part) => part.kill()));
     await rm(join(this.dir, 'etcd'), { recursive: true, force: true });
-    if (this.#bed.node) await wipeNode();
+    if (this.#inputs.node) await wipeNode();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

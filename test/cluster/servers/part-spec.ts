@@ -8,7 +8,7 @@ import type { PartSpec } from './part-process.ts';
 import { statusOf } from './probe.ts';
 
 /** The inputs of the parts' command lines. */
-export interface Bed {
+export interface PartInputs {
   readonly dir: string;
   readonly bin: string;
   readonly ca: string;
@@ -19,9 +19,9 @@ export interface Bed {
 }
 
 /** How one part is started and when it counts as ready. */
-export function partSpec(part: Startable, bed: Bed): PartSpec {
-  const { dir, bin } = bed;
-  const spec = specs[part](bed);
+export function partSpec(part: Startable, inputs: PartInputs): PartSpec {
+  const { dir, bin } = inputs;
+  const spec = specs[part](inputs);
   return {
     name: part,
     cwd: dir,
@@ -33,7 +33,7 @@ export function partSpec(part: Startable, bed: Bed): PartSpec {
 
 type Spec = Pick<PartSpec, 'command' | 'args' | 'env' | 'isReady'>;
 
-const specs: Readonly<Record<Startable, (bed: Bed) => Spec>> = {
+const specs: Readonly<Record<Startable, (inputs: PartInputs) => Spec>> = {
   etcd: etcdSpec,
   api: apiSpec,
   kcm: kcmSpec,
@@ -42,7 +42,7 @@ const specs: Readonly<Record<Startable, (bed: Bed) => Spec>> = {
   kubelet: kubeletSpec,
 };
 
-function etcdSpec({ ports }: Bed): Spec {
+function etcdSpec({ ports }: PartInputs): Spec {
   const client = `http://127.0.0.1:${ports.etcd}`;
   const peer = `http://127.0.0.1:${ports.peer}`;
   return {
@@ -61,8 +61,8 @@ function etcdSpec({ ports }: Bed): Spec {
   };
 }
 
-function apiSpec(bed: Bed): Spec {
-  const { dir, ports, options } = bed;
+function apiSpec(inputs: PartInputs): Spec {
+  const { dir, ports, options } = inputs;
   const url = `https://127.0.0.1:${ports.api}`;
   return {
     command: 'kube-apiserver',
@@ -126,7 +126,7 @@ export function liftsTaints({ parts, kcm }: ClusterOptions): boolean {
 /** All controllers except the one that dustpan replaces. */
 const defaultControllers = '*,-pod-garbage-collector-controller';
 
-function kcmSpec({ dir, ports, options, ca }: Bed): Spec {
+function kcmSpec({ dir, ports, options, ca }: PartInputs): Spec {
   const kubeconfig = kubeconfigFile(dir, 'kcm');
   return {
     command: 'kube-controller-manager',
@@ -155,7 +155,7 @@ function kcmSpec({ dir, ports, options, ca }: Bed): Spec {
   };
 }
 
-function schedSpec({ dir, ports, options, ca }: Bed): Spec {
+function schedSpec({ dir, ports, options, ca }: PartInputs): Spec {
   const kubeconfig = kubeconfigFile(dir, 'sched');
   return {
     command: 'kube-scheduler',

@@ -1,6 +1,6 @@
 import { podOf, type PodTraits } from '../population/pods.ts';
 import { seededRandom } from '../population/random.ts';
-import { randomWorld, type World } from '../population/population.ts';
+import { randomPopulation, type Population } from '../population/population.ts';
 
 const finished = { phase: 'Succeeded', reason: '', terminating: false, finalizers: [], nodeName: 'node-0' };
 
@@ -18,9 +18,9 @@ const pods: readonly (Partial<PodTraits> & { readonly namespace?: string })[] = 
 ];
 
 /** The cases that `randomPopulation` leaves out; the names describe them. */
-export function deviatingWorld(): World {
+export function deviatingPopulation(): Population {
   const random = seededRandom(0);
-  const { nodes, namespaces } = randomWorld(0, { pods: 0 });
+  const { nodes, namespaces } = randomPopulation(0, { pods: 0 });
   const createdMs = (i: number): number => Date.parse('2026-01-01T00:00:00Z') + i * 60_000;
   const objects = pods.map(({ name = '', ...traits }, i) =>
     podOf(random, { ...finished, namespace: 'batch', name, createdMs: createdMs(i), ...traits }),

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
-import { deviatingWorld } from './deviations.ts';
+import { deviatingPopulation } from './deviations.ts';
 import { isHeld } from './ledger.ts';
 import { applyPolicy, deletesOf, differences, podsOf, rest, startSides } from './side-by-side.ts';
-import { randomWorld } from '../population/population.ts';
+import { randomPopulation } from '../population/population.ts';
 
 /** The quarantine and two passes of upstream; then longer than a pass without a change. */
 const upstreamIsDone = { afterMs: 82_000, quietMs: 30_000, withinMs: 400_000 };
@@ -22,12 +22,12 @@ describe('the same population under kube-controller-manager and under dustpan', 
     'the same pods are left: seed $seed, threshold $threshold',
     { concurrent: true, timeout: timeoutMs },
     async ({ seed, threshold }, { expect }) => {
-      const world = randomWorld(seed, { pods });
+      const population = randomPopulation(seed, { pods });
       // Upstream counts the pods that cannot be deleted; they are the newest, so our threshold is lower by their number.
-      const held = world.pods.filter(isHeld).length;
+      const held = population.pods.filter(isHeld).length;
       expect(held).toBeGreaterThan(2);
       const ourThreshold = threshold === 0 ? 0 : threshold - held;
-      await using sides = await startSides({ world, threshold, ourThreshold });
+      await using sides = await startSides({ population, threshold, ourThreshold });
       await rest([sides.upstream, sides.dustpan], upstreamIsDone);
 
       expect(differences(sides)).toEqual([]);
@@ -46,7 +46,7 @@ describe('the same population under kube-controller-manager and under dustpan', 
     'differs where docs/deviations.md says so',
     { concurrent: true, timeout: timeoutMs },
     async ({ expect }) => {
-      await using sides = await startSides({ world: deviatingWorld(), threshold: 3 });
+      await using sides = await startSides({ population: deviatingPopulation(), threshold: 3 });
       await rest([sides.upstream, sides.dustpan], afterThreePasses);
 
       // Upstream counts the held pods: the two oldest of them it hits for ever, the two newest push out the pods of another namespace.

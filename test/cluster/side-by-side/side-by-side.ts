@@ -3,7 +3,7 @@ import { startCluster, type Cluster } from '../servers/cluster.ts';
 import { dustpanUser, startController } from '../controller/dustpan.ts';
 import { etcdClient } from '../servers/etcd.ts';
 import { isFinished, openLedger, type Ledger, type PodRecord } from './ledger.ts';
-import { loadWorld, type World } from '../population/population.ts';
+import { loadPopulation, type Population } from '../population/population.ts';
 import { policyManifest } from '../../manifests.ts';
 import { apply } from '../servers/kubectl.ts';
 
@@ -21,7 +21,7 @@ interface Sides extends AsyncDisposable {
 }
 
 interface Experiment {
-  readonly world: World;
+  readonly population: Population;
   /** `--terminated-pod-gc-threshold`. */
   readonly threshold: number;
   /** The policy's, where it is to be another one. */
@@ -42,7 +42,7 @@ export async function startSides(experiment: Experiment): Promise<Sides> {
 
 const startTimeoutMs = 150_000;
 
-async function startUpstream({ world, threshold }: Experiment): Promise<Side> {
+async function startUpstream({ population, threshold }: Experiment): Promise<Side> {
   const cluster = await startCluster({
     parts: ['etcd', 'api', 'kcm'],
     kcm: {
@@ -53,20 +53,20 @@ async function startUpstream({ world, threshold }: Experiment): Promise<Side> {
   });
   // With half of the population, the threshold would keep too many.
   await cluster.kill('kcm');
-  await loadWorld(etcdClient(cluster.etcdUrl), world);
+  await loadPopulation(etcdClient(cluster.etcdUrl), population);
   const ledger = await openLedger(cluster);
   await cluster.start('kcm');
   return sideOf(cluster, ledger);
 }
 
-async function startOurs({ world, threshold, ourThreshold = threshold }: Experiment): Promise<Side> {
+async function startOurs({ population, threshold, ourThreshold = threshold }: Experiment): Promise<Side> {
   const cluster = await startCluster({
     parts: ['etcd', 'api'],
     crds: true,
     users: [dustpanUser],
     timeoutMs: startTimeoutMs,
   });
-  await loadWorld(etcdClient(cluster.etcdUrl), world);
+  await loadPopulation(etcdClient(cluster.etcdUrl), population);
   await applyPolicy(cluster, ourThreshold);
   const ledger = await openLedger(cluster);
   const dustpan = await startController(cluster, { args: ['--pod-gc-period=2s', '--v=4'] });

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster } from '../../cluster/servers/cluster.ts';
 import { busyboxImage, image } from '../../cluster/node/image.ts';
-import type { CriBed } from './kubelet-side.ts';
+import type { RuntimeUnderTest } from './kubelet-side.ts';
 
 /** Starts a real containerd. */
-export async function startContainerd(): Promise<CriBed> {
+export async function startContainerd(): Promise<RuntimeUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   const cluster = await startCluster({ parts: ['ctd'] });
   let built = 0;

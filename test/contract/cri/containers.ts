@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { latePatience, noImage, nobody } from './environment.ts';
+import { soonMeasured, noImage, nobody } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
 /** Behaviour of containers that dustpan relies on. */
 export function containerSuite(environment: CriEnvironment): void {
-  const { runtime, kubelet, bed, app } = environment;
+  const { runtime, kubelet, target, app } = environment;
   const { signal } = new AbortController();
 
   describe('containers', () => {
@@ -59,7 +59,7 @@ export function containerSuite(environment: CriEnvironment): void {
       const status = await runtime.containerStatus(containerId, signal);
       expect(status).toMatchObject({
         exitCode: 3,
-        logPath: `${bed.logRoot}/default_ends_uid-of-ends/main/0.log`,
+        logPath: `${target.logRoot}/default_ends_uid-of-ends/main/0.log`,
       });
       expect(readFileSync(status?.logPath ?? '', 'utf8')).toMatch(/^\S+ stdout F hello\n$/);
       await runtime.removeSandbox(sandboxId, signal);
@@ -139,7 +139,7 @@ export function containerSuite(environment: CriEnvironment): void {
         const stats = (await runtime.containerStats(signal)).find(({ id }) => id === containerId);
         expect(stats?.labels).toMatchObject({ 'io.kubernetes.container.name': 'main' });
         expect(stats?.writableLayerBytes).toBeTypeOf('number');
-      }, latePatience);
+      }, soonMeasured);
       const idle = await kubelet.create({ name: 'stats' }, sandboxId, {
         name: 'idle',
         image: app.id,

@@ -9,8 +9,8 @@ import { imageSuite } from './images.ts';
 import { startRuntimeSandbox } from './runtime-sandbox.ts';
 import { sandboxSuite } from './sandboxes.ts';
 
-const bed = await (isReal ? startContainerd() : startRuntimeSandbox());
-const environment = new CriEnvironment(bed, await bed.image(['bed.test/app:1']));
+const target = await (isReal ? startContainerd() : startRuntimeSandbox());
+const environment = new CriEnvironment(target, await target.image(['bed.test/app:1']));
 afterAll(() => environment.stop());
 
 imageSuite(environment);

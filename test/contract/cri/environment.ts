@@ -1,31 +1,30 @@
 import { vi, expect } from 'vitest';
 import { criRuntime } from '../../../src/cri/client.ts';
 import type { ContainerRuntime, RuntimeContainer, RuntimeSandbox } from '../../../src/cri/runtime.ts';
-import { KubeletHand } from './kubelet-side.ts';
-import type { BedImage, ContainerChoice, CriBed } from './kubelet-side.ts';
+import { KubeletSide } from './kubelet-side.ts';
+import type { TestImage, ContainerChoice, RuntimeUnderTest } from './kubelet-side.ts';
+import { soon } from '../project.ts';
 
-/** Options for changes that a runtime makes soon. */
-export const patience = { timeout: 60_000, interval: 50 };
 /** containerd measures its snapshots every ten seconds. */
-export const latePatience = { timeout: 90_000, interval: 250 };
+export const soonMeasured = { timeout: 90_000, interval: 250 };
 /** Ids that nothing has. */
 export const nobody = 'f'.repeat(64);
 export const noImage = `sha256:${nobody}`;
 
 /** A runtime with both of its clients: dustpan and the kubelet. */
 export class CriEnvironment {
-  readonly bed: CriBed;
+  readonly target: RuntimeUnderTest;
   readonly runtime: ContainerRuntime & { close(): void };
-  readonly kubelet: KubeletHand;
+  readonly kubelet: KubeletSide;
   /** An image that no test removes. */
-  readonly app: BedImage;
+  readonly app: TestImage;
   readonly signal = new AbortController().signal;
 
-  constructor(bed: CriBed, app: BedImage) {
-    this.bed = bed;
+  constructor(target: RuntimeUnderTest, app: TestImage) {
+    this.target = target;
     this.app = app;
-    this.runtime = criRuntime({ socket: bed.socket });
-    this.kubelet = new KubeletHand(bed);
+    this.runtime = criRuntime({ socket: target.socket });
+    this.kubelet = new KubeletSide(target);
   }
 
   async container(id: string): Promise<RuntimeContainer | undefined> {
@@ -44,7 +43,7 @@ export class CriEnvironment {
   async reaches(id: string, state: string): Promise<void> {
     await vi.waitFor(async () => {
       expect((await this.container(id))?.state).toBe(state);
-    }, patience);
+    }, soon);
   }
 
   /** A sandbox with one container, which does not run yet. */
@@ -60,6 +59,6 @@ export class CriEnvironment {
   async stop(): Promise<void> {
     this.kubelet.close();
     this.runtime.close();
-    await this.bed.stop();
+    await this.target.stop();
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import { answersCri } from '../../../src/cri/probe.ts';
-import { latePatience, noImage } from './environment.ts';
+import { soonMeasured, noImage } from './environment.ts';
 import type { CriEnvironment } from './environment.ts';
 
 /** Behaviour of images that dustpan relies on. */
 export function imageSuite(environment: CriEnvironment): void {
-  const { runtime, kubelet, bed, app } = environment;
+  const { runtime, kubelet, target, app } = environment;
   const { signal } = new AbortController();
 
   describe('version', () => {
@@ -15,7 +15,7 @@ export function imageSuite(environment: CriEnvironment): void {
         version: expect.stringMatching(/^v?\d/) as string,
         apiVersion: 'v1',
       });
-      expect(await answersCri(bed.socket, signal)).toBe(true);
+      expect(await answersCri(target.socket, signal)).toBe(true);
     });
   });
 
@@ -33,7 +33,7 @@ export function imageSuite(environment: CriEnvironment): void {
 
   describe('images', () => {
     test('an image is listed once with all its tags, and found by each of its names', async () => {
-      const two = await bed.image(['bed.test/two:1', 'bed.test/two:again']);
+      const two = await target.image(['bed.test/two:1', 'bed.test/two:again']);
       const listed = (await runtime.listImages(signal)).filter(({ id }) => id === two.id);
       expect(listed).toHaveLength(1);
       expect([...(listed[0]?.tags ?? [])].sort()).toEqual(['bed.test/two:1', 'bed.test/two:again']);
@@ -45,7 +45,7 @@ export function imageSuite(environment: CriEnvironment): void {
     });
 
     test('an image has its layers in order, lowest first; a missing image has none', async () => {
-      const one = await bed.image(['bed.test/layers:1']);
+      const one = await target.image(['bed.test/layers:1']);
       const [shared, own, ...more] = (await runtime.imageLayers(app.id, signal)) ?? [];
       expect([shared, own]).toEqual(
         [1, 2].map(() => expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string),
@@ -58,7 +58,7 @@ export function imageSuite(environment: CriEnvironment): void {
     });
 
     test('a removal by id removes all names', async () => {
-      const gone = await bed.image(['bed.test/gone:1', 'bed.test/gone:2']);
+      const gone = await target.image(['bed.test/gone:1', 'bed.test/gone:2']);
       await runtime.removeImage(gone.id, signal);
       expect(await environment.imageIds()).not.toContain(gone.id);
       for (const name of [gone.id, ...gone.tags]) {
@@ -67,7 +67,7 @@ export function imageSuite(environment: CriEnvironment): void {
     });
 
     test('a removal by one tag removes the others too: dustpan removes by id', async () => {
-      const gone = await bed.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
+      const gone = await target.image(['bed.test/bytag:1', 'bed.test/bytag:2']);
       await runtime.removeImage('bed.test/bytag:1', signal);
       expect(await environment.imageIds()).not.toContain(gone.id);
     });
@@ -80,13 +80,13 @@ export function imageSuite(environment: CriEnvironment): void {
     });
 
     test('a pinned image is listed as pinned', async () => {
-      const pinned = await bed.image(['bed.test/pinned:1'], { pinned: true });
+      const pinned = await target.image(['bed.test/pinned:1'], { pinned: true });
       expect(await runtime.imageStatus(pinned.id, signal)).toMatchObject({ pinned: true });
       expect(await runtime.imageStatus(app.id, signal)).toMatchObject({ pinned: false });
     });
 
     test('the runtime removes an image that a running container uses: only our own checks protect it', async () => {
-      const used = await bed.image(['bed.test/used:1']);
+      const used = await target.image(['bed.test/used:1']);
       const { sandboxId, containerId } = await environment.pod('uses', { image: used.id });
       await kubelet.start(containerId);
       await runtime.removeImage(used.id, signal);
@@ -102,7 +102,7 @@ export function imageSuite(environment: CriEnvironment): void {
         expect(images[0]?.mountpoint).toMatch(/^\/var\/lib\/containerd\/.*overlayfs$/);
         expect(images[0]?.usedBytes).toBeGreaterThan(0);
         expect(images[0]?.inodesUsed).toBeGreaterThan(0);
-      }, latePatience);
+      }, soonMeasured);
     });
   });
 }

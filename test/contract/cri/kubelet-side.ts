@@ -1,19 +1,19 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { runtimeService } from '../../sandbox/cri/definitions.ts';
 
-export interface BedImage {
+export interface TestImage {
   readonly id: string;
   /** Full references in the requested order. */
   readonly tags: readonly string[];
 }
 
 /** A container runtime under test, the sandbox or a real one: the same suite runs against both, so that the sandbox cannot drift. */
-export interface CriBed {
+export interface RuntimeUnderTest {
   readonly socket: string;
   /** The parent of the pods' log directories. */
   readonly logRoot: string;
   /** A new image, with a shell, by one or more tags. */
-  image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<BedImage>;
+  image(tags: readonly string[], options?: { readonly pinned?: boolean }): Promise<TestImage>;
   /** The runtime accepts connections and never responds. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -41,14 +41,14 @@ const linux = { securityContext: { namespaceOptions: { network: 'NODE' } } };
 const labels = { 'io.kubernetes.pod.namespace': 'default', unusual: 'ä/–"\n' };
 
 /** The kubelet's side of the CRI: the calls that dustpan never makes. */
-export class KubeletHand {
+export class KubeletSide {
   readonly #client: Client;
   readonly #logRoot: string;
 
-  constructor(bed: CriBed) {
+  constructor(target: RuntimeUnderTest) {
     const options = { 'grpc.default_authority': 'localhost', 'grpc.enable_http_proxy': 0 };
-    this.#client = new Client(`unix://${bed.socket}`, credentials.createInsecure(), options);
-    this.#logRoot = bed.logRoot;
+    this.#client = new Client(`unix://${target.socket}`, credentials.createInsecure(), options);
+    this.#logRoot = target.logRoot;
   }
 
   /** The id of the new sandbox. */

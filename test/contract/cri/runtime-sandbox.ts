@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCriSandbox } from '../../sandbox/cri/server.ts';
-import type { CriBed } from './kubelet-side.ts';
+import type { RuntimeUnderTest } from './kubelet-side.ts';
 
 /** Starts the sandbox of the container runtime interface. */
-export async function startRuntimeSandbox(): Promise<CriBed> {
+export async function startRuntimeSandbox(): Promise<RuntimeUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), 'dustpan-cri-'));
   const sandbox = await startCriSandbox({ socket: join(folder, 'cri.sock') });
   const { runtime, faults } = sandbox;

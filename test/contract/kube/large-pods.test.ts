@@ -6,8 +6,7 @@ import { podsResource } from '../../../src/kube/cache/resources.ts';
 import { isCut } from '../../../src/runtime/bounds.ts';
 import { startEnvironment } from './environment.ts';
 import { reflect } from './reflecting.ts';
-
-const waiting = { timeout: 60_000, interval: 20 };
+import { soon } from '../project.ts';
 
 // Pods as large as an API server accepts.
 const { signal } = new AbortController();
@@ -24,12 +23,12 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
     await objects.labelPod(metadata.name);
     await vi.waitFor(() => {
       expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
-    }, waiting);
+    }, soon);
     expect(JSON.stringify(reflector.items.get(metadata.uid)).length).toBeLessThan(2_000);
     await objects.removePod(metadata.name);
     await vi.waitFor(() => {
       expect(reflector.items.has(metadata.uid)).toBe(false);
-    }, waiting);
+    }, soon);
   },
 );
 
@@ -48,7 +47,7 @@ test.each([{ form: podsResource({ labelKeys: () => 'all' }).accept }, { form: 'a
     await objects.labelPod(metadata.name);
     await vi.waitFor(() => {
       expect(reflector.items.get(metadata.uid)?.labels).toHaveProperty('touched');
-    }, waiting);
+    }, soon);
     const followed = reflector.items.get(metadata.uid);
     expect(followed?.controller).toEqual(listed?.controller);
     expect(JSON.stringify(followed).length).toBeLessThan(4_000);

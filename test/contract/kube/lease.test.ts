@@ -8,10 +8,10 @@ import type { KubeTransport } from '../../../src/kube/http/transport.ts';
 import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { RecordingLogger } from '../../fakes/recording-logger.ts';
 import { startEnvironment } from './environment.ts';
+import { soon } from '../project.ts';
 
 /** A stall of the renew deadline, as on a busy machine, would cost the lease. */
 const times = { leaseDurationMs: 8_000, renewDeadlineMs: 5_000, retryPeriodMs: 250 };
-const patience = { timeout: 60_000, interval: 50 };
 
 /** A connection that can be cut. */
 class Cuttable implements KubeTransport {
@@ -97,7 +97,7 @@ const read = async (name: string): Promise<Lease> => {
 const leads = (who: Candidate): Promise<void> =>
   vi.waitFor(() => {
     expect(who.elector.holdsLease()).toBe(true);
-  }, patience);
+  }, soon);
 
 describe('leader election', () => {
   test('one of two candidates leads; when it stops, the other leads at once', async () => {
@@ -114,7 +114,7 @@ describe('leader election', () => {
     expect(before.spec?.renewTime).toMatch(/\.\d{6}Z$/);
     await vi.waitFor(async () => {
       expect((await read(lease.name)).spec?.renewTime).not.toBe(before.spec?.renewTime);
-    }, patience);
+    }, soon);
     expect(second.elector.isLeader).toBe(false);
     first.stop();
     expect(await first.outcome).toBe('released');
@@ -149,7 +149,7 @@ describe('leader election', () => {
       const held = await read(lease.name);
       const body = { ...held, spec: { ...held.spec, holderIdentity: 'thief' } };
       await transport.send({ method: 'PUT', path: path(lease.name), body }, signal);
-    }, patience);
+    }, soon);
     expect(await first.outcome).toBe('lost');
     expect(first.told()).toBe(true);
     expect((await read(lease.name)).spec?.holderIdentity).toBe('thief');
@@ -162,7 +162,7 @@ describe('leader election', () => {
     await transport.send({ method: 'DELETE', path: path(lease.name) }, signal);
     await vi.waitFor(async () => {
       expect((await read(lease.name)).spec?.holderIdentity).toBe('first');
-    }, patience);
+    }, soon);
     expect(first.elector.holdsLease()).toBe(true);
     first.stop();
     await first.outcome;
@@ -172,7 +172,7 @@ describe('leader election', () => {
     const only = candidate(transport, 'only', { namespace: 'no-such-namespace', name: 'lease' });
     await vi.waitFor(() => {
       expect(only.log.lines.filter((line) => line.level === 'debug').length).toBeGreaterThan(1);
-    }, patience);
+    }, soon);
     only.stop();
     await only.outcome;
     const warnings = only.log.lines.filter((line) => line.level === 'warn');

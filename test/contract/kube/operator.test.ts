@@ -9,8 +9,8 @@ import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
 import { policyManifest } from '../../manifests.ts';
+import { soon } from '../project.ts';
 
-const patience = { timeout: 60_000, interval: 50 };
 const collection = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 
 let reflector: Reflector<RawFacts> | undefined;
@@ -75,7 +75,7 @@ const mine = (): readonly string[] => told.map(({ what }) => what).filter((what)
 const tells = (...types: readonly string[]): Promise<void> =>
   vi.waitFor(() => {
     expect(mine()).toEqual(types.map((type) => `${type} ${name}`));
-  }, patience);
+  }, soon);
 test('reports created, changed and deleted policies, with defaults', async () => {
   await create();
   await tells('ADDED');

@@ -8,8 +8,7 @@ import { systemClock } from '../../../src/runtime/scheduling/clock.ts';
 import type { StoredEvent } from '../../fakes/event-recording.ts';
 import { silentLogger } from '../../fakes/logger.ts';
 import { startEnvironment } from './environment.ts';
-
-const patience = { timeout: 60_000, interval: 50 };
+import { soon } from '../project.ts';
 
 let recorder: EventRecorder;
 let dropped: EventDrop[];
@@ -72,7 +71,7 @@ const shown = async (spec: EventSpec, count: number | undefined): Promise<Stored
     expect(others).toEqual([]);
     expect(stored.series?.count).toBe(count);
     return stored;
-  }, patience);
+  }, soon);
 
 test('the first occurrence is an Event, the second its series, the third a count that is written on stop', async () => {
   const spec = event();
@@ -140,7 +139,7 @@ test('an Event for a deleted namespace is dropped at once', async () => {
   recorder.record(event({ namespace: 'no-such-namespace' }));
   await vi.waitFor(() => {
     expect(dropped).toEqual(['rejected']);
-  }, patience);
+  }, soon);
 });
 
 test('many Events at once are all written', async () => {
@@ -149,6 +148,6 @@ test('many Events at once are all written', async () => {
   // A stop would wait for three seconds only.
   await vi.waitFor(() => {
     expect(sent).toHaveLength(100);
-  }, patience);
+  }, soon);
   expect(dropped).toEqual([]);
 });

@@ -11,10 +11,10 @@ import {
 import { startEnvironment } from './environment.ts';
 import { CutTransport, named, reflect } from './reflecting.ts';
 import { policyManifest } from '../../manifests.ts';
+import { soon } from '../project.ts';
 
 const policies = '/apis/gc.dustpan.dev/v1alpha1/gcpolicies';
 const mergePatch = 'application/merge-patch+json';
-const waiting = { timeout: 60_000, interval: 20 };
 const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
 
 const { signal } = new AbortController();
@@ -39,15 +39,15 @@ test('pods are listed and watched', async () => {
   const added = await objects.createPod();
   await vi.waitFor(() => {
     expect(reflector.items.has(added.metadata.uid)).toBe(true);
-  }, waiting);
+  }, soon);
   await objects.labelPod(added.metadata.name);
   await vi.waitFor(() => {
     expect(Object.keys(reflector.items.get(added.metadata.uid)?.labels ?? {})).toEqual(['touched']);
-  }, waiting);
+  }, soon);
   await objects.removePod(first.metadata.name);
   await vi.waitFor(() => {
     expect(reflector.items.has(first.metadata.uid)).toBe(false);
-  }, waiting);
+  }, soon);
   expect(reflector).toMatchObject({ state: 'synced', lastError: undefined });
 });
 
@@ -133,7 +133,7 @@ test('an interrupted watch is resumed: nothing is lost, nothing is listed again'
   const isWatching = (): void => {
     expect(cuttable.requests.filter((r) => r.query?.['watch'] === 'true')).toHaveLength(1);
   };
-  await vi.waitFor(isWatching, waiting);
+  await vi.waitFor(isWatching, soon);
   const lists = cuttable.requests.length;
   let added = '';
   await cuttable.cutDuring(async () => {
@@ -142,7 +142,7 @@ test('an interrupted watch is resumed: nothing is lost, nothing is listed again'
   });
   await vi.waitFor(() => {
     expect(reflector.items.has(added)).toBe(true);
-  }, waiting);
+  }, soon);
   expect(reflector.items.has(doomed.metadata.uid)).toBe(false);
   expect(cuttable.requests).toHaveLength(lists + 1);
 });
@@ -157,7 +157,7 @@ test('nodes', async () => {
   await objects.request({ method: 'POST', path: '/api/v1/nodes', body });
   await vi.waitFor(() => {
     expect(named(reflector, name)).toMatchObject({ ready: false });
-  }, waiting);
+  }, soon);
   await objects.request({
     method: 'PATCH',
     path: `/api/v1/nodes/${name}/status`,
@@ -167,13 +167,13 @@ test('nodes', async () => {
   await vi.waitFor(() => {
     expect(named(reflector, name)).toMatchObject({ ready: true });
     expect(named(one, name)).toEqual(named(reflector, name));
-  }, waiting);
+  }, soon);
   expect(named(reflector, name)?.labels['a']).toBe('b');
   expect(named(reflector, name)?.taintKeys).toContain('node.kubernetes.io/out-of-service');
   await objects.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` });
   await vi.waitFor(() => {
     expect(named(reflector, name)).toBeUndefined();
-  }, waiting);
+  }, soon);
 });
 
 test('namespaces', async () => {
@@ -211,7 +211,7 @@ test('jobs and replica sets', async () => {
       namespace: objects.namespace,
       controller: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u' },
     });
-  }, waiting);
+  }, soon);
 });
 
 describe('custom resources', () => {
@@ -238,7 +238,7 @@ describe('custom resources', () => {
     await vi.waitFor(() => {
       expect(named(reflector, first)?.object).toMatchObject({ spec: { priority: 7 } });
       expect(named(reflector, second)).toBeUndefined();
-    }, waiting);
+    }, soon);
   });
 
   test('of an uninstalled kind are missing', async () => {
@@ -246,7 +246,7 @@ describe('custom resources', () => {
     const reflector = reflect(transport, jsonResource({ name: 'nosuchthings', path }));
     await vi.waitFor(() => {
       expect(reflector.state).toBe('missing');
-    }, waiting);
+    }, soon);
     expect(reflector.synced).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ function figuresOf(
 const slackBytes = 256 * 1024;
 const never = new AbortController().signal;
 
-const bed = await (isReal ? startRealKubelet() : startSandboxKubelet());
+const target = await (isReal ? startRealKubelet() : startSandboxKubelet());
 const folder = mkdtempSync(join(tmpdir(), 'dustpan-kubelet-contract-'));
 const open: KubeletUsage[] = [];
 const file = (name: string, text: string): string => {
@@ -43,10 +43,10 @@ interface Choice extends Partial<Omit<KubeletUsageOptions, 'trust'>> {
 const source = ({ token, clusterCa, trust, ...options }: Choice = {}): KubeletUsage => {
   const cluster: ClusterConnection = {
     endpoint: { server: 'https://unused', tls: { ca: clusterCa } },
-    auth: tokenCredentials(token ?? bed.tokens.stats),
+    auth: tokenCredentials(token ?? target.tokens.stats),
     source: 'test',
   };
-  const { endpoint, nodeName } = bed;
+  const { endpoint, nodeName } = target;
   const trusts = { isInsecure: false, caFile: undefined, ownFile: join(folder, 'missing.crt'), ...trust };
   const made = new KubeletUsage({
     ...{ endpoint, nodeName, cluster, trust: trusts, clock: systemClock },
@@ -61,13 +61,13 @@ afterEach(() => {
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await bed.stop();
+  await target.stop();
 });
 
 describe('the usage of pods', () => {
   test('has each kind of storage with its time', async () => {
-    const usage = await source({ clusterCa: bed.ca }).usage(never);
-    const { pod } = bed;
+    const usage = await source({ clusterCa: target.ca }).usage(never);
+    const { pod } = target;
     const told = usage.pods.get(pod.uid);
     const figures = told === undefined ? [] : figuresOf(told, pod.container);
     const expected = [pod.dataBytes, pod.shmBytes, pod.layerBytes, pod.logBytes];
@@ -82,12 +82,12 @@ describe('the usage of pods', () => {
   });
 
   test('is the same when read from a snapshot', async () => {
-    const kubelet = source({ clusterCa: bed.ca });
+    const kubelet = source({ clusterCa: target.ca });
     const whole = storageUsageOf(JSON.parse((await kubelet.summary(never)).toString()), 1);
     const streamed = await kubelet.usage(never);
     expect([...streamed.pods.keys()].sort()).toEqual([...whole.pods.keys()].sort());
     expect(streamed.dedicatedImageFs).toBe(whole.dedicatedImageFs);
-    const uid = bed.pod.uid;
+    const uid = target.pod.uid;
     expect([...(streamed.pods.get(uid)?.volumes.keys() ?? [])]).toEqual([
       ...(whole.pods.get(uid)?.volumes.keys() ?? []),
     ]);
@@ -96,36 +96,36 @@ describe('the usage of pods', () => {
 
 describe('authorization', () => {
   test('an unknown token is denied', async () => {
-    await expect(source({ clusterCa: bed.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
+    await expect(source({ clusterCa: target.ca, token: 'wrong' }).usage(never)).rejects.toMatchObject({
       failure: 'denied',
       message: expect.stringMatching(/does not know who we are \(401/) as unknown,
     });
   });
 
   test('an account without the right is denied, and the right is named', async () => {
-    await expect(source({ clusterCa: bed.ca, token: bed.tokens.nothing }).usage(never)).rejects.toMatchObject(
-      {
-        failure: 'denied',
-        message: expect.stringMatching(/\(403\).*needs get on nodes\/stats$/) as unknown,
-      },
-    );
+    await expect(
+      source({ clusterCa: target.ca, token: target.tokens.nothing }).usage(never),
+    ).rejects.toMatchObject({
+      failure: 'denied',
+      message: expect.stringMatching(/\(403\).*needs get on nodes\/stats$/) as unknown,
+    });
   });
 });
 
 describe('trust', () => {
   test.each([
-    { name: "the cluster's CA", choice: () => ({ clusterCa: bed.ca }) },
-    { name: 'the CA of the flag', choice: () => ({ trust: { caFile: file('flag.crt', bed.ca) } }) },
+    { name: "the cluster's CA", choice: () => ({ clusterCa: target.ca }) },
+    { name: 'the CA of the flag', choice: () => ({ trust: { caFile: file('flag.crt', target.ca) } }) },
     {
       name: "the kubelet's own file, where the cluster's CA is another",
       choice: () => ({
         clusterCa: certify(['DNS:x']).ca,
-        trust: { ownFile: file('own.crt', bed.ca) },
+        trust: { ownFile: file('own.crt', target.ca) },
       }),
     },
     { name: 'anybody, when asked to', choice: () => ({ trust: { isInsecure: true } }) },
   ])('by $name', async ({ choice }) => {
-    expect((await source(choice()).usage(never)).pods.has(bed.pod.uid)).toBe(true);
+    expect((await source(choice()).usage(never)).pods.has(target.pod.uid)).toBe(true);
   });
 
   test('a foreign CA is not trusted; the error names the tried files and the flag', async () => {
@@ -142,16 +142,16 @@ describe('trust', () => {
 
   test('the flag replaces the CA of the cluster', async () => {
     const caFile = file('flag-other.crt', certify(['DNS:z']).ca);
-    await expect(source({ clusterCa: bed.ca, trust: { caFile } }).usage(never)).rejects.toThrow(
+    await expect(source({ clusterCa: target.ca, trust: { caFile } }).usage(never)).rejects.toThrow(
       `(tried ${caFile})`,
     );
   });
 
   test('a certificate of another node is not trusted', async () => {
     // Connect by name: some certificates are also valid for the address.
-    const endpoint = bed.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
+    const endpoint = target.endpoint.replace(/\/\/[^:]+:/, '//localhost:');
     await expect(
-      source({ clusterCa: bed.ca, nodeName: 'another-node', endpoint }).usage(never),
+      source({ clusterCa: target.ca, nodeName: 'another-node', endpoint }).usage(never),
     ).rejects.toThrow(/its certificate is for another name \(expected another-node or localhost\)/);
   });
 
@@ -168,7 +168,7 @@ describe('trust', () => {
 
 test('a closed port is unavailable', async () => {
   await expect(
-    source({ clusterCa: bed.ca, endpoint: 'https://127.0.0.1:1' }).usage(never),
+    source({ clusterCa: target.ca, endpoint: 'https://127.0.0.1:1' }).usage(never),
   ).rejects.toMatchObject({
     failure: 'unavailable',
     message: 'cannot reach the kubelet https://127.0.0.1:1: connection refused',
@@ -177,5 +177,5 @@ test('a closed port is unavailable', async () => {
 
 test('an abort is not a failure', async () => {
   const stopped = AbortSignal.abort(new Error('stopping'));
-  await expect(source({ clusterCa: bed.ca }).usage(stopped)).rejects.toThrow('stopping');
+  await expect(source({ clusterCa: target.ca }).usage(stopped)).rejects.toThrow('stopping');
 });

@@ -18,7 +18,7 @@ const limitBytes = 1_000_000;
 export const powerless = 'no-evictions';
 
 /** node-1 and node-2, running pods, a policy that evicts, and the reports that agents would write. */
-export class EvictionScene {
+export class EvictionEnvironment {
   readonly api: Sandbox;
 
   private constructor(api: Sandbox) {
@@ -27,9 +27,11 @@ export class EvictionScene {
     for (const name of ['node-1', 'node-2']) this.#apply('v1', 'Node', { metadata: { name } });
   }
 
-  static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionScene> {
+  static async open(mode: 'DryRun' | 'Enforce', rule: object = {}): Promise<EvictionEnvironment> {
     const allow: SandboxUser['allow'] = ({ resource }) => resource !== 'pods/eviction';
-    const scene = new EvictionScene(await startSandbox({ users: [{ name: powerless, token: 't', allow }] }));
+    const scene = new EvictionEnvironment(
+      await startSandbox({ users: [{ name: powerless, token: 't', allow }] }),
+    );
     scene.policy(mode, rule);
     return scene;
   }

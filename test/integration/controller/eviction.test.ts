@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { builtForFile, RunningController, until } from '../built.ts';
-import { EvictionScene, powerless } from './eviction-environment.ts';
+import { EvictionEnvironment, powerless } from './eviction-environment.ts';
 
 const built = builtForFile();
-let scene: EvictionScene;
+let scene: EvictionEnvironment;
 const running: RunningController[] = [];
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ const keptFor = (controller: RunningController, name: string): unknown => {
 const acts = (name: string): string[] => scene.asked(name).filter((request) => !request.startsWith('GET'));
 
 test('evicts a pod that its node requests, with its own grace period, and reports it', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   scene.pod('web-0');
   const controller = start();
   scene.report('node-1', { name: 'web-0' });
@@ -45,7 +45,7 @@ test('evicts a pod that its node requests, with its own grace period, and report
 });
 
 test('reports a blocking budget, and evicts once it allows', async () => {
-  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 5 });
+  scene = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 5 });
   scene.pod('web-0');
   scene.budget(0);
   scene.report('node-1', { name: 'web-0' });
@@ -62,7 +62,7 @@ test('reports a blocking budget, and evicts once it allows', async () => {
 });
 
 test('reports evicted pods that never end once, held by a finalizer or a hanging kubelet', async () => {
-  scene = await EvictionScene.open('Enforce', { gracePeriodSeconds: 1 });
+  scene = await EvictionEnvironment.open('Enforce', { gracePeriodSeconds: 1 });
   scene.pod('held', { metadata: { finalizers: ['example.com/backup'] } });
   scene.pod('hanging');
   scene.report('node-1', { name: 'held' }, { name: 'hanging' });
@@ -82,7 +82,7 @@ test('reports evicted pods that never end once, held by a finalizer or a hanging
 });
 
 test('a policy that ignores budgets deletes the pod', async () => {
-  scene = await EvictionScene.open('Enforce', { respectPodDisruptionBudgets: false });
+  scene = await EvictionEnvironment.open('Enforce', { respectPodDisruptionBudgets: false });
   scene.pod('web-0');
   scene.budget(0);
   scene.report('node-1', { name: 'web-0' });
@@ -97,7 +97,7 @@ test.each([
 ])(
   'without the right to evict, a pod is neither evicted nor deleted, whatever the policy says about budgets: $rule',
   async ({ rule, acts: expected }) => {
-    scene = await EvictionScene.open('Enforce', rule);
+    scene = await EvictionEnvironment.open('Enforce', rule);
     scene.pod('web-0');
     scene.report('node-1', { name: 'web-0' });
     const controller = start(scene.api.kubeconfigOf(powerless));
@@ -113,7 +113,7 @@ test.each([
 );
 
 test('DryRun evicts nothing; Enforce does, once the node has requested it under Enforce', async () => {
-  scene = await EvictionScene.open('DryRun');
+  scene = await EvictionEnvironment.open('DryRun');
   scene.pod('web-0');
   scene.report('node-1', { name: 'web-0' });
   const controller = start();
@@ -126,7 +126,7 @@ test('DryRun evicts nothing; Enforce does, once the node has requested it under 
 
 // In each the pod `other`, evaluated after the first, is evicted: so the pass has ended.
 test('a report whose name is not the node of the pod evicts nothing', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   scene.pod('web-0');
   scene.pod('other', { nodeName: 'node-2' });
   scene.report('node-2', { name: 'web-0' }, { name: 'other' });
@@ -137,7 +137,7 @@ test('a report whose name is not the node of the pod evicts nothing', async () =
 });
 
 test('keeps a pod that has the name of the requested one', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   scene.pod('web-0');
   scene.pod('other');
   scene.report('node-1', { name: 'web-0' }, { name: 'other' });
@@ -149,7 +149,7 @@ test('keeps a pod that has the name of the requested one', async () => {
 });
 
 test('outdated measurements evict nothing; new ones do', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   scene.pod('web-0');
   scene.pod('other');
   scene.report('node-1', { name: 'web-0', observedMs: Date.now() - 7 * 60_000 }, { name: 'other' });
@@ -162,7 +162,7 @@ test('outdated measurements evict nothing; new ones do', async () => {
 });
 
 test('keeps a critical pod, a mirror pod and one with the keep label, though requested', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   scene.pod('critical', { priority: 2_000_000_000 });
   scene.pod('mirror', {
     metadata: {
@@ -182,7 +182,7 @@ test('keeps a critical pod, a mirror pod and one with the keep label, though req
 });
 
 test('evicts an API pod with the annotations of a static pod', async () => {
-  scene = await EvictionScene.open('Enforce');
+  scene = await EvictionEnvironment.open('Enforce');
   const annotations = {
     'kubernetes.io/config.source': 'file',
     'kubernetes.io/config.hash': 'abc',

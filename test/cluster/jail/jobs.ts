@@ -12,14 +12,14 @@ export interface Job {
 }
 
 /** Most tests wait for servers: two jails fill two cores, and more would only be late together. */
-const lanes = 2;
+const concurrency = 2;
 
 /**
  * Runs the jobs, the longest lists first, two at a time; what each prints is shown when it has ended, so that nothing is mixed,
  * and once more at the end if it failed, as the first time is far up in a long log.
  * The first failure is the result; after the end of one by a signal none begins, and nothing is shown twice.
  */
-export async function inLanes(jobs: readonly Job[], { say, show }: Shown): Promise<number> {
+export async function runJobs(jobs: readonly Job[], { say, show }: Shown): Promise<number> {
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
@@ -58,7 +58,7 @@ async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): P
   const ended: Ended[] = [];
   const startedAt = performance.now();
   let shown = Promise.resolve();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [i, { name, run }] of left) {
       if (ended.some(({ code }) => isEnding(code))) return;
       say(`test bed: ${name} begins`);
@@ -71,7 +71,7 @@ async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): P
       say(`test bed: ${done} of ${jobs.length} done, ${minutes} min`);
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return ended;
 }
 
