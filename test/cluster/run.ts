@@ -19,11 +19,11 @@ const wholeNode: readonly Part[] = [...controlPlane, 'sched', 'ctd', 'kubelet'];
 
 /** Runs a command in a fresh jail, where `startCluster` works; its folder is kept, and named, only when the command fails. */
 export async function inJail(command: readonly string[], options: InJailOptions = {}): Promise<number> {
-  const found = await binaries(options.parts ?? controlPlane, say);
+  const found = await binaries(options.parts ?? controlPlane, log);
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-'));
   const bin = linkPrograms(join(dir, 'bin'), found);
   const code = await jail(dir, command, { ...options, env: { ...options.env, ...bedEnvironment(dir, bin) } });
-  if (isFailure(code)) say(`test bed: logs and data are kept in ${dir}`);
+  if (isFailure(code)) log(`test bed: logs and data are kept in ${dir}`);
   else rmSync(dir, { recursive: true, force: true });
   return code;
 }
@@ -47,7 +47,7 @@ function isFailure(code: number): boolean {
   return code !== 0 && !isEnding(code);
 }
 
-function say(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -64,9 +64,9 @@ async function main(command: readonly string[]): Promise<number> {
   });
   const able = jails.filter((_, i) => refused[i] === undefined);
   // Found or built before the jails begin, or two would wait for the same build.
-  await binaries([...new Set(able.flatMap(({ parts }) => parts))], say);
+  await binaries([...new Set(able.flatMap(({ parts }) => parts))], log);
   const jobs = able.map((bed) => jobOf(bed, command));
-  const code = await runJobs(jobs, { say, show: toStdout });
+  const code = await runJobs(jobs, { log, print: toStdout });
   return code || Math.max(0, ...refused.map((one) => one ?? 0));
 }
 
@@ -97,7 +97,7 @@ function jobOf({ files, ...bed }: SharedJail, command: readonly string[]): Job {
 
 function skipped(what: string, reason: string): number {
   const required = process.env['DUSTPAN_REQUIRE_CLUSTER'] === '1';
-  say(`skipped: ${what} (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
+  log(`skipped: ${what} (${reason})${required ? ', but DUSTPAN_REQUIRE_CLUSTER=1 requires them' : ''}`);
   return required ? 1 : 0;
 }
 

@@ -54,10 +54,10 @@ export const agentUser: User = {
 export async function agentRequests(
   cluster: Pick<Cluster, 'audit'>,
   since: Date = new Date(0),
-): Promise<{ readonly asked: readonly string[]; readonly forbidden: readonly string[] }> {
+): Promise<{ readonly requested: readonly string[]; readonly forbidden: readonly string[] }> {
   const requests = await cluster.audit({ user: agentUser.name, since });
   const forbidden = requests.filter(({ responseStatus }) => responseStatus?.code === 403);
-  return { asked: distinct(requests), forbidden: distinct(forbidden) };
+  return { requested: distinct(requests), forbidden: distinct(forbidden) };
 }
 
 const distinct = (events: readonly AuditEvent[]): readonly string[] =>

@@ -284,12 +284,12 @@ test('reports every removal, and has every right that it uses', async () => {
   const removed = async (reason: string) =>
     metric(agent, `dustpan_container_garbage_collected_total{reason="${reason}"}`);
   const reasons = ['PodGone', 'DeadContainer', 'Sandbox', 'OrphanedLogs', 'BrokenLink', 'RotatedLog'];
-  const figures = await Promise.all(reasons.map(removed));
-  expect(Math.min(...figures)).toBeGreaterThan(0);
+  const values = await Promise.all(reasons.map(removed));
+  expect(Math.min(...values)).toBeGreaterThan(0);
   const lines = (await agent.logs()).filter(({ msg }) => msg.startsWith('removed '));
   for (const [index, reason] of reasons.entries())
     expect(lines.filter((line) => line['reason'] === reason).length).toBeGreaterThanOrEqual(
-      figures[index] ?? 0,
+      values[index] ?? 0,
     );
   const errors = [...(await agent.metrics())].filter(([name]) =>
     name.startsWith('dustpan_container_gc_errors_total'),

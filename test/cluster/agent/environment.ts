@@ -187,13 +187,13 @@ const listed = ({ id, state, metadata, labels = {} }: CriObject): Listed => {
 
 /** Every container of the runtime, dead ones too, by name. */
 export async function listContainers(cluster: Cluster): Promise<readonly Listed[]> {
-  const answer = JSON.parse(await crictl(cluster, 'ps', '-a', '-o', 'json')) as { containers: CriObject[] };
-  return answer.containers.map(listed).sort(byName);
+  const response = JSON.parse(await crictl(cluster, 'ps', '-a', '-o', 'json')) as { containers: CriObject[] };
+  return response.containers.map(listed).sort(byName);
 }
 
 export async function listSandboxes(cluster: Cluster): Promise<readonly Listed[]> {
-  const answer = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { items: CriObject[] };
-  return answer.items.map(listed).sort(byName);
+  const response = JSON.parse(await crictl(cluster, 'pods', '-o', 'json')) as { items: CriObject[] };
+  return response.items.map(listed).sort(byName);
 }
 
 const byName = (a: Listed, b: Listed): number => (a.name < b.name ? -1 : 1);

@@ -240,8 +240,8 @@ test.each([
 test('without the right to report, logs an error and still collects', async () => {
   await agent.stop();
   agent = await startAgent(cluster, { args, user: 'no-reports' });
-  const said = async () => JSON.stringify(await agent.logs());
-  await expect.poll(said, eventually).toMatch(/cannot get resource .{0,3}nodegcreports/);
+  const log = async () => JSON.stringify(await agent.logs());
+  await expect.poll(log, eventually).toMatch(/cannot get resource .{0,3}nodegcreports/);
   await importUnused('six', 2);
   await isCompleted();
   expect((await agentEvents(cluster)).map(({ reason }) => reason)).not.toContain('FreeDiskSpaceFailed');

@@ -125,10 +125,10 @@ afterAll(async () => {
 });
 
 async function inspect(ref: string): Promise<{ readonly id: string; readonly size: string }> {
-  const answer = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', ref)) as {
+  const response = JSON.parse(await crictl(cluster, 'inspecti', '-o', 'json', ref)) as {
     status: { id: string; size: string };
   };
-  return answer.status;
+  return response.status;
 }
 
 const imageId = async (ref: string): Promise<string> => (await inspect(ref)).id;
@@ -181,10 +181,10 @@ test('without a policy, only records when images are used', async () => {
 
 /** The last measurement of the runtime. */
 async function writableLayer(id: string): Promise<number> {
-  const answer = JSON.parse(await crictl(cluster, 'stats', '-o', 'json', '--id', id)) as {
+  const response = JSON.parse(await crictl(cluster, 'stats', '-o', 'json', '--id', id)) as {
     stats: { writableLayer?: { usedBytes?: { value: string } } }[];
   };
-  return Number(answer.stats[0]?.writableLayer?.usedBytes?.value ?? 0);
+  return Number(response.stats[0]?.writableLayer?.usedBytes?.value ?? 0);
 }
 
 const space = 'dustpan_image_garbage_collected_total{reason="space"}';
@@ -272,8 +272,8 @@ test('reports what fills the disk when no image can be removed', async () => {
 
   await expect.poll(() => imageTags(cluster), eventually).toEqual(withProtected());
   await expect.poll(() => condition(cluster, 'Degraded'), eventually).toBe('True TargetMissed');
-  const figures = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
-  expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...figures });
+  const values = { removedTotal: 12, freedBytesTotal: await metric(agent, freed) };
+  expect(await reportUnit(cluster, 'imagegc')).toMatchObject({ result: 'Short', ...values });
   const events = async (wanted: string) => {
     const ours = (await agentEvents(cluster)).filter(({ reason }) => reason === wanted);
     return ours.map(({ type, note }) => `${type} ${note}`).join('\n');

@@ -68,19 +68,19 @@ describe('the commands of the README', () => {
   });
 
   test('install without values: both components become ready, helm test passes', async () => {
-    const said = await copied(installing);
-    expect(said).toContain('What happens now: nothing, unless');
-    expect(said).toMatch(/Phase:\s+Succeeded/);
+    const output = await copied(installing);
+    expect(output).toContain('What happens now: nothing, unless');
+    expect(output).toMatch(/Phase:\s+Succeeded/);
     const ready = '-o=jsonpath={.items[*].status.containerStatuses[*].ready}';
     expect(await run('kubectl', 'get', 'pods', '--namespace', namespace, ready)).toBe('true true');
   });
 
   test('delete a pod', async () => {
-    const said = await copied(collecting);
-    expect(said).toContain('pod/hello');
+    const output = await copied(collecting);
+    expect(output).toContain('pod/hello');
     // The Event may follow the deletion a moment later.
-    const told = ['get', 'events', '--field-selector=reason=PodCollected'];
-    await expect.poll(() => run('kubectl', ...told)).toMatch(/PodCollected/);
+    const events = ['get', 'events', '--field-selector=reason=PodCollected'];
+    await expect.poll(() => run('kubectl', ...events)).toMatch(/PodCollected/);
   });
 });
 
@@ -115,9 +115,9 @@ test('`kubectl exec … -- dustpan` finds the program in the agent’s pod', asy
 });
 
 test('helm test passes', async () => {
-  const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
-  expect(said).toContain('controller: 1 ready');
-  expect(said).toContain('agent: 1 ready');
+  const output = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+  expect(output).toContain('controller: 1 ready');
+  expect(output).toContain('agent: 1 ready');
 });
 
 test('helm upgrade to two replicas: one becomes leader', async () => {
@@ -151,8 +151,8 @@ describe('with metrics.secure', () => {
   });
 
   test('helm test passes', async () => {
-    const said = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
-    expect(said).toContain('agent: 1 ready');
+    const output = await run('helm', 'test', 'dustpan', '--namespace', namespace, '--logs', '--timeout=300s');
+    expect(output).toContain('agent: 1 ready');
   });
 
   test.each(['deployment/dustpan-controller', 'daemonset/dustpan-agent'])(

@@ -128,23 +128,23 @@ describe('objects', () => {
     expect(named('ValidatingAdmissionPolicyBinding')).toEqual(names);
   });
 
-  test.each<{ set: Record<string, unknown>; says: string | undefined }>([
-    { set: {}, says: undefined },
-    { set: { 'rbac.evictions': false }, says: undefined },
-    { set: { 'controller.enabled': false, 'agent.enabled': false }, says: undefined },
-    { set: { 'admissionPolicy.enabled': false }, says: 'admissionPolicy.enabled is false, so' },
-    { set: { 'agent.enabled': false }, says: 'agent.enabled is false: nothing is collected' },
+  test.each<{ set: Record<string, unknown>; message: string | undefined }>([
+    { set: {}, message: undefined },
+    { set: { 'rbac.evictions': false }, message: undefined },
+    { set: { 'controller.enabled': false, 'agent.enabled': false }, message: undefined },
+    { set: { 'admissionPolicy.enabled': false }, message: 'admissionPolicy.enabled is false, so' },
+    { set: { 'agent.enabled': false }, message: 'agent.enabled is false: nothing is collected' },
   ])(
     'with $set, the notes say whether evictions are off because agents are not pinned',
-    async ({ set, says }) => {
+    async ({ set, message }) => {
       // helm template prints no notes, but they are a template like the others.
       const notes =
         '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
       const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
       const text = data?.['text'] ?? '';
       expect(text).toContain('What happens now: nothing, unless');
-      expect(text.includes('no right to evict pods')).toBe(says !== undefined);
-      expect(text).toContain(says ?? '');
+      expect(text.includes('no right to evict pods')).toBe(message !== undefined);
+      expect(text).toContain(message ?? '');
     },
   );
 

@@ -162,23 +162,23 @@ describe('monitors', () => {
 });
 
 test.each([
-  { name: 'who may read', set: secure, says: '--clusterrole=dustpan-system-metrics-reader' },
+  { name: 'who may read', set: secure, message: '--clusterrole=dustpan-system-metrics-reader' },
   {
     name: 'which Secret is waited for',
     set: { ...secure, 'metrics.secure.tls': { type: 'existingSecret', existingSecret: { name: 'of-mine' } } },
-    says: 'until there is a Secret of-mine in dustpan-system',
+    message: 'until there is a Secret of-mine in dustpan-system',
   },
   {
     name: 'what a monitor elsewhere needs',
     set: { ...secure, 'metrics.serviceMonitor': { enabled: true, namespace: 'monitoring' } },
-    says: 'the monitor needs a Secret dustpan-metrics-tls with ca.crt there',
+    message: 'the monitor needs a Secret dustpan-metrics-tls with ca.crt there',
   },
-])('the notes say $name', async ({ set, says }) => {
+])('the notes say $name', async ({ set, message }) => {
   // helm template prints no notes, but they are a template like the others.
   const notes =
     '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
   const textWith = async (more: Readonly<Record<string, unknown>>) =>
     only(await render({ set: { extraObjects: [notes], ...more } }), 'Notes').data?.['text'];
-  expect(await textWith(set)).toContain(says);
-  expect(await textWith({})).not.toContain(says);
+  expect(await textWith(set)).toContain(message);
+  expect(await textWith({})).not.toContain(message);
 });

@@ -147,26 +147,26 @@ describe("with the token of an agent's pod on a node", () => {
   const ownSubject = 'may write Events only about pods and its own node';
   const node = { apiVersion: 'v1', kind: 'Node' };
   test.each([
-    { attempt: createEvent('as-another-node', { reportingInstance: 'node-b' }), says: ownName },
-    { attempt: createEvent('as-part-of-its-name', { reportingInstance: 'node-' }), says: ownName },
-    { attempt: createEvent('as-the-kubelet', { reportingController: 'kubelet' }), says: ownName },
+    { attempt: createEvent('as-another-node', { reportingInstance: 'node-b' }), message: ownName },
+    { attempt: createEvent('as-part-of-its-name', { reportingInstance: 'node-' }), message: ownName },
+    { attempt: createEvent('as-the-kubelet', { reportingController: 'kubelet' }), message: ownName },
     {
       attempt: createEvent('as-the-controller', { reportingController: 'gc.dustpan.dev/controller' }),
-      says: ownName,
+      message: ownName,
     },
-    { attempt: recur('of-a-kubelet'), says: ownName },
+    { attempt: recur('of-a-kubelet'), message: ownName },
     {
       attempt: createEvent('about-another-node', { regarding: { ...node, name: 'node-b', uid: 'uid-b' } }),
-      says: ownSubject,
+      message: ownSubject,
     },
     {
       attempt: createEvent('about-a-policy', {
         regarding: { apiVersion: 'gc.dustpan.dev/v1alpha1', kind: 'GCPolicy', name: 'default', uid: 'uid' },
       }),
-      says: ownSubject,
+      message: ownSubject,
     },
-  ])('refused by the admission policy: an Event, $attempt.name', async ({ attempt, says }) => {
-    await expectRefused(agentTokens.get('node-a') ?? '', attempt, says);
+  ])('refused by the admission policy: an Event, $attempt.name', async ({ attempt, message }) => {
+    await expectRefused(agentTokens.get('node-a') ?? '', attempt, message);
   });
 
   test('continues the series of an Event in its own name', async () => {

@@ -16,80 +16,84 @@ describe('values', () => {
     expect(stdout + stderr).toMatch(/additional properties 'controler' not allowed/);
   });
 
-  test.each<{ name: string; set: Record<string, unknown>; says: RegExp }>([
-    { name: 'a misspelt map', set: { agnet: {} }, says: /'agnet' not allowed/ },
-    { name: 'a misspelt leaf', set: { 'controller.replica': 2 }, says: /'replica' not allowed/ },
-    { name: 'a leaf in the wrong map', set: { 'agent.replicas': 2 }, says: /'replicas' not allowed/ },
+  test.each<{ name: string; set: Record<string, unknown>; message: RegExp }>([
+    { name: 'a misspelt map', set: { agnet: {} }, message: /'agnet' not allowed/ },
+    { name: 'a misspelt leaf', set: { 'controller.replica': 2 }, message: /'replica' not allowed/ },
+    { name: 'a leaf in the wrong map', set: { 'agent.replicas': 2 }, message: /'replicas' not allowed/ },
     {
       name: 'a user namespace for the agent',
       set: { 'agent.hostUsers': false },
-      says: /'hostUsers' not allowed/,
+      message: /'hostUsers' not allowed/,
     },
-    { name: 'a number as a text', set: { 'controller.replicas': '2' }, says: /got string, want integer/ },
-    { name: 'a negative number', set: { 'controller.replicas': -1 }, says: /minimum/ },
-    { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, says: /got string, want boolean/ },
+    { name: 'a number as a text', set: { 'controller.replicas': '2' }, message: /got string, want integer/ },
+    { name: 'a negative number', set: { 'controller.replicas': -1 }, message: /minimum/ },
+    { name: 'a switch as a text', set: { 'crds.keep': 'yes' }, message: /got string, want boolean/ },
     {
       name: 'an unknown pull policy',
       set: { 'image.pullPolicy': 'always' },
-      says: /must be one of 'Always'/,
+      message: /must be one of 'Always'/,
     },
-    { name: 'a digest that is none', set: { 'image.digest': 'sha256:abc' }, says: /does not match pattern/ },
+    {
+      name: 'a digest that is none',
+      set: { 'image.digest': 'sha256:abc' },
+      message: /does not match pattern/,
+    },
     {
       name: 'a tag and a digest',
       set: { 'image.tag': '2', 'image.digest': `sha256:${'a'.repeat(64)}` },
-      says: /image\.tag and image\.digest: only one/,
+      message: /image\.tag and image\.digest: only one/,
     },
-    { name: 'an empty repository', set: { 'image.repository': '' }, says: /minLength/ },
+    { name: 'an empty repository', set: { 'image.repository': '' }, message: /minLength/ },
     {
       name: 'a duration without a unit',
       set: { 'controller.podGCPeriod': '20' },
-      says: /does not match pattern/,
+      message: /does not match pattern/,
     },
-    { name: 'a verbosity beyond 10', set: { 'log.verbosity': 11 }, says: /maximum/ },
-    { name: 'an unknown log format', set: { 'log.format': 'xml' }, says: /must be one of 'json', 'text'/ },
-    { name: 'a port beyond 65535', set: { 'metrics.port': 65536 }, says: /maximum/ },
+    { name: 'a verbosity beyond 10', set: { 'log.verbosity': 11 }, message: /maximum/ },
+    { name: 'an unknown log format', set: { 'log.format': 'xml' }, message: /must be one of 'json', 'text'/ },
+    { name: 'a port beyond 65535', set: { 'metrics.port': 65536 }, message: /maximum/ },
     {
       name: 'an unknown render mode',
       set: { 'metrics.podMonitor.renderMode': 'maybe' },
-      says: /must be one of/,
+      message: /must be one of/,
     },
     {
       name: 'a relative host path',
       set: { 'agent.hostPaths.kubelet': 'var/lib/kubelet' },
-      says: /does not match pattern/,
+      message: /does not match pattern/,
     },
     {
       name: 'a relative socket',
       set: { 'agent.criSocket': 'containerd.sock' },
-      says: /does not match pattern/,
+      message: /does not match pattern/,
     },
-    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, says: /must be one of 'containerd'/ },
+    { name: 'an unknown runtime', set: { 'agent.runtime': 'rkt' }, message: /must be one of 'containerd'/ },
     {
       name: 'a kubelet without TLS',
       set: { 'agent.kubelet.endpoint': 'http://127.0.0.1:10255' },
-      says: /does not match pattern/,
+      message: /does not match pattern/,
     },
-    { name: 'flags in one text', set: { 'agent.extraArgs': '--v=4 --x' }, says: /got string, want array/ },
-    { name: 'a label that is a number', set: { 'commonLabels.a': 1 }, says: /got number, want string/ },
+    { name: 'flags in one text', set: { 'agent.extraArgs': '--v=4 --x' }, message: /got string, want array/ },
+    { name: 'a label that is a number', set: { 'commonLabels.a': 1 }, message: /got number, want string/ },
     {
       name: 'an unknown part of resources',
       set: { 'agent.resources.limit': {} },
-      says: /'limit' not allowed/,
+      message: /'limit' not allowed/,
     },
     {
       name: 'a budget of half a pod',
       set: { 'controller.podDisruptionBudget.minAvailable': 'half' },
-      says: /does not match pattern/,
+      message: /does not match pattern/,
     },
     {
       name: 'a failure policy of its own',
       set: { 'admissionPolicy.failurePolicy': 'Warn' },
-      says: /must be one of/,
+      message: /must be one of/,
     },
     {
       name: 'several replicas without a leader',
       set: { 'controller.replicas': 2, 'controller.leaderElection.enabled': false },
-      says: /several controllers would work at once/,
+      message: /several controllers would work at once/,
     },
     {
       name: 'a monitor without a Service',
@@ -97,7 +101,7 @@ describe('values', () => {
         'metrics.serviceMonitor': { enabled: true, renderMode: 'alwaysRender' },
         'metrics.service.enabled': false,
       },
-      says: /needs metrics\.service\.enabled/,
+      message: /needs metrics\.service\.enabled/,
     },
     {
       name: 'a pod monitor that may not read',
@@ -105,7 +109,7 @@ describe('values', () => {
         'metrics.podMonitor': { enabled: true, renderMode: 'alwaysRender' },
         'metrics.secure.enabled': true,
       },
-      says: /metrics\.serviceMonitor\.agents/,
+      message: /metrics\.serviceMonitor\.agents/,
     },
     {
       name: 'agents that would be counted twice',
@@ -113,22 +117,22 @@ describe('values', () => {
         'metrics.podMonitor.enabled': true,
         'metrics.serviceMonitor': { enabled: true, agents: true },
       },
-      says: /scraped, and counted, twice/,
+      message: /scraped, and counted, twice/,
     },
     {
       name: 'a Secret without a name',
       set: { 'metrics.secure.enabled': true, 'metrics.secure.tls.type': 'existingSecret' },
-      says: /existingSecret\.name is needed/,
+      message: /existingSecret\.name is needed/,
     },
     {
       name: 'a certificate that nobody issues',
       set: { 'metrics.secure.enabled': true, 'metrics.secure.tls.type': 'certManager' },
-      says: /certManager\.issuerRef is needed/,
+      message: /certManager\.issuerRef is needed/,
     },
-  ])('refused: $name', async ({ set, says }) => {
+  ])('refused: $name', async ({ set, message }) => {
     const { code, stderr } = await template({ set });
     expect(code).toBe(1);
-    expect(stderr).toMatch(says);
+    expect(stderr).toMatch(message);
   });
 
   test('values of a parent chart are accepted', async () => {

@@ -102,8 +102,8 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
   await isCompleted({ cluster, living }, dustpan);
   expect(await sample('tripped{policy="default"}')).toBe(0);
   const notes = 'jsonpath={range .items[?(@.reason=="Tripped")]}{.note}{"\\n"}{end}';
-  const told = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', notes]);
-  expect(told.trim().split('\n')).toEqual([expect.stringContaining('no orphan is deleted')]);
+  const reported = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', notes]);
+  expect(reported.trim().split('\n')).toEqual([expect.stringContaining('no orphan is deleted')]);
   expect(dustpan.pid).toBe(pid);
 });
 
@@ -112,7 +112,7 @@ interface Change {
   readonly change: () => Promise<unknown>;
   /** The verb of the administrator's request. */
   readonly verb: string;
-  readonly says: () => Promise<unknown>;
+  readonly observe: () => Promise<unknown>;
   readonly expected: unknown;
 }
 
@@ -121,26 +121,26 @@ const changes: readonly Change[] = [
     name: 'set to DryRun',
     change: () => applyPolicy(cluster, rules, 'DryRun'),
     verb: 'patch',
-    says: () => conditionOf(cluster, 'Enforcing'),
+    observe: () => conditionOf(cluster, 'Enforcing'),
     expected: 'False ModeDryRun',
   },
   {
     name: 'deleted',
     change: () => kubectl(cluster, ['delete', 'gcpolicy', 'default']),
     verb: 'delete',
-    says: async () => ((await sample('kept_pods{reason="NoPolicy"}')) ?? 0) > living.length,
+    observe: async () => ((await sample('kept_pods{reason="NoPolicy"}')) ?? 0) > living.length,
     expected: true,
   },
 ];
 
 test.each(changes)(
   'a policy is $name during a pass: requests in flight end, and no other begins until the policy is back',
-  async ({ name, change, verb, says, expected }) => {
+  async ({ name, change, verb, observe, expected }) => {
     const { pid } = dustpan;
     const began = new Date();
     await inTheMiddleOf(name.split(' ')[0] ?? '', batch, { cluster, living });
     await change();
-    await expect.poll(says, eventually).toBe(expected);
+    await expect.poll(observe, eventually).toBe(expected);
     await staysAsItIs(2_000, { cluster, living });
     const changed = (await cluster.audit({ user: 'admin', verb, since: began })).find(
       ({ objectRef }) => objectRef?.resource === 'gcpolicies',

@@ -62,7 +62,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-const answers = async (method: string, code: string): Promise<number> => {
+const responses = async (method: string, code: string): Promise<number> => {
   const { host } = new URL(cluster.url);
   const labels = `code="${code}",method="${method}",host="${host}"`;
   return (await dustpan.sample(`dustpan_rest_client_requests_total{${labels}}`)) ?? 0;
@@ -76,7 +76,7 @@ test('its token is revoked during a pass: nothing is deleted until the file has 
   await inTheMiddleOf('token', 800, { cluster, living });
   await kubectl(cluster, ['delete', 'secret', 'first']);
   await expect.poll(() => statusOf(`${cluster.url}/api/v1/pods`, { ca, token }), eventually).toBe(401);
-  await expect.poll(() => answers('GET', '401'), eventually).toBeGreaterThan(0);
+  await expect.poll(() => responses('GET', '401'), eventually).toBeGreaterThan(0);
   await staysAsItIs(2_000, { cluster, living });
   // Else there would have been nothing left to do.
   expect((await podUids(cluster)).length).toBeGreaterThan(living.length);

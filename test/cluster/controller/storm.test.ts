@@ -36,14 +36,14 @@ async function cachedCount(): Promise<number> {
   return (JSON.parse(list) as { readonly items: readonly unknown[] }).items.length;
 }
 
-interface Told {
+interface StoredEvent {
   readonly note: string;
   readonly regarding: { readonly kind: string };
 }
 
-async function events(): Promise<readonly Told[]> {
+async function events(): Promise<readonly StoredEvent[]> {
   const list = await kubectl(cluster, ['get', 'events.events.k8s.io', '-A', '-o', 'json']);
-  return (JSON.parse(list) as { readonly items: readonly Told[] }).items;
+  return (JSON.parse(list) as { readonly items: readonly StoredEvent[] }).items;
 }
 
 test('10 000 pods are deleted in one pass: one Event for each Job, a bounded number for the others, and a small status', async () => {
@@ -63,16 +63,16 @@ test('10 000 pods are deleted in one pass: one Event for each Job, a bounded num
   const { pid } = controller;
   await expect.poll(podCount, { ...eventually, timeout: 300_000 }).toBe(living.length);
   await isCompleted({ cluster, living }, controller);
-  const ofJobsIn = (told: readonly Told[]): readonly string[] =>
-    told.filter(({ regarding }) => regarding.kind === 'Job').map(({ note }) => note);
+  const ofJobsIn = (stored: readonly StoredEvent[]): readonly string[] =>
+    stored.filter(({ regarding }) => regarding.kind === 'Job').map(({ note }) => note);
   await expect.poll(async () => ofJobsIn(await events()).length, eventually).toBe(jobs.length);
-  const told = await events();
+  const stored = await events();
   // Until they were read: so long they may have been written.
   const took = performance.now() - startedMs;
-  expect(told.length).toBeGreaterThan(jobs.length);
-  expect(told.length).toBeLessThanOrEqual(eventBurst + took / msAnEvent);
+  expect(stored.length).toBeGreaterThan(jobs.length);
+  expect(stored.length).toBeLessThanOrEqual(eventBurst + took / msAnEvent);
   expect(
-    ofJobsIn(told)
+    ofJobsIn(stored)
       .map((note) => note.split(' (')[0])
       .toSorted(),
   ).toEqual([...['Deleted 1333 pods', 'Deleted 1333 pods', 'Deleted 1334 pods']]);

@@ -19,21 +19,21 @@ const concurrency = 2;
  * and once more at the end if it failed, as the first time is far up in a long log.
  * The first failure is the result; after the end of one by a signal none begins, and nothing is shown twice.
  */
-export async function runJobs(jobs: readonly Job[], { say, show }: Shown): Promise<number> {
+export async function runJobs(jobs: readonly Job[], { log, print }: Shown): Promise<number> {
   const [only] = jobs;
   if (only !== undefined && jobs.length === 1) return await only.run();
   const dir = mkdtempSync(join(tmpdir(), 'dustpan-bed-output-'));
   try {
-    const ended = await allOf(jobs, dir, { say, show });
+    const ended = await allOf(jobs, dir, { log, print });
     const ending = ended.find(({ code }) => isEnding(code));
     if (ending !== undefined) return ending.code;
     const failed = ended.filter(({ code }) => code !== 0);
     for (const { name, output } of failed) {
-      say(`test bed: ${name} failed, and this is what it printed:`);
-      await show(output);
+      log(`test bed: ${name} failed, and this is what it printed:`);
+      await print(output);
     }
     if (failed.length > 0)
-      say(`test bed: ${failed.length} failed: ${failed.map(({ name }) => name).join(', ')}`);
+      log(`test bed: ${failed.length} failed: ${failed.map(({ name }) => name).join(', ')}`);
     return failed[0]?.code ?? 0;
   } finally {
     rmSync(dir, { recursive: true });
@@ -42,8 +42,8 @@ export async function runJobs(jobs: readonly Job[], { say, show }: Shown): Promi
 
 /** Sinks for lines and for output files. */
 interface Shown {
-  readonly say: (line: string) => void;
-  readonly show: (file: string) => Promise<void>;
+  readonly log: (line: string) => void;
+  readonly print: (file: string) => Promise<void>;
 }
 
 /** A job that has ended, with its exit code and output file. */
@@ -53,7 +53,7 @@ interface Ended {
   readonly output: string;
 }
 
-async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): Promise<readonly Ended[]> {
+async function allOf(jobs: readonly Job[], dir: string, { log, print }: Shown): Promise<readonly Ended[]> {
   const left = jobs.entries();
   const ended: Ended[] = [];
   const startedAt = performance.now();
@@ -61,14 +61,14 @@ async function allOf(jobs: readonly Job[], dir: string, { say, show }: Shown): P
   const worker = async (): Promise<void> => {
     for (const [i, { name, run }] of left) {
       if (ended.some(({ code }) => isEnding(code))) return;
-      say(`test bed: ${name} begins`);
+      log(`test bed: ${name} begins`);
       const output = join(dir, `${i}`);
       const done = ended.push({ name, output, code: await printingTo(output, run) });
       // One after the other, or two that end together are mixed.
-      shown = shown.then(() => show(output));
+      shown = shown.then(() => print(output));
       await shown;
       const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
-      say(`test bed: ${done} of ${jobs.length} done, ${minutes} min`);
+      log(`test bed: ${done} of ${jobs.length} done, ${minutes} min`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));

@@ -27,7 +27,7 @@ export function testFiles(vitestArgs: readonly string[]): TestFiles {
   const env = { ...process.env, DUSTPAN_BED_FILES: '' }; // all of them
   const options = { cwd: repositoryRoot(), env, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(vitest, args, options);
-  if (status !== 0) throw new Error(`vitest does not say which test files there are:\n${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`vitest does not list the test files:\n${stdout}${stderr}`);
   const listed = JSON.parse(stdout) as readonly { readonly file: string }[];
   const files = [...new Set(listed.map(({ file }) => relative(repositoryRoot(), file)))];
   return sortFiles(files, (file) => readFileSync(join(repositoryRoot(), file), 'utf8'));

@@ -49,7 +49,7 @@ const isGone = (pod: string) => async (): Promise<boolean> => !(await names()).i
 const notesOn = async (reason: string, pod: string): Promise<readonly string[]> =>
   (await podEvents(cluster, reason)).filter((event) => event.pod === pod).map(({ note }) => note);
 
-const told = (reason: string, pod: string) => async (): Promise<boolean> =>
+const reported = (reason: string, pod: string) => async (): Promise<boolean> =>
   (await notesOn(reason, pod)).length > 0;
 
 /** Runs the first script, and the second after `goOn`. */
@@ -94,7 +94,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
       modest: { emptyDirs: { a: '10Mi' }, main: { script: write('/a/x', 5) } },
     });
     for (const pod of [...Object.keys(warned), 'critical'])
-      await waitUntil(`${pod} is warned`, told('LocalStorageHigh', pod));
+      await waitUntil(`${pod} is warned`, reported('LocalStorageHigh', pod));
     expect((await names()).toSorted()).toEqual(
       expect.arrayContaining(['container', 'critical', 'guarded', 'modest', 'pod', 'volume']),
     );
@@ -108,7 +108,7 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
         .toEqual([expect.stringMatching(note) as string]);
     }
 
-    await waitUntil('the budget is told of', told('EvictionBlocked', 'guarded'));
+    await waitUntil('the budget is reported', reported('EvictionBlocked', 'guarded'));
     expect(await names()).toContain('guarded');
     await kubectl(cluster, ['delete', 'pdb', 'all']);
     await waitUntil('the budget holds no more', isGone('guarded'));
@@ -133,19 +133,19 @@ describe('a kubelet that evicts no pod, so that only dustpan acts', () => {
 });
 
 test('evicts ahead of the kubelet: the pod has its grace period, and its preStop hook completes', async () => {
-  mkdirSync('/var/lib/told', { recursive: true });
+  mkdirSync('/var/lib/reported', { recursive: true });
   await start('kubelet', { warnAtPercent: [50], evictAtPercent: 90 });
   const hook = {
-    exec: { command: ['sh', '-c', 'echo begun >/told/hook; sleep 4; echo ended >>/told/hook'] },
+    exec: { command: ['sh', '-c', 'echo begun >/reported/hook; sleep 4; echo ended >>/reported/hook'] },
   };
-  const script = `trap "echo term >>/told/hook; exit 0" TERM; ${write('/a/x', 19)}; while :; do sleep 0.2; done`;
+  const script = `trap "echo term >>/reported/hook; exit 0" TERM; ${write('/a/x', 19)}; while :; do sleep 0.2; done`;
   await createOverruns(cluster, {
     polite: {
       spec: {
         terminationGracePeriodSeconds: 20,
         volumes: [
           { name: 'a', emptyDir: { sizeLimit: '20Mi' } },
-          { name: 'told', hostPath: { path: '/var/lib/told' } },
+          { name: 'reported', hostPath: { path: '/var/lib/reported' } },
         ],
         containers: [
           {
@@ -153,7 +153,7 @@ test('evicts ahead of the kubelet: the pod has its grace period, and its preStop
             lifecycle: { preStop: hook },
             volumeMounts: [
               { name: 'a', mountPath: '/a' },
-              { name: 'told', mountPath: '/told' },
+              { name: 'reported', mountPath: '/reported' },
             ],
           },
         ],
@@ -161,7 +161,7 @@ test('evicts ahead of the kubelet: the pod has its grace period, and its preStop
     },
   });
   await waitUntil('polite is gone', isGone('polite'));
-  expect(readFileSync('/var/lib/told/hook', 'utf8')).toBe('begun\nended\nterm\n');
+  expect(readFileSync('/var/lib/reported/hook', 'utf8')).toBe('begun\nended\nterm\n');
   const evicted = async (): Promise<readonly string[]> =>
     (await podEvents(cluster, 'Evicted')).map(({ by, note }) => `${by}: ${note}`);
   await expect

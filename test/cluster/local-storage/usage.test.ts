@@ -124,13 +124,13 @@ test('the declarations of a pod are the same in JSON and protobuf', async () => 
   });
 });
 
-interface Figures {
+interface StorageUsage {
   readonly total: number | undefined;
   readonly data: number | undefined;
   readonly shm: number | undefined;
 }
 
-const figuresOf = (usage: PodStorageUsage | undefined): Figures => ({
+const usageOf = (usage: PodStorageUsage | undefined): StorageUsage => ({
   total: usage?.total?.bytes,
   data: usage?.volumes.get('data')?.bytes,
   shm: usage?.volumes.get('shm')?.bytes,
@@ -138,24 +138,24 @@ const figuresOf = (usage: PodStorageUsage | undefined): Figures => ({
 
 test('the kubelet reports what each pod has written', async () => {
   const mebi = 1024 * 1024;
-  const read = async (): Promise<Readonly<Record<string, Figures>>> => {
+  const read = async (): Promise<Readonly<Record<string, StorageUsage>>> => {
     const usage = await kubelet.usage(never);
-    return Object.fromEntries(pods.map(({ name, uid }) => [name, figuresOf(usage.pods.get(uid))]));
+    return Object.fromEntries(pods.map(({ name, uid }) => [name, usageOf(usage.pods.get(uid))]));
   };
-  const written = (figures: Readonly<Record<string, Figures>>): readonly boolean[] => [
-    atLeast(figures['disk']?.data, 9 * mebi),
-    atLeast(figures['memory']?.shm, 4 * mebi),
-    atLeast(figures['layer']?.total, 7 * mebi),
-    atLeast(figures['logs']?.total, 3_000_000),
-    atLeast(figures['linked']?.data, 4 * mebi),
+  const written = (values: Readonly<Record<string, StorageUsage>>): readonly boolean[] => [
+    atLeast(values['disk']?.data, 9 * mebi),
+    atLeast(values['memory']?.shm, 4 * mebi),
+    atLeast(values['layer']?.total, 7 * mebi),
+    atLeast(values['logs']?.total, 3_000_000),
+    atLeast(values['linked']?.data, 4 * mebi),
   ];
   // The kubelet measures volumes every 2 s here, the runtime layers every 10 s.
   await expect.poll(async () => written(await read()), eventually).not.toContain(false);
-  const figures = await read();
-  expect(figures['memory']?.total).toBeLessThan(4 * mebi);
-  expect(figures['linked']?.data).toBeLessThan(5 * mebi);
-  expect(figures['sparse']?.data).toBeLessThan(mebi);
-  expect(figures['restarted']?.total).toBeLessThan(6 * mebi);
+  const values = await read();
+  expect(values['memory']?.total).toBeLessThan(4 * mebi);
+  expect(values['linked']?.data).toBeLessThan(5 * mebi);
+  expect(values['sparse']?.data).toBeLessThan(mebi);
+  expect(values['restarted']?.total).toBeLessThan(6 * mebi);
 });
 
 const atLeast = (bytes = 0, least: number): boolean => bytes >= least;

@@ -5,7 +5,7 @@ import { quickPeriods } from '../programs/kubelet-quick.ts';
 import { applyNodesPolicy, startCollecting, startNode } from './side-by-side.ts';
 import {
   collect,
-  complaintsOf,
+  failuresOf,
   listed,
   play,
   playDeviation,
@@ -33,7 +33,7 @@ const someDisk = { capacityBytes: 1024, availableBytes: 1 };
 interface Played {
   readonly rounds: readonly (readonly string[])[];
   readonly deviation: readonly string[];
-  readonly complaints: Readonly<Record<'before' | 'after', readonly string[]>>;
+  readonly failures: Readonly<Record<'before' | 'after', readonly string[]>>;
   /** With thresholds that differ from the other side's. */
   readonly unequal?: readonly string[];
 }
@@ -70,10 +70,10 @@ async function playAll(side: ImageSide, collector: 'kubelet' | 'dustpan'): Promi
   const left = [];
   for (const round of rounds) left.push(await play(side, round));
   const unequal = collector === 'dustpan' ? { unequal: await playUnequal(side) } : {};
-  const before = await complaintsOf(side.cluster, collector);
+  const before = await failuresOf(side.cluster, collector);
   const deviation = last === undefined ? [] : await playDeviation(side, last);
-  const complaints = { before, after: await complaintsOf(side.cluster, collector) };
-  return { rounds: left, ...unequal, deviation, complaints };
+  const failures = { before, after: await failuresOf(side.cluster, collector) };
+  return { rounds: left, ...unequal, deviation, failures };
 }
 
 async function playUnequal(side: ImageSide): Promise<readonly string[]> {
@@ -118,10 +118,10 @@ describe('the same images under the kubelet and under dustpan', () => {
     expect(theirs.deviation).not.toContain('bed.test/awaited:1');
     const [first, second] = wordsOf(shortMessage(someDisk, { wantedBytes: 1, freedBytes: 1 })).split('. ');
     const words = expect.stringContaining(`FreeDiskSpaceFailed: ${first}. ${second}. `) as string;
-    expect(theirs.complaints).toEqual({ before: [], after: [words] });
+    expect(theirs.failures).toEqual({ before: [], after: [words] });
 
     expect(ours.deviation.filter(isTwice)).toHaveLength(2);
     expect(ours.deviation).toContain('bed.test/awaited:1');
-    expect(ours.complaints).toEqual({ before: [], after: [] });
+    expect(ours.failures).toEqual({ before: [], after: [] });
   });
 });

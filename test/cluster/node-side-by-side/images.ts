@@ -81,19 +81,19 @@ export async function playDeviation(side: ImageSide, last: Round): Promise<reado
 }
 
 /** The distinct failure Events of one collector about images: reason and message without numbers. */
-export async function complaintsOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
+export async function failuresOf(cluster: Cluster, collector: Collector): Promise<readonly string[]> {
   const { items } = JSON.parse(await kubectl(cluster, ['get', 'events', '-A', '-o', 'json'])) as Events;
-  const told = items.filter(({ reason, reportingComponent, source }) => {
+  const failures = items.filter(({ reason, reportingComponent, source }) => {
     const isOurs = (reportingComponent ?? source?.component) === 'gc.dustpan.dev/agent';
-    return complaints.includes(reason) && isOurs === (collector === 'dustpan');
+    return failureReasons.includes(reason) && isOurs === (collector === 'dustpan');
   });
-  return [...new Set(told.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
+  return [...new Set(failures.map(({ reason, message = '' }) => `${reason}: ${wordsOf(message)}`))].sort();
 }
 
 /** Replaces each number of a message with N. */
 export const wordsOf = (message: string): string => message.replace(/\d[\d.]*( [KMGT]?i?B)?/g, 'N');
 
-const complaints: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
+const failureReasons: readonly string[] = ['FreeDiskSpaceFailed', 'ImageGCFailed'];
 
 interface Events {
   readonly items: readonly {

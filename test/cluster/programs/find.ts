@@ -17,14 +17,14 @@ export interface Located {
 export function findProgram(
   program: Program,
   env: NodeJS.ProcessEnv,
-  say: (line: string) => void = () => undefined,
+  log: (line: string) => void = () => undefined,
 ): Located | undefined {
   for (const place of machinePlaces(env)) {
     const path = join(place.dir, program.name);
     if (!program.versionArgs || !isExecutable(path)) continue;
     const refusal = versionRefusal(program, path);
     if (refusal === undefined) return { path, from: place.from };
-    say(`passed over ${path}: ${refusal}`);
+    log(`passed over ${path}: ${refusal}`);
   }
   const cached = join(cacheFolder(program.group, env), 'bin', program.name);
   return isExecutable(cached) ? { path: cached, from: 'cache' } : undefined;
@@ -58,7 +58,7 @@ function versionRefusal(program: Program, path: string): string | undefined {
   const { stdout } = spawnSync(path, [...(program.versionArgs ?? [])], { encoding: 'utf8', timeout: 10_000 });
   const found = /(\d+\.\d+)\.\d+/.exec(stdout);
   const wanted = /\d+\.\d+/.exec(pinnedVersion(program.group, program.module))?.[0];
-  if (!found) return 'it does not say its version';
+  if (!found) return 'it does not print its version';
   return found[1] === wanted ? undefined : `${found[0]} is not ${String(wanted)}`;
 }
 

@@ -38,12 +38,12 @@ export function etcdClient(url: string): EtcdClient {
       return found === undefined ? undefined : Buffer.from(found.value, 'base64');
     },
     count: async (prefix) => {
-      const answer = await call<RangeAnswer>(url, 'kv/range', { ...rangeOf(prefix), count_only: true });
-      return Number(answer.count ?? 0);
+      const response = await call<RangeAnswer>(url, 'kv/range', { ...rangeOf(prefix), count_only: true });
+      return Number(response.count ?? 0);
     },
     remove: async (prefix) => {
-      const answer = await call<{ readonly deleted?: string }>(url, 'kv/deleterange', rangeOf(prefix));
-      return Number(answer.deleted ?? 0);
+      const response = await call<{ readonly deleted?: string }>(url, 'kv/deleterange', rangeOf(prefix));
+      return Number(response.deleted ?? 0);
     },
   };
 }

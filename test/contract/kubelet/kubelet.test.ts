@@ -14,7 +14,7 @@ import { startRealKubelet } from './real-kubelet.ts';
 import { startSandboxKubelet } from './sandbox-kubelet.ts';
 
 /** emptyDir on disk, emptyDir in memory, writable layer, logs, all of it that is on disk. */
-function figuresOf(
+function usageOf(
   { total, volumes, containers }: PodStorageUsage,
   container: string,
 ): readonly (StorageFigure | undefined)[] {
@@ -68,16 +68,16 @@ describe('the usage of pods', () => {
   test('has each kind of storage with its time', async () => {
     const usage = await source({ clusterCa: target.ca }).usage(never);
     const { pod } = target;
-    const told = usage.pods.get(pod.uid);
-    const figures = told === undefined ? [] : figuresOf(told, pod.container);
+    const measured = usage.pods.get(pod.uid);
+    const values = measured === undefined ? [] : usageOf(measured, pod.container);
     const expected = [pod.dataBytes, pod.shmBytes, pod.layerBytes, pod.logBytes];
     expected.push(pod.dataBytes + pod.layerBytes + pod.logBytes);
-    expect(figures).toHaveLength(expected.length);
-    for (const [i, figure] of figures.entries()) {
-      const over = (figure?.bytes ?? NaN) - (expected[i] ?? NaN);
+    expect(values).toHaveLength(expected.length);
+    for (const [i, value] of values.entries()) {
+      const over = (value?.bytes ?? NaN) - (expected[i] ?? NaN);
       expect({ i, over, isNear: over >= 0 && over <= slackBytes }).toMatchObject({ isNear: true });
-      expect(figure?.atMs).toBeGreaterThan(usage.atMs - 10 * 60_000);
-      expect(figure?.atMs).toBeLessThanOrEqual(usage.atMs + 1000);
+      expect(value?.atMs).toBeGreaterThan(usage.atMs - 10 * 60_000);
+      expect(value?.atMs).toBeLessThanOrEqual(usage.atMs + 1000);
     }
   });
 

@@ -48,9 +48,9 @@ export async function startRealKubelet(): Promise<KubeletUnderTest> {
   await waitUntil('the kubelet has measured the pod', async () => {
     const pod = (await kubelet.usage(never).catch(() => undefined))?.pods.get(uid);
     const [main] = pod?.containers ?? [];
-    const figures = [pod?.volumes.get('data'), pod?.volumes.get('shm'), main?.layer, main?.logs];
+    const values = [pod?.volumes.get('data'), pod?.volumes.get('shm'), main?.layer, main?.logs];
     const expected = [bytes.dataBytes, bytes.shmBytes, bytes.layerBytes, bytes.logBytes];
-    return figures.every((figure, i) => (figure?.bytes ?? 0) >= (expected[i] ?? 0));
+    return values.every((value, i) => (value?.bytes ?? 0) >= (expected[i] ?? 0));
   });
   kubelet.close();
   return {

@@ -24,25 +24,25 @@ function dustpan(args: readonly string[], env: Readonly<Record<string, string>> 
 }
 
 /** One line, no stack. */
-const oneLine = (stderr: string, says: RegExp): void => {
-  expect(stderr).toMatch(says);
+const oneLine = (stderr: string, message: RegExp): void => {
+  expect(stderr).toMatch(message);
   expect(stderr.trim().split('\n')).toHaveLength(1);
 };
 
 describe('bad usage is one line and exit code 2', () => {
   test.each([
-    { args: [], says: /agent: --node-name is required: pass it, or set NODE_NAME/ },
-    { args: ['--node-name=A_b'], says: /'A_b' is invalid\. Use an object name/ },
-    { args: ['--node-nam=a'], says: /unknown option '--node-nam' \(Did you mean --node-name\?\)/ },
-    { args: ['--node-name=a', '--leader-elect'], says: /unknown option '--leader-elect'/ },
-    { args: ['--node-name=a', '--cri-socket=tcp://1.2.3.4'], says: /Use a socket such as/ },
-    { args: ['--node-name=a', '--state-dir=var'], says: /'var' is invalid\. Use an absolute path/ },
-    { args: ['--node-name=a', '--container-gc-period=0s'], says: /'0s' is invalid\. The minimum is 1s/ },
-    { args: ['--node-name=a', '--kubeconfig=/nowhere'], says: /nowhere/ },
-  ])('$args', ({ args, says }) => {
+    { args: [], message: /agent: --node-name is required: pass it, or set NODE_NAME/ },
+    { args: ['--node-name=A_b'], message: /'A_b' is invalid\. Use an object name/ },
+    { args: ['--node-nam=a'], message: /unknown option '--node-nam' \(Did you mean --node-name\?\)/ },
+    { args: ['--node-name=a', '--leader-elect'], message: /unknown option '--leader-elect'/ },
+    { args: ['--node-name=a', '--cri-socket=tcp://1.2.3.4'], message: /Use a socket such as/ },
+    { args: ['--node-name=a', '--state-dir=var'], message: /'var' is invalid\. Use an absolute path/ },
+    { args: ['--node-name=a', '--container-gc-period=0s'], message: /'0s' is invalid\. The minimum is 1s/ },
+    { args: ['--node-name=a', '--kubeconfig=/nowhere'], message: /nowhere/ },
+  ])('$args', ({ args, message }) => {
     const { status, stdout, stderr } = dustpan(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    oneLine(stderr, says);
+    oneLine(stderr, message);
   });
 
   test('the variable of the downward API replaces the flag', () => {
@@ -95,9 +95,11 @@ test('without the right to write its report: one log line, the passes continue, 
   const api = await bed.startApi(everythingBut('patch', 'nodegcreports/status'));
   await bed.startCri();
   const agent = bed.startAgent([], { kubeconfig: api.kubeconfigOf('dustpan') });
-  await until('said', () => agent.stdout.includes('cannot patch resource \\"nodegcreports/status\\"'));
+  await until('it is logged', () =>
+    agent.stdout.includes('cannot patch resource \\"nodegcreports/status\\"'),
+  );
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  expect(agent.said('pass failed')).toBe(1);
+  expect(agent.timesLogged('pass failed')).toBe(1);
   expect(agent.isRunning).toBe(true);
   expect(agent.stdout).not.toContain('    at ');
 });
@@ -113,7 +115,7 @@ test('waits for an unreachable API server', async () => {
     readFileSync(api.kubeconfigFile, 'utf8').replaceAll(api.url, 'http://127.0.0.1:1'),
   );
   const agent = bed.startAgent([], { kubeconfig });
-  await until('said', () => agent.said('API server does not answer, waiting for it') === 1);
+  await until('it is logged', () => agent.timesLogged('API server does not answer, waiting for it') === 1);
   expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
   expect(await agent.page('health', '/healthz')).toBe('ok');
   expect(await agent.stop()).toBe(0);
@@ -123,10 +125,13 @@ test('waits for missing CRDs and logs it; then it works', async () => {
   const api = await bed.startApi({ crds: false });
   await bed.startCri();
   const agent = bed.startAgent();
-  await until('said', () => agent.said('kind GCPolicy is not installed, waiting for it') === 1);
+  await until(
+    'it is logged',
+    () => agent.timesLogged('kind GCPolicy is not installed, waiting for it') === 1,
+  );
   expect(await readiness(agent)).toContain('[-]gcpolicies-synced failed');
   await api.installCrds();
-  await until('governed', () => agent.said('nothing is collected on this node') === 1);
+  await until('governed', () => agent.timesLogged('nothing is collected on this node') === 1);
   await until('reported', () => bed.condition('Ready') === 'True NoPolicy');
 });
 
@@ -135,7 +140,10 @@ test('a missing node: logged, not ready, nothing reported, until the node exists
   api.store.delete('Node', nodeName);
   await bed.startCri();
   const agent = bed.startAgent();
-  await until('said', () => agent.said('there is no such node, nothing is collected until it appears') === 1);
+  await until(
+    'it is logged',
+    () => agent.timesLogged('there is no such node, nothing is collected until it appears') === 1,
+  );
   expect(await readiness(agent)).toContain('[-]node-synced failed');
   bed.node();
   await until('reported', () => bed.condition('Ready') === 'True NoPolicy');

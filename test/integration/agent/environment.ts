@@ -157,7 +157,7 @@ export class RunningAgent extends RunningProcess {
   }
 
   /** The number of log lines with this message. */
-  said(message: string): number {
+  timesLogged(message: string): number {
     return this.messages.filter((one) => one === message).length;
   }
 }

@@ -44,15 +44,15 @@ const runtimeLine = async (agent: RunningAgent): Promise<string> =>
 test('waits for a missing socket: one log line, not ready, alive', async () => {
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
-  await until('said', () => agent.said(away) === 1);
+  await until('it is logged', () => agent.timesLogged(away) === 1);
   await until('degraded', () => bed.condition('Degraded') === 'True RuntimeUnavailable');
   expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
   expect(agent.stdout).toContain(`socket ${bed.path('cri.sock')} is missing`);
   expect(await isAlive(agent)).toBe(true);
   await bed.startCri();
-  await until('it answers', () => agent.said('container runtime answers') === 1);
+  await until('it responds', () => agent.timesLogged('container runtime answers') === 1);
   await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
-  expect(agent.said(away)).toBe(1);
+  expect(agent.timesLogged(away)).toBe(1);
   expect(agent.stdout).not.toContain('    at ');
 });
 
@@ -66,7 +66,7 @@ test.skipIf(process.getuid?.() !== 0)('a socket without permission: the log name
   chmodSync(bed.root, 0o755);
   for (const own of [kubeconfig, bed.path('state')]) chownSync(own, nobody, nobody);
   const agent = bed.startAgent([], { kubeconfig, uid: nobody });
-  await until('said', () => agent.said(away) === 1);
+  await until('it is logged', () => agent.timesLogged(away) === 1);
   expect(agent.stdout).toMatch(/cri\.sock cannot be opened: permission denied/);
   expect(agent.isRunning).toBe(true);
 });
@@ -75,13 +75,13 @@ test('a runtime that stops and restarts: one log line each, and work continues',
   const cri = await bed.startCri();
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent();
-  await until('it answers', () => agent.said('container runtime answers') === 1);
+  await until('it responds', () => agent.timesLogged('container runtime answers') === 1);
   cri.down();
-  await until('said', () => agent.said(away) === 1);
+  await until('it is logged', () => agent.timesLogged(away) === 1);
   expect(await isAlive(agent)).toBe(true);
   await cri.up();
   runFinishedPod(cri);
-  await until('it answers again', () => agent.said('container runtime answers') === 2);
+  await until('it responds again', () => agent.timesLogged('container runtime answers') === 2);
   await until('collected', () => cri.runtime.containers.length === 0);
   expect(
     agent.lines.filter(({ msg, loop }) => msg === 'pass failed' && loop === 'containergc').length,
@@ -106,19 +106,19 @@ test('a runtime that is not ready counts as unavailable, until it is ready', asy
   expect(await runtimeLine(agent)).toBe('[-]runtime failed: reason withheld');
   expect(await isAlive(agent)).toBe(true);
   cri.runtime.notReady = undefined;
-  await until('it is ready', () => agent.said('container runtime answers') === 1);
+  await until('it is ready', () => agent.timesLogged('container runtime answers') === 1);
   await until('collected', () => cri.runtime.containers.length === 0);
   await until('no longer degraded', () => bed.condition('Degraded') === 'False AsPlanned');
-  expect(agent.said(away)).toBe(1);
+  expect(agent.timesLogged(away)).toBe(1);
 });
 
 test('a runtime that hangs: deadlines, Degraded, alive, until it resumes', async () => {
   const cri = await bed.startCri();
   bed.api.store.apply(collectImages('0s'));
   const agent = bed.startAgent(['--runtime-request-timeout=1s']);
-  await until('it answers', () => agent.said('container runtime answers') === 1);
+  await until('it responds', () => agent.timesLogged('container runtime answers') === 1);
   cri.faults.next('*', { kind: 'hang' }, Infinity);
-  await until('said', () => agent.said(away) === 1);
+  await until('it is logged', () => agent.timesLogged(away) === 1);
   await until('degraded', () => bed.condition('Degraded')?.startsWith('True') === true);
   expect(agent.stdout).toContain('did not respond within 1 s');
   expect(await isAlive(agent)).toBe(true);
@@ -139,7 +139,7 @@ test('SIGTERM while the runtime hangs: exit 0 within 5 s', async () => {
   const startMs = performance.now();
   expect(await agent.stop()).toBe(0);
   expect(performance.now() - startMs).toBeLessThan(5_000);
-  expect(agent.said('stopping while the container runtime is still at work')).toBe(1);
+  expect(agent.timesLogged('stopping while the container runtime is still at work')).toBe(1);
   expect(agent.stderr).toBe('');
 });
 
@@ -155,7 +155,7 @@ test.each([
     bed.api.store.apply(collectImages('30m'));
     const state = directory.startsWith('/') ? directory : bed.path(directory);
     const agent = bed.startAgent(['--v=4', `--state-dir=${state}`]);
-    await until('passes were made', () => agent.said('planned pass') >= 6);
+    await until('passes were made', () => agent.timesLogged('planned pass') >= 6);
     expect(await agent.page('health', '/readyz?verbose')).toContain('[-]state-dir failed');
     expect(agent.lines.some(({ level, msg }) => level === 'warn' && msg.includes('state'))).toBe(true);
     expect(isThere()).toBe(true);
@@ -170,7 +170,7 @@ test('a broken state file: logged, restarted, nothing is removed early', async (
   cri.runtime.addImage({ tags: [unused] });
   bed.api.store.apply(collectImages('30m'));
   const agent = bed.startAgent(['--v=4', `--state-dir=${bed.path('broken')}`]);
-  await until('said', () => agent.said('state file cannot be used, starting over') === 1);
-  await until('passes were made', () => agent.said('planned pass') >= 6);
+  await until('it is logged', () => agent.timesLogged('state file cannot be used, starting over') === 1);
+  await until('passes were made', () => agent.timesLogged('planned pass') >= 6);
   expect(isThere()).toBe(true);
 });

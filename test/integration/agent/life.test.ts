@@ -30,11 +30,11 @@ const collectAll = {
 };
 
 const passes = (agent: RunningAgent, count: number): Promise<void> =>
-  until('passes were made', () => agent.said('planned pass') >= count);
+  until('passes were made', () => agent.timesLogged('planned pass') >= count);
 
 test('is ready when all its dependencies are, and exits well within 5 s', async () => {
   const agent = bed.startAgent();
-  await until('the runtime answers', () => agent.said('container runtime answers') === 1);
+  await until('the runtime answers', () => agent.timesLogged('container runtime answers') === 1);
   expect(await agent.page('health', '/readyz?verbose')).toBe(ready);
   expect(await agent.page('health', '/healthz?verbose')).toContain('[+]containergc ok\n[+]imagegc ok\n');
   await until('a report', () => bed.condition('Ready') === 'True NoPolicy');
@@ -83,9 +83,12 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
 
   test('DryRun and no policy: nothing is removed, the report counts what is removable', async () => {
     const agent = bed.startAgent(['--v=4']);
-    await until('said', () => agent.said('nothing is collected on this node') === 1);
+    await until('it is logged', () => agent.timesLogged('nothing is collected on this node') === 1);
     bed.api.store.apply(nodesPolicy('DryRun', collectAll));
-    await until('would remove', () => agent.said('would remove image') > 0 && agent.said('would remove') > 0);
+    await until(
+      'would remove',
+      () => agent.timesLogged('would remove image') > 0 && agent.timesLogged('would remove') > 0,
+    );
     await until('reported', () => bed.condition('Ready') === 'True AsPlanned');
     expect(bed.cri.changes).toEqual([]);
     expect(bed.report()).toMatchObject({ images: { total: { count: 4 }, removable: { count: 1 } } });
@@ -94,9 +97,9 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
   test('Enforce: garbage is removed, objects in use, starting or pinned stay', async () => {
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
     const agent = bed.startAgent(['--v=4']);
-    await until('the unused image went', () => !tags().includes(unused));
-    await until('the pod that is gone went', () => containers().length === 2);
-    await passes(agent, agent.said('planned pass') + 4);
+    await until('the unused image is removed', () => !tags().includes(unused));
+    await until('the deleted pod is collected', () => containers().length === 2);
+    await passes(agent, agent.timesLogged('planned pass') + 4);
     expect(tags()).toEqual([pinned, running, starting].toSorted());
     expect(containers()).toEqual(['main 1 Exited', 'main 2 Running']);
     expect(await agent.page('metrics', '/metrics')).toContain(
@@ -114,11 +117,11 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
   test('the label gc.dustpan.dev/keep, added to the node later, stops removals', async () => {
     bed.api.store.apply(nodesPolicy('DryRun', collectAll));
     const agent = bed.startAgent(['--v=4']);
-    await until('governed', () => agent.said('policy governs this node') === 1);
+    await until('governed', () => agent.timesLogged('policy governs this node') === 1);
     bed.node({ 'gc.dustpan.dev/keep': 'true' });
-    await until('said', () => agent.lines.some(({ reason }) => reason === 'KeepMarked'));
+    await until('it is logged', () => agent.lines.some(({ reason }) => reason === 'KeepMarked'));
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
-    await passes(agent, agent.said('planned pass') + 4);
+    await passes(agent, agent.timesLogged('planned pass') + 4);
     expect(bed.cri.changes).toEqual([]);
   });
 
@@ -131,7 +134,7 @@ describe('a node with a running pod, dead containers, a deleted pod, and images'
     const known = readFileSync(`${bed.path('state')}/state.json`, 'utf8');
     bed.api.store.apply(nodesPolicy('Enforce', collectAll));
     bed.startAgent();
-    await until('the unused image went', () => !tags().includes(unused));
+    await until('the unused image is removed', () => !tags().includes(unused));
     expect(known).toContain('firstDetected');
     expect(containers()).toContain('main 2 Running');
   });

@@ -77,8 +77,8 @@ test('warns once for each level, requests the eviction of a pod over its limit, 
   ]);
   use({ high: 97, over: 20, small: 10 });
   await until('the next level', () => eventNotes().length === 3);
-  await until('the request is taken back', () => requested().length === 0);
-  await until('all is told', () => bed.condition('Degraded') === 'False AsPlanned');
+  await until('the request is withdrawn', () => requested().length === 0);
+  await until('all is reported', () => bed.condition('Degraded') === 'False AsPlanned');
   expect(bed.report()?.units?.map(({ name }) => name)).toContain('localstorage');
   expect(await metric(agent, 'dustpan_local_storage_warnings_total')).toMatch(/ 3$/);
   expect(await metric(agent, 'dustpan_pod_local_storage_used_bytes')).toBeUndefined();
@@ -92,7 +92,7 @@ test('DryRun warns, and requests nothing', async () => {
   const agent = startAgent('--local-storage-pod-metrics');
   await until('a warning', () => eventNotes().length === 1);
   await until('a report', () => bed.report()?.storageWarningCount === 1);
-  expect(agent.said('would request eviction')).toBe(1);
+  expect(agent.timesLogged('would request eviction')).toBe(1);
   expect(requested()).toEqual([]);
   const series = 'dustpan_pod_local_storage_used_bytes{namespace="default",pod="over"}';
   expect(await metric(agent, series)).toBe(`${series} ${120 * mib}`);

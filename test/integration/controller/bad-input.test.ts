@@ -38,8 +38,8 @@ async function start(
 }
 
 /** One line, no stack. */
-const oneLine = (stderr: string, says: RegExp): void => {
-  expect(stderr).toMatch(says);
+const oneLine = (stderr: string, message: RegExp): void => {
+  expect(stderr).toMatch(message);
   expect(stderr.trim().split('\n')).toHaveLength(1);
 };
 
@@ -105,7 +105,9 @@ test('without the right to list node reports: logged, and pods are still collect
 
 test('waits for missing CRDs and logs it; then it works', async () => {
   const [server, running] = await start({ crds: false });
-  await until('said', () => running.messages.includes('kind GCPolicy is not installed, waiting for it'));
+  await until('it is logged', () =>
+    running.messages.includes('kind GCPolicy is not installed, waiting for it'),
+  );
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(running.isRunning).toBe(true);
   expect(podCount(server)).toBe(5);
@@ -119,7 +121,7 @@ test('no policy: logged, nothing deleted', async () => {
   scene(sandbox, 5);
   controller = new RunningController(built, sandbox.kubeconfigFile);
   const running = controller;
-  await until('said', () => running.messages.includes('no GCPolicy exists, nothing is collected'));
+  await until('it is logged', () => running.messages.includes('no GCPolicy exists, nothing is collected'));
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   expect(podCount(sandbox)).toBe(5);
 });

@@ -36,7 +36,7 @@ test('evicts a pod that its node requests, with its own grace period, and report
   await scene.untilGoing('web-0');
   expect(scene.asked('web-0')).toEqual(['GET web-0', 'POST eviction']);
   expect(scene.graceOf('web-0')).toBe(30);
-  await until('told', () => scene.events('Evicted').length === 2);
+  await until('it is reported', () => scene.events('Evicted').length === 2);
   expect(scene.events('Evicted').map(({ regarding }) => regarding)).toEqual(['Pod/web-0', 'StatefulSet/web']);
   expect(scene.events('Evicted')[0]?.note).toMatch(
     /^Usage of EmptyDir volume "cache" exceeds the limit "1M"\. /,
@@ -50,12 +50,12 @@ test('reports a blocking budget, and evicts once it allows', async () => {
   scene.budget(0);
   scene.report('node-1', { name: 'web-0' });
   start();
-  await until('told', () => scene.events('EvictionBlocked').length === 1);
+  await until('it is reported', () => scene.events('EvictionBlocked').length === 1);
   expect(scene.isGoing('web-0')).toBe(false);
   scene.budget(1);
   await scene.untilGoing('web-0');
   expect(scene.graceOf('web-0')).toBe(5);
-  await until('told', () => scene.events('Evicted').length === 2);
+  await until('it is reported', () => scene.events('Evicted').length === 2);
   const blocked = scene.events('EvictionBlocked');
   expect(blocked.map(({ regarding }) => regarding)).toEqual(['Pod/web-0']);
   expect(blocked[0]?.note).toContain('The disruption budget web needs 2 healthy pods and has 2 currently');

@@ -60,7 +60,7 @@ test('a leader that is paused beyond its lease and resumed deletes nothing more,
   expect(await first.ended()).not.toBe(0);
   // At most the request that it was about to send.
   expect(deletesOf('first')).toBeLessThanOrEqual(sent + 1);
-  await until('the second goes on', () => podCount(sandbox) < left);
+  await until('the second continues', () => podCount(sandbox) < left);
 });
 
 test('half of the nodes vanish: their pods stay, the condition names the reason, and the circuit breaker closes when they are back', async () => {
@@ -81,14 +81,14 @@ test('half of the nodes vanish: their pods stay, the condition names the reason,
   start('first');
   await until('a pass is in the status', () => conditionOf(sandbox, 'Degraded') === 'False AsPlanned');
   for (const name of names.slice(20)) sandbox.store.delete('Node', name);
-  await until('the breaker is told', () => conditionOf(sandbox, 'Degraded') === 'True Tripped');
+  await until('the circuit breaker is open', () => conditionOf(sandbox, 'Degraded') === 'True Tripped');
   await pause(4_000);
   expect(podCount(sandbox)).toBe(40);
   for (const name of names.slice(20)) apply(name);
-  await until('it is over', () => conditionOf(sandbox, 'Degraded') === 'False AsPlanned');
+  await until('the circuit breaker is closed', () => conditionOf(sandbox, 'Degraded') === 'False AsPlanned');
 
   sandbox.store.delete('Node', 'n39');
-  await until('one orphan alone goes', () => podCount(sandbox) === 39);
+  await until('one orphan is deleted', () => podCount(sandbox) === 39);
   expect(sandbox.store.get('Pod', 'on-n39')).toBeUndefined();
   expect(sandbox.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
 });
@@ -107,7 +107,7 @@ test('an API server that fails every request for a while: only due pods are dele
   sandbox.faults.closeWatches();
   await until('it was hit', () => sandbox.faults.pending < 40);
   sandbox.faults.clear();
-  await until('all that is due went', () => podCount(sandbox) === 1);
+  await until('all due pods are deleted', () => podCount(sandbox) === 1);
   expect(sandbox.store.get('Pod', 'runs')).toBeDefined();
   expect(controller.isRunning).toBe(true);
 });

@@ -46,7 +46,7 @@ test('DryRun sends no request that writes to a pod; Enforce then collects', asyn
   expect(writes).toEqual([]);
   sandbox.store.apply(policy('Enforce'));
   await until('all collected', () => podCount(sandbox) === 0);
-  await until('told', () => conditionOf(sandbox, 'Enforcing') === 'True ModeEnforce');
+  await until('it is reported', () => conditionOf(sandbox, 'Enforcing') === 'True ModeEnforce');
 });
 
 test('SIGTERM: exit 0, the lease is released, the next replica leads at once', async () => {
@@ -131,6 +131,6 @@ test('reads a label that a new policy selects by before any decision', async () 
   await until('a pass is in the status', () => conditionOf(sandbox, 'Enforcing') === 'False ModeDryRun');
   const selecting = { podSelector: { matchLabels: { app: 'x' } }, terminated: { ttlAfterFinished: '0s' } };
   sandbox.store.apply(policy('Enforce', selecting));
-  await until('the selected one went', () => podCount(sandbox) === 4);
+  await until('the selected pod is deleted', () => podCount(sandbox) === 4);
   expect(sandbox.store.get('Pod', 'p0003')).toBeUndefined();
 });
