@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/runtime/scheduling/clock.ts';
 import { FakeClock } from './clock.ts';
 
-/** Sleeps end when the test lets time pass: for code that waits and works at the same time. */
+/** Sleeps end when a test advances the time: for code that waits and works at the same time. */
 export class ManualClock extends FakeClock implements Clock {
   readonly #sleepers = new Set<{ readonly untilMs: number; readonly ms: number; wake(): void }>();
 
@@ -15,6 +15,7 @@ export class ManualClock extends FakeClock implements Clock {
       const sleeper = { untilMs: this.monotonicMs() + ms, ms, wake };
       const sleepers = this.#sleepers;
       function wake(): void {
+        signal?.removeEventListener('abort', wake);
         sleepers.delete(sleeper);
         resolve();
       }
@@ -32,10 +33,10 @@ export class ManualClock extends FakeClock implements Clock {
   }
 }
 
-/** Lets everything that is ready run, until `condition` holds; no time passes. */
+/** Runs ready code until the condition holds; no time passes. */
 export async function until(condition: () => boolean): Promise<void> {
-  for (let turns = 0; !condition(); turns += 1) {
-    if (turns > 1000) throw new Error(`never happened: ${condition.toString()}`);
+  for (let attempts = 0; !condition(); attempts += 1) {
+    if (attempts > 1000) throw new Error(`never happened: ${condition.toString()}`);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

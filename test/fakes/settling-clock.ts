@@ -1,53 +1,34 @@
 import type { Clock } from '../../src/runtime/scheduling/clock.ts';
-
-interface Sleeper {
-  readonly untilMs: number;
-  wake(): void;
-}
+import { ManualClock } from './manual-clock.ts';
 
 /** A ManualClock whose `advance` also waits until the woken code has settled. */
 export class SettlingClock implements Clock {
-  readonly #start: number;
-  readonly #sleepers = new Set<Sleeper>();
-  #elapsedMs = 0;
+  readonly #clock: ManualClock;
 
-  constructor(start = new Date('2026-01-15T12:00:00Z')) {
-    this.#start = start.getTime();
+  constructor(start?: Date) {
+    this.#clock = new ManualClock(start);
   }
 
   now(): Date {
-    return new Date(this.#start + this.#elapsedMs);
+    return this.#clock.now();
   }
 
   monotonicMs(): number {
-    return this.#elapsedMs;
+    return this.#clock.monotonicMs();
   }
 
-  /** How many are asleep. */
+  /** The number of sleepers. */
   get sleeping(): number {
-    return this.#sleepers.size;
+    return this.#clock.sleeping.length;
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms <= 0 || signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const sleeper = {
-        untilMs: this.#elapsedMs + ms,
-        wake: () => {
-          signal.removeEventListener('abort', sleeper.wake);
-          this.#sleepers.delete(sleeper);
-          resolve();
-        },
-      };
-      signal.addEventListener('abort', sleeper.wake);
-      this.#sleepers.add(sleeper);
-    });
+    return ms <= 0 ? Promise.resolve() : this.#clock.sleep(ms, signal);
   }
 
   /** Advances the time, wakes due sleepers and waits until they settle. */
   async advance(ms: number): Promise<void> {
-    this.#elapsedMs += ms;
-    for (const sleeper of [...this.#sleepers]) if (sleeper.untilMs <= this.#elapsedMs) sleeper.wake();
+    this.#clock.advance(ms);
     await settled();
   }
 }

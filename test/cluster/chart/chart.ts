@@ -103,6 +103,14 @@ export async function render(options: RenderOptions = {}): Promise<readonly Mani
   return manifestsOf(stdout);
 }
 
+/** The notes of the chart: `helm template` prints none, so an extra object renders them. */
+export async function renderNotes(set: RenderOptions['set'] = {}): Promise<string> {
+  const notes =
+    '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
+  const manifests = await render({ set: { extraObjects: [notes], ...set } });
+  return only(manifests, 'Notes').data?.['text'] ?? '';
+}
+
 /** A stream of YAML documents. */
 export function manifestsOf(text: string): readonly Manifest[] {
   return loadAll(text).filter((one): one is Manifest => typeof one === 'object' && one !== null);

@@ -7,6 +7,7 @@ import {
   crdText,
   only,
   render,
+  renderNotes,
   template,
   workload,
   type Manifest,
@@ -137,11 +138,7 @@ describe('objects', () => {
   ])(
     'with $set, the notes say whether evictions are off because agents are not pinned',
     async ({ set, message }) => {
-      // helm template prints no notes, but they are a template like the others.
-      const notes =
-        '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
-      const { data } = only(await render({ set: { ...set, extraObjects: [notes] } }), 'Notes');
-      const text = data?.['text'] ?? '';
+      const text = await renderNotes(set);
       expect(text).toContain('What happens now: nothing, unless');
       expect(text.includes('no right to evict pods')).toBe(message !== undefined);
       expect(text).toContain(message ?? '');

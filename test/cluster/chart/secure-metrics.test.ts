@@ -1,6 +1,14 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { only, render, ruleLines, workload, type Manifest, type RenderOptions } from './chart.ts';
+import {
+  only,
+  render,
+  renderNotes,
+  ruleLines,
+  workload,
+  type Manifest,
+  type RenderOptions,
+} from './chart.ts';
 
 const values = ['secure-values.yaml'];
 const secure = { 'metrics.secure.enabled': true };
@@ -174,11 +182,6 @@ test.each([
     message: 'the monitor needs a Secret dustpan-metrics-tls with ca.crt there',
   },
 ])('the notes say $name', async ({ set, message }) => {
-  // helm template prints no notes, but they are a template like the others.
-  const notes =
-    '{kind: Notes, metadata: {name: notes-text}, data: {text: {{ include (print $.Template.BasePath "/NOTES.txt") $ | toJson }}}}';
-  const textWith = async (more: Readonly<Record<string, unknown>>) =>
-    only(await render({ set: { extraObjects: [notes], ...more } }), 'Notes').data?.['text'];
-  expect(await textWith(set)).toContain(message);
-  expect(await textWith({})).not.toContain(message);
+  expect(await renderNotes(set)).toContain(message);
+  expect(await renderNotes()).not.toContain(message);
 });
