@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import type { Cluster } from '../cluster/servers/cluster.ts';
-import type { Mark } from './gc-cycles.ts';
 
-/** A plain client of the API server that keeps its connections: what any program could do. */
+/** A minimal client of the API server that keeps its connections open. */
 export interface ApiClient {
-  /** Resolves with the answer's body; rejects unless the status is 2xx. */
+  /** Resolves with the body of the response; rejects unless the status is 2xx. */
   send(method: string, path: string, options?: SendOptions): Promise<Buffer>;
   close(): void;
 }
@@ -13,34 +12,36 @@ export interface ApiClient {
 interface SendOptions {
   readonly body?: object;
   readonly contentType?: string;
-  /** Of one object by default no more than its metadata. */
-  readonly accept?: string;
 }
 
-const metadataOnly = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+export const mergePatch = 'application/merge-patch+json';
+export const strategicMergePatch = 'application/strategic-merge-patch+json';
 
-/** A client with as many connections as requests are under way. */
-export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): ApiClient {
+/** Single objects are answered with their metadata only, which costs least. */
+const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json';
+
+/** A client with as many connections as requests in flight. */
+export function apiClient(cluster: Cluster): ApiClient {
   const agent = new Agent({ keepAlive: true, ca: readFileSync(cluster.caFile) });
   const authorization = `Bearer ${cluster.token('admin')}`;
   return {
     close: () => {
       agent.destroy();
     },
-    send: (method, path, { body, contentType = 'application/json', accept = metadataOnly } = {}) =>
+    send: (method, path, { body, contentType = 'application/json' } = {}) =>
       new Promise((resolve, reject) => {
         const data = body === undefined ? '' : JSON.stringify(body);
         // Without a length Node sends the body of a DELETE unframed.
-        const length = { 'content-type': contentType, 'content-length': Buffer.byteLength(data) };
-        const headers = { authorization, accept, ...(data !== '' && length) };
+        const content = { 'content-type': contentType, 'content-length': Buffer.byteLength(data) };
+        const headers = { authorization, accept, ...(data !== '' && content) };
         request(`${cluster.url}${path}`, { method, agent, headers }, (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
           response.on('end', () => {
-            const answer = Buffer.concat(chunks);
+            const received = Buffer.concat(chunks);
             const { statusCode = 0 } = response;
-            if (statusCode >= 200 && statusCode < 300) resolve(answer);
-            else reject(new Error(`${method} ${path}: ${statusCode} ${answer.toString()}`));
+            if (statusCode >= 200 && statusCode < 300) resolve(received);
+            else reject(new Error(`${method} ${path}: ${statusCode} ${received.toString()}`));
           });
         })
           .on('error', reject)
@@ -49,26 +50,17 @@ export function apiClient(cluster: Pick<Cluster, 'url' | 'caFile' | 'token'>): A
   };
 }
 
-/** Deletes them as fast as this server lets a client that always has so many requests in flight and nothing else to do; returns how it went on. */
-export async function deleteRaw(
-  api: ApiClient,
-  pods: readonly { readonly namespace: string; readonly name: string }[],
+/** Sends one request per item, always this many at once; resolves with the time it took. */
+export async function sendAll<T>(
+  items: readonly T[],
   inFlight: number,
-): Promise<readonly Mark[]> {
-  const left = pods.values();
-  const marks: Mark[] = [{ atMs: performance.now(), done: 0 }];
-  let done = 0;
+  send: (item: T) => Promise<unknown>,
+): Promise<{ readonly count: number; readonly seconds: number }> {
+  const left = items.values();
+  const startedAtMs = performance.now();
   const worker = async (): Promise<void> => {
-    for (const { namespace, name } of left) {
-      const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 };
-      await api.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body });
-      done += 1;
-      if (done % markEvery === 0 || done === pods.length) marks.push({ atMs: performance.now(), done });
-    }
+    for (const item of left) await send(item);
   };
   await Promise.all(Array.from({ length: inFlight }, worker));
-  return marks;
+  return { count: items.length, seconds: (performance.now() - startedAtMs) / 1_000 };
 }
-
-/** A fifth of a second of deleting. */
-const markEvery = 100;

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { inJail } from '../cluster/run.ts';
 import { cannotRun } from '../cluster/jail/requirements.ts';
 import { hasOwnMounts, withOwnMounts } from '../sandbox/node/own-mounts.ts';
-import { shellAct } from './shell-act.ts';
-import { cleaning, story, type Acts } from './story.ts';
+import { shell } from './shell.ts';
+import { allParts, demo, type Run } from './demo.ts';
 
 const usage = 'usage: npm run demo [-- [--real] [--shell]]\n';
 const flags = process.argv.slice(2);
 const self = [process.execPath, join(process.cwd(), 'test/demo/main.ts'), ...flags];
-const acts: Acts = flags.includes('--shell') ? shellAct : cleaning;
+const run: Run = flags.includes('--shell') ? shell : allParts;
 
 if (flags.some((flag) => flag !== '--real' && flag !== '--shell')) {
   process.stderr.write(usage);
@@ -17,19 +17,19 @@ if (flags.some((flag) => flag !== '--real' && flag !== '--shell')) {
   process.exitCode = flags.includes('--real') ? await real() : await builtIn();
 }
 
-/** A process that may mount shows more; where there is none, this one does. */
+/** Runs in a process that may mount the disk of the images; without such a process, in this one. */
 async function builtIn(): Promise<number> {
   const code = hasOwnMounts() ? undefined : await withOwnMounts(self);
   if (code !== undefined) return code;
   const { startSandbox } = await import('../sandbox/server.ts');
-  return story('the built-in API server', startSandbox, acts);
+  return demo('the built-in API server', startSandbox, run);
 }
 
-/** The real API server runs in a jail; inside it this same program starts it. */
+/** The real API server runs in a jail: this program starts itself there. */
 async function real(): Promise<number> {
   if (process.env['DUSTPAN_BED_BIN'] !== undefined) {
     const { startContractCluster } = await import('../cluster/servers/contract.ts');
-    return story('a real kube-apiserver with etcd', startContractCluster, acts);
+    return demo('a real kube-apiserver with etcd', startContractCluster, run);
   }
   const reason = cannotRun(['etcd', 'api']);
   if (reason !== undefined) {

@@ -1,8 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { Decision, PlanDocument } from '../../src/commands/plan/document.ts';
 
-/** A line of the log of a face, as far as the demo reads it. */
+const main = 'dist/main.js';
+type Environment = Readonly<Record<string, string>>;
+
+/** The fields of a log line that the demo reads. */
 export interface LogLine {
   readonly msg?: string;
   readonly reason?: string;
@@ -14,17 +19,20 @@ export interface LogLine {
   readonly freedBytes?: number;
 }
 
-/** A face of the built program, as a user starts it, with its log in a file. */
+/** The built controller or agent, as a user starts it, with its log in a file. */
 export class Program {
   readonly #child: ChildProcess;
-  readonly #face: string;
+  readonly #component: string;
   readonly #logFile: string;
 
-  constructor(args: readonly string[], logFile: string) {
-    this.#face = args[0] ?? '';
+  constructor(args: readonly string[], logFile: string, env: Environment) {
+    this.#component = args[0] ?? '';
     this.#logFile = logFile;
     const log = openSync(logFile, 'w');
-    this.#child = spawn(process.execPath, ['dist/main.js', ...args], { stdio: ['ignore', log, log] });
+    this.#child = spawn(process.execPath, [main, ...args], {
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...env },
+    });
     closeSync(log);
   }
 
@@ -34,30 +42,53 @@ export class Program {
       .map((line) => JSON.parse(line) as LogLine);
   }
 
-  /** Throws when it has ended by itself: nothing that is waited for would come. */
+  /** Throws if it has exited: nothing that the demo waits for would happen. */
   check(): void {
-    if (this.#hasEnded)
-      throw new Error(`the ${this.#face} has ended, code ${this.#child.exitCode ?? 'none'}`);
+    if (this.#hasExited)
+      throw new Error(`the ${this.#component} has exited, code ${this.#child.exitCode ?? 'none'}`);
   }
 
-  /** The last lines of its log, for a person. */
-  lastWords(): string {
+  lastLines(): string {
     return this.#lines().slice(-10).join('\n');
   }
 
   async stop(): Promise<void> {
-    if (this.#hasEnded) return;
-    const ended = once(this.#child, 'exit');
+    if (this.#hasExited) return;
+    const exited = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
-    await ended;
+    await exited;
   }
 
-  get #hasEnded(): boolean {
+  get #hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Whole ones: the last may still be being written. */
+  /** Without the last line, which may be incomplete. */
   #lines(): string[] {
     return readFileSync(this.#logFile, 'utf8').split('\n').slice(0, -1);
   }
 }
+
+/** What the built `dustpan plan` prints now. */
+export interface Plan {
+  readonly due: readonly Decision[];
+  readonly kept: readonly Decision[];
+  readonly usedPercent: number | undefined;
+}
+
+/** Runs `dustpan plan` without waiting periods; with the environment of a node it plans that node, too. */
+export async function plan(env: Environment): Promise<Plan> {
+  const args = [main, 'plan', '--kept', '--assume-quarantine-elapsed', '-o', 'json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { decisions, summary } = JSON.parse(stdout) as PlanDocument;
+  return {
+    due: decisions.filter(({ verdict }) => verdict !== 'Keep'),
+    kept: decisions.filter(({ verdict }) => verdict === 'Keep'),
+    usedPercent: summary[0]?.usedPercent ?? undefined,
+  };
+}
+
+export const reasonsOf = (decisions: readonly Decision[]): string[] => decisions.map(({ reason }) => reason);

@@ -2,7 +2,7 @@ import { wrapped } from '../../src/commands/cli/table.ts';
 
 const screenWidth = 80;
 /** The longest reason, and a space. */
-const wordWidth = 23;
+const reasonWidth = 23;
 const isTerminal = process.stdout.isTTY;
 const paint = (code: string, text: string): string => (isTerminal ? `\u001b[${code}m${text}\u001b[0m` : text);
 export const bold = (text: string): string => paint('1', text);
@@ -14,7 +14,7 @@ export const green = (text: string): string => paint('32', text);
 export class Screen {
   #frameLines = 0;
 
-  say(line = ''): void {
+  print(line = ''): void {
     this.#frameLines = 0;
     process.stdout.write(`${line}\n`);
   }
@@ -26,27 +26,27 @@ export class Screen {
     this.#frameLines = lines.length;
   }
 
-  /** The last frame stays; where frames are not shown it is printed now. */
-  settle(lines: readonly string[]): void {
+  /** Prints the last frame, which stays; without a terminal it is the only one. */
+  lastFrame(lines: readonly string[]): void {
     if (isTerminal) this.frame(lines);
     else process.stdout.write(`${lines.join('\n')}\n`);
     this.#frameLines = 0;
   }
 
-  /** The words for those reasons that came up, in the order of `meaning`. */
-  explain(meaning: Readonly<Record<string, string>>, used: ReadonlySet<string>): void {
-    for (const [reason, words] of Object.entries(meaning)) if (used.has(reason)) this.#define(reason, words);
-  }
-
-  #define(word: string, meaning: string): void {
-    const lines = wrapped(meaning, screenWidth - wordWidth, '');
-    for (const [i, line] of lines.entries())
-      this.say(dim(`${(i === 0 ? word : '').padEnd(wordWidth)}${line}`));
+  /** Prints the meanings of these reasons, in the order of the catalog. */
+  explain(
+    catalog: Readonly<Record<string, { readonly meaning: string }>>,
+    reasons: ReadonlySet<string>,
+  ): void {
+    for (const [reason, { meaning }] of Object.entries(catalog))
+      if (reasons.has(reason))
+        for (const [i, line] of wrapped(meaning, screenWidth - reasonWidth, '').entries())
+          this.print(dim(`${(i === 0 ? reason : '').padEnd(reasonWidth)}${line}`));
   }
 }
 
-/** Columns as wide as their longest cell; numbers to the right. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+/** Columns as wide as their longest cell; numbers are right-aligned. */
+function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? '').length)),
   );
@@ -58,30 +58,45 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
+/** The outcome of one object for `outcomeTable`. */
+interface Outcome {
+  readonly group: string;
+  readonly outcome: string;
+  readonly reason: string;
+}
+
+/** One line per group, outcome and reason, in the order of the first objects. */
+export function outcomeTable(outcomes: readonly Outcome[]): string[] {
+  const groups = countBy(outcomes, ({ group }) => group);
+  const rows = [...groups].flatMap(([group, total]) => {
+    const members = outcomes.filter((one) => one.group === group);
+    return [...countBy(members, ({ outcome, reason }) => `${outcome}/${reason}`)].map(([key, count], i) => {
+      const [outcome = '', reason = ''] = key.split('/');
+      return [...(i === 0 ? [group, String(total)] : ['', '']), outcome, String(count), reason];
+    });
+  });
+  return table([['', 'made', '', '', ''], ...rows]);
+}
+
 const barWidth = 20;
 
-/** A gauge of so many percent. */
 export function bar(percent: number): string {
   const full = Math.round((percent * barWidth) / 100);
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
-export const countBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> => {
+function countBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
   return counts;
-};
+}
 
-/** What a plan would remove and keep, by reason, side by side. */
+/** What a plan removes and keeps, by reason, side by side. */
 export function sideBySide(due: Iterable<string>, kept: Iterable<string>): string[] {
-  const go = [...countBy(due, (reason) => reason)];
-  const stay = [...countBy(kept, (reason) => reason)];
-  const height = Math.max(go.length, stay.length);
-  const rows = Array.from({ length: height }, (_, i) => [
-    `  ${go[i]?.[0] ?? ''}`,
-    String(go[i]?.[1] ?? ''),
-    `     ${stay[i]?.[0] ?? ''}`,
-    String(stay[i]?.[1] ?? ''),
-  ]);
-  return table([['  due', '', '     stays', ''], ...rows]);
+  const cells = (reasons: Iterable<string>, indent: string): string[][] =>
+    [...countBy(reasons, (reason) => reason)].map(([reason, count]) => [`${indent}${reason}`, String(count)]);
+  const [left, right] = [cells(due, '  '), cells(kept, '     ')];
+  const longer = left.length > right.length ? left : right;
+  const rows = longer.map((_, i) => [...(left[i] ?? ['', '']), ...(right[i] ?? ['', ''])]);
+  return table([['  due', '', '     kept', ''], ...rows]);
 }

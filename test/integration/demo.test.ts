@@ -7,52 +7,52 @@ import { build, until, type Built } from './built.ts';
 
 const root = process.cwd();
 let built: Built;
-let place: string;
+let directory: string;
 
 beforeEach(() => {
   built = build();
-  place = dirname(dirname(built.main));
-  for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(place, name));
-  mkdirSync(join(place, 'tmp'));
+  directory = dirname(dirname(built.main));
+  for (const name of ['crds', 'scripts', 'test']) symlinkSync(join(root, name), join(directory, name));
+  mkdirSync(join(directory, 'tmp'));
 });
 afterEach(() => {
   built.remove();
 });
 
-/** As `npm run demo` runs it after its build, with temporary files of its own. */
+/** Starts the demo as `npm run demo` does after its build, with a directory for temporary files of its own. */
 function startDemo(env: Readonly<Record<string, string>> = {}, flags: readonly string[] = [], commands = '') {
   const child = spawn(process.execPath, ['test/demo/main.ts', ...flags], {
-    cwd: place,
-    env: { PATH: process.env['PATH'], TMPDIR: join(place, 'tmp'), ...env },
+    cwd: directory,
+    env: { PATH: process.env['PATH'], TMPDIR: join(directory, 'tmp'), ...env },
   });
   child.stdin.end(commands);
-  const demo = { child, said: '' };
-  child.stdout.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (demo.said += chunk.toString()));
+  const demo = { child, output: '' };
+  child.stdout.on('data', (chunk: Buffer) => (demo.output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (demo.output += chunk.toString()));
   onTestFailed(() => {
-    process.stderr.write(demo.said);
+    process.stderr.write(demo.output);
   });
   return demo;
 }
 
-/** Node may keep files of its own there for the next time. */
-const leftBehind = (): string[] =>
-  readdirSync(join(place, 'tmp')).filter((name) => name.startsWith('dustpan-'));
+/** Node may keep files of its own in the same directory. */
+const remaining = (): string[] =>
+  readdirSync(join(directory, 'tmp')).filter((name) => name.startsWith('dustpan-'));
 
 test.each([
-  { name: 'as this machine lets it', env: {} },
-  // Neither unshare nor mount is found.
+  { name: 'with what this machine allows', env: {} },
+  // Then unshare and mount are not found.
   { name: 'where nothing can be mounted', env: { PATH: '/nowhere' } },
 ])('the demo cleans pods and a node, checks every object and leaves nothing: $name', async ({ env }) => {
   const demo = startDemo(env);
   await once(demo.child, 'close');
-  expect(demo.said).toContain('all is as it should be');
+  expect(demo.output).toContain('all is as it should be');
   expect(demo.child.exitCode).toBe(0);
-  expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
-  expect(leftBehind()).toEqual([]);
+  expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(remaining()).toEqual([]);
 });
 
-test('its shell has a cluster and a node to ask about', async () => {
+test('its shell finds a cluster and a node', async () => {
   const commands = `
     dustpan why pod ci/finished-ci-runners-03
     dustpan why image registry.example.com/base/jdk:21
@@ -60,20 +60,20 @@ test('its shell has a cluster and a node to ask about', async () => {
   `;
   const demo = startDemo({ SHELL: 'sh' }, ['--shell'], commands);
   await once(demo.child, 'close');
-  expect(demo.said).toContain('would be deleted:\n    TerminatedInNamespace');
-  expect(demo.said).toContain('on node-a is kept:\n    KeepListed');
-  expect(demo.said).toContain('pods: 75 due, all under DryRun policies; 0 deleted');
-  expect(demo.said.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  expect(demo.output).toContain('would be deleted:\n    TerminatedInNamespace');
+  expect(demo.output).toContain('on node-a is kept:\n    KeepListed');
+  expect(demo.output).toContain('pods: 75 due, all under DryRun policies; 0 deleted');
+  expect(demo.output.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(demo.child.exitCode).toBe(0);
-  expect(leftBehind()).toEqual([]);
+  expect(remaining()).toEqual([]);
 });
 
-test('ended in the middle it leaves nothing either', async () => {
+test('it leaves nothing when it is interrupted', async () => {
   const demo = startDemo();
-  await until('it is in the middle', () => demo.said.includes('mode DryRun'));
+  await until('the demo shows DryRun', () => demo.output.includes('mode DryRun'));
   const closed = once(demo.child, 'close');
   demo.child.kill('SIGTERM');
   await closed;
   expect(demo.child.exitCode).toBe(130);
-  expect(leftBehind()).toEqual([]);
+  expect(remaining()).toEqual([]);
 });

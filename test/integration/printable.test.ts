@@ -5,7 +5,7 @@ import type { CriSandbox } from '../sandbox/cri/server.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { AgentBed, nodeName, nodesPolicy } from './agent/environment.ts';
 import { builtForFile, RunningController, until } from './built.ts';
-import { podCount, policy, scene as fill } from './controller.scene.ts';
+import { podCount, policy, scene as fill } from './controller/environment.ts';
 import { dustpan, policy as policyFile, inputOfEachTest } from './plan.fixture.ts';
 
 /** Fields that users write into the API and that the API server does not validate. */

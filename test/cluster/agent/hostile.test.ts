@@ -1,7 +1,7 @@
 // @bed node
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryOf } from '../../bench/agent-memory.ts';
+import { usageOf } from '../../bench/process.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import { startAgent } from './agent.ts';
@@ -71,7 +71,7 @@ test('62 sandboxes with 250 KB of annotations, 60 pods with owner names of 1.4 M
   await expect
     .poll(async () => (await readReport(cluster))?.sandboxes?.total, eventually)
     .toBe(hostileSandboxes);
-  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(usageOf(pid).peakMiB).toBeLessThan(limitMiB);
 
   // Their pods are not in the API: gone as soon as they are not ready any more.
   const ended = sandboxes.slice(0, 20).map(({ id }) => id);
@@ -79,6 +79,6 @@ test('62 sandboxes with 250 KB of annotations, 60 pods with owner names of 1.4 M
   const left = async () => (await listSandboxes(cluster)).filter(({ id }) => ended.includes(id)).length;
   await expect.poll(left, { ...eventually, timeout: 180_000 }).toBe(0);
   expect(await listSandboxes(cluster)).toHaveLength(hostileSandboxes - ended.length);
-  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(usageOf(pid).peakMiB).toBeLessThan(limitMiB);
   expect(agent.pid).toBe(pid);
 }, 600_000);

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryOf } from '../../bench/agent-memory.ts';
+import { usageOf } from '../../bench/process.ts';
 import { contractTransport, Objects } from '../../contract/kube/objects.ts';
 import type { HttpTransport } from '../../../src/kube/http/http-transport.ts';
 import type { Cluster } from '../servers/cluster.ts';
@@ -50,12 +50,12 @@ test('170 pods with owner names of 1.4 MB: the controller stays below the memory
   const { pid } = controller;
   await etcdClient(cluster.etcdUrl).put([podEntry('finished')]);
   await expect.poll(podCount, { ...eventually, timeout: 180_000 }).toBe(hostile + living.length);
-  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(usageOf(pid).peakMiB).toBeLessThan(limitMiB);
 
   // Each is marked and deleted, 64 at a time; the responses contain the name.
   const safety = { maxOrphanedNodesPercent: 100 };
   await applyPolicy(cluster, { orphaned: { quarantine: '1s' }, safety });
   await expect.poll(podCount, { ...eventually, timeout: 240_000 }).toBe(0);
-  expect(memoryOf(pid).peakMiB).toBeLessThan(limitMiB);
+  expect(usageOf(pid).peakMiB).toBeLessThan(limitMiB);
   expect(controller.pid).toBe(pid);
 }, 600_000);

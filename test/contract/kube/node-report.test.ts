@@ -9,7 +9,7 @@ import { decodeList } from '../../../src/kube/codec/decode.ts';
 import { planReport } from '../../../src/agent/report/plan.ts';
 import type { KubeRequest } from '../../../src/kube/http/transport.ts';
 import { now } from '../../builders.ts';
-import { facts } from '../../unit/agent/report.world.ts';
+import { facts } from '../../unit/agent/report/builders.ts';
 import { startEnvironment } from './environment.ts';
 import { contractTransport } from './objects.ts';
 

@@ -11,7 +11,16 @@ import type { LogEntry, LogListing } from '../../../src/node/logs/list.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node } from '../../builders.ts';
 import { container, sandbox } from '../../fakes/runtime.ts';
-import { dead, down, link, log, logsRule, planOf, rule, staticSource } from '../agent/containergc.world.ts';
+import {
+  dead,
+  down,
+  link,
+  log,
+  logsRule,
+  planOf,
+  rule,
+  staticSource,
+} from '../agent/containergc/builders.ts';
 import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 type ContainerReason = ContainerRemoveReason | ContainerKeepReason;

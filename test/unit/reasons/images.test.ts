@@ -12,7 +12,7 @@ import type { ImageRecord } from '../../../src/node/disk/state-format.ts';
 import type { NodePart } from '../../../src/snapshot/world.ts';
 import { node, now } from '../../builders.ts';
 import { container, image } from '../../fakes/runtime.ts';
-import { facts, governedBy, imageRule, told, usedMinutesAgo } from '../agent/imagegc.bed.ts';
+import { facts, governedBy, imageRule, usedMinutesAgo, verdicts } from '../agent/imagegc/builders.ts';
 import { boundPod, decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 type ImageReason = ImageRemoveReason | ImageKeepReason;

@@ -16,7 +16,7 @@ import {
   terminating,
 } from '../../builders.ts';
 import { FakeCluster } from '../../fakes/cluster.ts';
-import { bed, expireAll, orphan, orphanPolicy, type Bed } from '../controllers/podgc.bed.ts';
+import { bed, expireAll, orphan, orphanPolicy, type Bed } from '../controllers/podgc/environment.ts';
 import { decided, invalidPolicy, keepMark, podsBy, type Fixture } from './reasons.fixture.ts';
 
 type PodReason = PodDeleteReason | PodKeepReason;

@@ -15,7 +15,7 @@ import {
   storagePolicy,
   usage,
   type Used,
-} from '../agent/localstorage.world.ts';
+} from '../agent/localstorage/builders.ts';
 import { decided, invalidPolicy, keepMark, nodesBy, type Fixture } from './reasons.fixture.ts';
 
 const by = (over: Parameters<typeof storagePolicy>[0] = {}): { readonly policies: readonly [Policy] } =>

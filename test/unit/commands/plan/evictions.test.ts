@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { EvictionRequest } from '../../../src/api/local-storage.ts';
-import type { NodeReportFacts } from '../../../src/kube/cache/node-report-facts.ts';
-import { node, now, pod } from '../../builders.ts';
-import { asks, evictPolicy, mebibyte, running } from '../controllers/eviction.world.ts';
-import { report } from '../controllers/policystatus.world.ts';
-import { decided, type Fixture as Scene } from '../reasons/reasons.fixture.ts';
+import type { EvictionRequest } from '../../../../src/api/local-storage.ts';
+import type { NodeReportFacts } from '../../../../src/kube/cache/node-report-facts.ts';
+import { node, now, pod } from '../../../builders.ts';
+import { asks, evictPolicy, mebibyte, running } from '../../controllers/eviction/builders.ts';
+import { report } from '../../controllers/policystatus/builders.ts';
+import { decided, type Fixture as Scene } from '../../reasons/reasons.fixture.ts';
 
 const reportOf = (name: string, ...requests: readonly EvictionRequest[]): NodeReportFacts =>
   report(name, { policyUid: 'uid-default', policyGeneration: 1, requests });

@@ -18,7 +18,7 @@ import {
   logsRule,
   rule,
   staticSource,
-} from '../../agent/containergc.world.ts';
+} from '../../agent/containergc/builders.ts';
 import { boundPod, broken, expectExplanation, nodesPolicy, type Facts, type ReasonRow } from './fixtures.ts';
 
 interface Row extends ReasonRow {

@@ -17,8 +17,8 @@ import type { NodePodFacts } from '../../../../src/kube/cache/node-pods.ts';
 import { emptyState } from '../../../../src/node/disk/state-format.ts';
 import type { NodePart, World } from '../../../../src/snapshot/world.ts';
 import { node, nodesRules, now, policy } from '../../../builders.ts';
-import { nodePod } from '../../agent/imagegc.bed.ts';
-import { terminated } from '../../controllers/podgc.world.ts';
+import { nodePod } from '../../agent/imagegc/builders.ts';
+import { terminated } from '../../controllers/podgc/rows.ts';
 
 /** The facts of a plan in lists. By default node-1 exists, the namespaces of the pods are known, and everything else is empty. */
 export interface Facts {

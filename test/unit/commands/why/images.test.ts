@@ -4,7 +4,7 @@ import { imageKeepReasons, imageRemoveReasons, nodeKeepReasons } from '../../../
 import type { NodePart } from '../../../../src/snapshot/world.ts';
 import { container, image } from '../../../fakes/runtime.ts';
 import { minutesAgo, node } from '../../../builders.ts';
-import { imageRule, usedMinutesAgo } from '../../agent/imagegc.bed.ts';
+import { imageRule, usedMinutesAgo } from '../../agent/imagegc/builders.ts';
 import {
   boundPod,
   broken,

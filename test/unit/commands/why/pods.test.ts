@@ -11,14 +11,7 @@ import {
   terminating,
   terminatedRule,
 } from '../../../builders.ts';
-import {
-  aged,
-  evicted,
-  gone,
-  orphaned,
-  outOfServiceNode,
-  terminated,
-} from '../../controllers/podgc.world.ts';
+import { aged, evicted, gone, orphaned, outOfServiceNode, terminated } from '../../controllers/podgc/rows.ts';
 import { broken, expectExplanation, finished, type Facts, type ReasonRow } from './fixtures.ts';
 
 interface Row extends ReasonRow {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { pod, policy, terminatedRule } from '../../../builders.ts';
-import { aged, gone, orphaned } from '../../controllers/podgc.world.ts';
+import { aged, gone, orphaned } from '../../controllers/podgc/rows.ts';
 import { explained, finished, flat, factsOf, type Facts } from './fixtures.ts';
 
 describe('the table', () => {

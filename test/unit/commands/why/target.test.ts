@@ -4,7 +4,7 @@ import type { RuntimeImage } from '../../../../src/cri/runtime.ts';
 import type { LogListing } from '../../../../src/node/logs/list.ts';
 import { image } from '../../../fakes/runtime.ts';
 import { pod } from '../../../builders.ts';
-import { dead, down, link, log, rule } from '../../agent/containergc.world.ts';
+import { dead, down, link, log, rule } from '../../agent/containergc/builders.ts';
 import { explained, nodesPolicy, factsOf } from './fixtures.ts';
 
 describe('an image', () => {

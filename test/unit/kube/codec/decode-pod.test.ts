@@ -8,7 +8,7 @@ import { ObjectMeta } from '../../../../src/kube/gen/meta.ts';
 import type { LabelKeys } from '../../../../src/kube/cache/objects.ts';
 import { podCodec } from '../../../../src/kube/cache/resources.ts';
 import { bounds } from '../../../../src/runtime/bounds.ts';
-import { seededRandom, type Random } from '../../../cluster/world-random.ts';
+import { seededRandom, type Random } from '../../../cluster/population/random.ts';
 import { pod, plain } from './decode.fixtures.ts';
 
 const protobuf = (object: object): Buffer => Buffer.from(Pod.encode(podFromJson(object)).finish());

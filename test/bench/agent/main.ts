@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { scriptOptions } from '../../../scripts/arguments.ts';
+import { memoryEnvironment, memoryFlags } from '../../../src/commands/agent/command.ts';
+import { agentUser, startAgent } from '../../cluster/agent/agent.ts';
+import type { DustpanProcess } from '../../cluster/servers/dustpan-process.ts';
+import { kubectl } from '../../cluster/servers/kubectl.ts';
+import type { AuditEvent } from '../../cluster/servers/audit.ts';
+import { benchInJail, besidePeer, median, progress, row, type Result } from '../bench.ts';
+import { sampled, until, usageOf, type Usage } from '../process.ts';
+import { applyNodePolicy, startFullNode, type FullNode } from './node.ts';
+
+const { values: options } = scriptOptions({
+  options: {
+    images: { type: 'string', default: '300' },
+    /** In pods of ten. */
+    containers: { type: 'string', default: '250' },
+    /** How long the agent is observed at rest; its image passes are 5 min apart. */
+    minutes: { type: 'string', default: '6' },
+    /** For the agent's Node; by default the flags that its help recommends. */
+    'node-flags': { type: 'string', default: memoryFlags },
+  },
+});
+const [images, containers, minutes] = [options.images, options.containers, options.minutes].map(Number) as [
+  number,
+  number,
+  number,
+];
+const frequentSeconds = 90;
+/** Neither is a multiple of the other, so that few passes coincide. */
+const frequentPasses = ['--image-gc-period=5s', '--container-gc-period=7s'];
+/** As far apart as the scrapes of a Prometheus. */
+const scrapeSeconds = 15;
+const settleMs = 20_000;
+const timeoutMs = 600_000;
+
+/** The agent with nothing to do, and the kubelet at the same time. */
+interface Rest {
+  readonly agent: readonly [Usage, ...Usage[]];
+  readonly kubelet: readonly [Usage, ...Usage[]];
+  /** Requests to the API server, counted by verb and resource. */
+  readonly requests: ReadonlyMap<string, number>;
+}
+
+async function measureRest(node: FullNode): Promise<Rest> {
+  progress(`at rest, ${minutes} min`);
+  await applyNodePolicy(node, 'DryRun');
+  await using agent = await start(node);
+  // The first report, and the watch event that it causes, are not part of the rest.
+  await sleep(settleMs);
+  const since = new Date();
+  const { samples } = await sampled(sleep(minutes * 60_000), scrapeSeconds * 1_000, async () => {
+    await agent.metrics();
+    return { agent: usageOf(agent.pid), kubelet: usageOf(node.cluster.pid('kubelet')) };
+  });
+  const [first, ...others] = samples;
+  return {
+    agent: [first.agent, ...others.map((one) => one.agent)],
+    kubelet: [first.kubelet, ...others.map((one) => one.kubelet)],
+    requests: await requestsSince(node, since),
+  };
+}
+
+/** Counts a watch when it is opened. */
+async function requestsSince({ cluster }: FullNode, since: Date): Promise<ReadonlyMap<string, number>> {
+  const isCounted = ({ verb, stage }: AuditEvent): boolean =>
+    stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete');
+  const counts = new Map<string, number>();
+  for (const event of (await cluster.audit({ user: agentUser.name, since })).filter(isCounted)) {
+    const { resource = event.requestURI, subresource } = event.objectRef ?? {};
+    const name = [event.verb, [resource, subresource].filter((part) => part !== undefined).join('/')].join(
+      ' ',
+    );
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+async function measureFrequent(node: FullNode): Promise<Usage> {
+  progress(`passes a few seconds apart, ${frequentSeconds} s`);
+  await using agent = await start(node, frequentPasses);
+  await sleep(frequentSeconds * 1_000);
+  return usageOf(agent.pid);
+}
+
+interface Cleaning {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  /** Some time after the last removal. */
+  readonly usage: Usage;
+}
+
+/** Switches a running agent to Enforce and waits until everything removable is gone. */
+async function measureCleaning(node: FullNode): Promise<Cleaning> {
+  progress('Enforce');
+  await using agent = await start(node);
+  const [startMs, before] = [performance.now(), usageOf(agent.pid)];
+  await applyNodePolicy(node, 'Enforce');
+  await until('everything removable is gone', timeoutMs, async () => {
+    const metrics = await agent.metrics();
+    const removed = metrics.get('dustpan_image_garbage_collected_total{reason="age"}') ?? 0;
+    const dead = metrics.get('dustpan_container_garbage_collected_total{reason="DeadContainer"}') ?? 0;
+    return removed >= node.removable.images && dead >= node.removable.containers;
+  });
+  const seconds = (performance.now() - startMs) / 1_000;
+  const { cpuSeconds } = usageOf(agent.pid);
+  await sleep(settleMs);
+  return { seconds, cpuSeconds: cpuSeconds - before.cpuSeconds, usage: usageOf(agent.pid) };
+}
+
+const units = ['containergc', 'imagegc', 'localstorage'];
+
+/** Starts the agent as in a pod and waits for the first pass of each unit. */
+async function start({ cluster, env }: FullNode, periods: readonly string[] = []): Promise<DustpanProcess> {
+  const [name = '', value = ''] = memoryEnvironment.split('=');
+  const agent = await startAgent(cluster, {
+    // A kubeconfig would load the library that reads it, which no pod needs.
+    args: ['--kubeconfig=', ...periods],
+    env: { ...env, [name]: value, KUBECONFIG: '' },
+    nodeFlags: options['node-flags'].split(' '),
+  });
+  await agent.ready();
+  await until('the first pass of each unit', timeoutMs, async () => {
+    const metrics = await agent.metrics();
+    const passes = (unit: string): number =>
+      metrics.get(`dustpan_loop_passes_total{loop="${unit}",result="success"}`) ?? 0;
+    return units.every((unit) => passes(unit) > 0);
+  });
+  return agent;
+}
+
+interface Busy {
+  readonly frequent: Usage;
+  readonly cleaning: Cleaning;
+}
+
+/** The budget is for this size. */
+const judged = (isMet: boolean): boolean | undefined =>
+  images >= 300 && containers >= 250 ? isMet : undefined;
+
+function rows({ agent, kubelet, requests }: Rest, { frequent, cleaning }: Busy): string[][] {
+  const memory = (what: string, mebibytes: number, peer?: number): string[] =>
+    row(what, {
+      ...{ dustpan: mib(mebibytes), ...(peer !== undefined && { peer: mib(peer) }) },
+      budget: { text: '80 MiB', isMet: judged(mebibytes <= 80) },
+    });
+  const patches = ((requests.get(reportPatch) ?? 0) * 5) / minutes;
+  const others = [...requests].filter(([name]) => name !== reportPatch);
+  return [
+    memory('memory at rest', steadyMiB(agent), steadyMiB(kubelet)),
+    memory('… peak', peakMiB(agent), peakMiB(kubelet)),
+    memory('… peak with an image pass every 5 s', frequent.peakMiB),
+    memory('… peak while it removes a third of the images and the dead containers', cleaning.usage.peakMiB),
+    row('CPU a minute at rest', { dustpan: perMinute(agent), peer: perMinute(kubelet) }),
+    row('time and CPU of that removal', {
+      dustpan: `${seconds(cleaning.seconds)}, ${seconds(cleaning.cpuSeconds)}`,
+    }),
+    row('patches of its report in 5 min', {
+      ...{ dustpan: patches.toFixed(1), budget: { text: '1', isMet: judged(patches <= 1) } },
+    }),
+    row('other requests', {
+      dustpan: others.map(([name, count]) => `${count} × ${name}`).join(', ') || 'none',
+      budget: { text: 'watches only', isMet: judged(others.every(([name]) => name.startsWith('watch '))) },
+    }),
+  ];
+}
+
+const reportPatch = 'patch nodegcreports/status';
+const peakMiB = (usages: readonly Usage[]): number => Math.max(...usages.map((usage) => usage.peakMiB));
+const steadyMiB = (usages: readonly Usage[]): number =>
+  median(usages.slice(usages.length / 2).map(({ residentMiB }) => residentMiB));
+
+function perMinute(usages: readonly [Usage, ...Usage[]]): string {
+  const used = (usages.at(-1) ?? usages[0]).cpuSeconds - usages[0].cpuSeconds;
+  return seconds(used / minutes);
+}
+
+const mib = (value: number): string => `${value.toFixed(1)} MiB`;
+const seconds = (value: number): string => `${value.toFixed(2)} s`;
+
+// Last, because the functions above use the constants between them.
+await benchInJail(['etcd', 'api', 'kcm', 'sched', 'ctd', 'kubelet'], async () => {
+  progress('starting a node and filling it');
+  const node = await startFullNode(images, containers);
+  await using cluster = node.cluster;
+  const path = '{.status.nodeInfo.kubeletVersion} {.status.nodeInfo.containerRuntimeVersion}';
+  const versions = await kubectl(cluster, ['get', 'node', cluster.node.name, '-o', `jsonpath=${path}`]);
+  const rest = await measureRest(node);
+  const frequent = await measureFrequent(node);
+  const cleaning = await measureCleaning(node);
+  return {
+    title: `agent, ${images} images, ${containers} containers`,
+    conditions: [`Kubernetes ${versions}`, `agent: \`${memoryEnvironment} ${options['node-flags']}\``],
+    columns: besidePeer('kubelet'),
+    rows: rows(rest, { frequent, cleaning }),
+  } satisfies Result;
+});

@@ -1,0 +1,63 @@
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import type { Part } from '../cluster/programs/parts.ts';
+import { inJail } from '../cluster/run.ts';
+
+/** The measurements of one bench. */
+export interface Result {
+  /** What was measured, with its size. */
+  readonly title: string;
+  /** Versions and flags that the values depend on, beside the machine and its Node. */
+  readonly conditions: readonly string[];
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Columns of a bench that compares dustpan with a peer and a budget. */
+export const besidePeer = (peer: string): readonly string[] => ['', 'dustpan', peer, 'budget', ''];
+
+/** A budget for the table. */
+interface Budget {
+  readonly text: string;
+  /** undefined = the run is too small to judge. */
+  readonly isMet: boolean | undefined;
+}
+
+/** A row for the columns of `besidePeer`. */
+export function row(what: string, values: { dustpan: string; peer?: string; budget?: Budget }): string[] {
+  const { dustpan, peer = '', budget } = values;
+  const verdict = budget?.isMet === undefined ? '' : budget.isMet ? 'met' : '**missed**';
+  return [what, dustpan, peer, budget?.text ?? '', verdict];
+}
+
+/** Starts this program again in a jail that has these programs; there, runs the bench and prints its result. */
+export async function benchInJail(parts: readonly Part[], run: () => Promise<Result>): Promise<void> {
+  if (process.env['BED_DIR'] === undefined)
+    process.exitCode = await inJail([process.execPath, ...process.argv.slice(1)], { imageFsMB: 0, parts });
+  else await printResult(run);
+}
+
+/** Runs the bench and prints its result as Markdown. */
+export async function printResult(run: () => Promise<Result>): Promise<void> {
+  const [load = 0] = loadavg();
+  const { title, conditions, columns, rows } = await run();
+  const [cpu] = cpus();
+  const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}, load ${load.toFixed(1)} before`;
+  const about = [machine, `Node ${process.version}`, ...conditions].join('; ');
+  const cells = [[title, ...columns.slice(1)], columns.map(() => '---'), ...rows];
+  const table = cells.map((line) => `| ${line.join(' | ')} |`);
+  process.stdout.write(`${about}\n\n${table.join('\n')}\n`);
+}
+
+/** Prints one line of progress. */
+export function progress(line: string): void {
+  process.stderr.write(`bench: ${line}\n`);
+}
+
+/** The middle value, or the mean of the two middle ones; NaN without any. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
+}
+
+export const thousands = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ' ');

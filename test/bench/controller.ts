@@ -1,0 +1,85 @@
+import type { Cluster } from '../cluster/servers/cluster.ts';
+import { dustpanUser, mountServiceAccount, startDustpan } from '../cluster/controller/dustpan.ts';
+import type { DustpanProcess } from '../cluster/servers/dustpan-process.ts';
+import { statusOf } from '../cluster/servers/probe.ts';
+import { policyManifest } from '../manifests.ts';
+import { controllerEnv } from './controller-flags.ts';
+import { until, usageOf, type Usage } from './process.ts';
+
+/** Starts the controller as in a pod: with a service account and no more rights than it needs. */
+export async function startController(cluster: Cluster, nodeFlags: string): Promise<DustpanProcess> {
+  // A kubeconfig would load the library that reads it, which no pod needs.
+  const env = { ...controllerEnv, ...mountServiceAccount(cluster, dustpanUser.name) };
+  return await startDustpan({ env, dir: cluster.dir, nodeArgs: nodeFlags.split(' ') });
+}
+
+/** Writes the only policy of the bench. */
+export async function applyPolicy(cluster: Cluster, spec: object): Promise<void> {
+  const policy = JSON.stringify(policyManifest('bench', spec));
+  const { code, stderr } = await cluster.run('kubectl', ['apply', '-f', '-'], policy);
+  if (code !== 0) throw new Error(`writing the policy: ${stderr}`);
+}
+
+/** Pod garbage collection with this threshold and every other rule on. */
+export const podPolicy = (mode: 'DryRun' | 'Enforce', threshold: number): object => ({
+  mode,
+  pods: { terminated: { threshold }, outOfService: {}, orphaned: {}, unscheduledTerminating: {} },
+});
+
+/** Metrics of the controller, and its usage, at one moment. */
+export interface Scrape {
+  readonly atMs: number;
+  readonly usage: Usage;
+  readonly passes: number;
+  readonly planMs: number;
+  /** The longest delay of a 10 ms timer since the previous scrape. */
+  readonly lagMs: number;
+  readonly requests: number;
+}
+
+/** A scrape is 270 KB of garbage and some CPU time: too many would change what they measure. */
+export const scrapeEveryMs = 5_000;
+
+export async function scrape({ pid, metricsUrl }: DustpanProcess): Promise<Scrape> {
+  // The server may close an idle connection at the moment of the request: then the second request succeeds.
+  const text = await read(metricsUrl).catch(() => read(metricsUrl));
+  return {
+    atMs: performance.now(),
+    usage: usageOf(pid),
+    passes: metric(text, 'dustpan_pod_gc_plan_duration_seconds_count'),
+    planMs: metric(text, 'dustpan_pod_gc_plan_duration_seconds_sum') * 1_000,
+    lagMs: metric(text, 'nodejs_eventloop_lag_max_seconds') * 1_000,
+    requests: metric(text, 'dustpan_rest_client_requests_total'),
+  };
+}
+
+const read = async (url: string): Promise<string> => await (await fetch(url)).text();
+
+/** The sum of a metric over all its labels; 0 without any. */
+function metric(exposition: string, name: string): number {
+  const samples = exposition.matchAll(new RegExp(`^${name}(?:\\{[^\\n]*\\})? (\\S+)$`, 'gm'));
+  return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+const startTimeoutMs = 300_000;
+
+/** Waits for the first pass; until the caches are full it only sends the probes of a kubelet, which cost less than a scrape. */
+export async function firstPass(dustpan: DustpanProcess): Promise<Scrape> {
+  const isReady = async (): Promise<boolean> => (await statusOf(`${dustpan.healthUrl}/readyz`)) === 200;
+  await until('the controller is ready', startTimeoutMs, isReady);
+  let last = await scrape(dustpan);
+  await until('the first pass', startTimeoutMs, async () => {
+    last = await scrape(dustpan);
+    return last.passes > 0;
+  });
+  return last;
+}
+
+/** The longest plan, from the growth of the sum between two scrapes. */
+export function longestPlanMs(scrapes: readonly Scrape[]): number {
+  const plans = scrapes.map(({ passes, planMs }, i) => {
+    const before = scrapes[i - 1] ?? { passes: 0, planMs: 0 };
+    return passes > before.passes ? (planMs - before.planMs) / (passes - before.passes) : 0;
+  });
+  return Math.max(...plans);
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One run of a command, from its start to its exit. */
+export interface Run {
+  readonly seconds: number;
+  /** User and system time of all threads. */
+  readonly cpuSeconds: number;
+  readonly peakMiB: number;
+  readonly outputBytes: number;
+}
+
+/** GNU time: it is small, so that the peak is the command's own; the kernel begins with the memory of the parent. */
+const gnuTime = '/usr/bin/time';
+
+/** Runs a command with its output in a file of `scratch`; throws if it fails. */
+export async function runMeasured(command: readonly string[], scratch: string): Promise<Run> {
+  const [usageFile = '', outFile = '', errFile = ''] = ['usage', 'out', 'err'].map((name) =>
+    join(scratch, name),
+  );
+  const [out, err] = [openSync(outFile, 'w'), openSync(errFile, 'w')];
+  const startedAtMs = performance.now();
+  const child = spawn(gnuTime, ['-o', usageFile, '-f', '%U %S %M', ...command], {
+    stdio: ['ignore', out, err],
+  });
+  await once(child, 'close');
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  for (const fd of [out, err]) closeSync(fd);
+  if (child.exitCode !== 0) throw new Error(`${command.join(' ')}: ${readFileSync(errFile, 'utf8').trim()}`);
+  const [user = NaN, system = NaN, kib = NaN] = readFileSync(usageFile, 'utf8').split(' ').map(Number);
+  return { seconds, cpuSeconds: user + system, peakMiB: kib / 1_024, outputBytes: statSync(outFile).size };
+}

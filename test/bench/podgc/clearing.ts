@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usageOf, type Usage } from '../process.ts';
+
+/** How a controller worked off its backlog, measured from outside. */
+export interface Clearing {
+  /** From the start of the process until etcd has lost the first pod, and the CPU time until then. */
+  readonly firstDeleteSeconds: number;
+  readonly cpuSecondsToFirstDelete: number;
+  /** Pods deleted after that, the time this took, and the process's CPU time meanwhile. */
+  readonly count: number;
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly usage: Usage;
+}
+
+interface Backlog {
+  readonly startedAtMs: number;
+  readonly due: number;
+  /** Counts in etcd, so that no controller's own count is trusted. */
+  readonly countLeft: () => Promise<number>;
+  /** The rate is measured for at most this time. */
+  readonly atMostSeconds: number;
+}
+
+const timeoutMs = 300_000;
+/** A count takes etcd up to 4 ms of CPU time, as much as a delete takes in total. */
+const intervalMs = 250;
+
+/** Observes a controller from its start until the backlog is gone, or long enough to know its rate. */
+export async function watchClearing(
+  process: { readonly pid: number | undefined },
+  { startedAtMs, due, countLeft, atMostSeconds }: Backlog,
+): Promise<Clearing> {
+  const observe = async (isDone: (left: number, atMs: number) => boolean): Promise<Observation> => {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const left = await countLeft();
+      const atMs = performance.now();
+      if (isDone(left, atMs)) return { left, atMs, usage: usageOf(process.pid) };
+      if (atMs > deadline) throw new Error(`${left} of ${due} pods are left after ${timeoutMs} ms`);
+      await sleep(intervalMs);
+    }
+  };
+  const first = await observe((left) => left < due);
+  const last = await observe((left, atMs) => left === 0 || atMs - first.atMs > atMostSeconds * 1_000);
+  return {
+    firstDeleteSeconds: (first.atMs - startedAtMs) / 1_000,
+    cpuSecondsToFirstDelete: first.usage.cpuSeconds,
+    count: first.left - last.left,
+    seconds: (last.atMs - first.atMs) / 1_000,
+    cpuSeconds: last.usage.cpuSeconds - first.usage.cpuSeconds,
+    usage: last.usage,
+  };
+}
+
+interface Observation {
+  readonly left: number;
+  readonly atMs: number;
+  readonly usage: Usage;
+}
